@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -164,11 +164,11 @@ func checkTime(at, now time.Time) Reason {
 }
 
 // Check applies the rules to a complete reading.
-func Check(r *schema.Reading, now time.Time) Reason {
+func Check(r *air.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":
 		return NoStation
-	case !r.Parameter.Valid(), r.Kind == schema.SubIndex && !r.Parameter.Indexed():
+	case !r.Parameter.Valid(), r.Kind == air.SubIndex && !r.Parameter.Indexed():
 		return UnknownPollutant
 	}
 	if reason := checkTime(r.At, now); reason != None {
@@ -178,7 +178,7 @@ func Check(r *schema.Reading, now time.Time) Reason {
 		return reason
 	}
 	least, most := 0.0, 500.0 // the index's scale
-	if r.Kind == schema.Concentration {
+	if r.Kind == air.Concentration {
 		least, most = r.Parameter.Range()
 	}
 	if r.Value < least || r.Value > most {

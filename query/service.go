@@ -17,6 +17,7 @@ import (
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Config configures a Service. Zero values of the optional fields select the stated
@@ -42,8 +43,8 @@ type Config struct {
 	// years of some 200 cities and a month of hours of some 300 places.
 	HistoryBytes int64
 	// Kinds are the kinds of stations that the city tables include. They count
-	// unless a query names others. nil is [schema.Reference].
-	Kinds   []schema.StationKind
+	// unless a query names others. nil is [air.Reference].
+	Kinds   []air.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil is time.Now

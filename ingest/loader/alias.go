@@ -11,7 +11,7 @@ import (
 
 	"vayu/ingest/station"
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Alias is a station id whose readings are stored under another id.
@@ -134,7 +134,7 @@ func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 // exactly one station.
 func FindStation(ctx context.Context, conn driver.Conn, database, text string) (string, error) {
 	rows, err := conn.Query(ctx, "SELECT id FROM "+database+".station FINAL WHERE id = ? OR lower(name) = lower(?) ORDER BY id != ?",
-		text, schema.CleanPlace(text), text)
+		text, air.CleanPlace(text), text)
 	if err != nil {
 		return "", fmt.Errorf("looking for station %q: %w", text, err)
 	}

@@ -10,25 +10,25 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/loader"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // fleet is a network of sensors, each with one reading a minute. Particles and
 // nitrogen dioxide alternate, so that there is an AQI.
-type fleet []schema.Station
+type fleet []air.Station
 
 func newFleet(sensors int) fleet {
 	f := make(fleet, sensors)
 	for i := range f {
 		f[i] = station(fmt.Sprintf("fleet-%06d", i))
-		f[i].Kind, f[i].Attribution = schema.Sensor, "Fleet"
+		f[i].Kind, f[i].Attribution = air.Sensor, "Fleet"
 	}
 	return f
 }
 
 // Fetch implements [ingest.Source].
 func (f fleet) Fetch(_ context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
-	turn := [...]schema.Pollutant{schema.PM25, schema.PM10, schema.NO2}
+	turn := [...]air.Pollutant{air.PM25, air.PM10, air.NO2}
 	b := ingest.NewBuilder("fleet", w.To, yield)
 	for at := w.From.Add(time.Minute); !at.After(w.To); at = at.Add(time.Minute) {
 		minute := int(at.Unix() / 60)

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // enum returns the Enum8 type whose numbers are those of Go's constants.
@@ -43,9 +43,9 @@ func clickhouseType(t *testing.T, field arrow.Field) string {
 	case arrow.INT8:
 		switch field.Name {
 		case "kind":
-			return enum(schema.Concentration, schema.SubIndex)
+			return enum(air.Concentration, air.SubIndex)
 		case "flag":
-			return enum(schema.Plain, schema.Stuck, schema.Clipped)
+			return enum(air.Plain, air.Stuck, air.Clipped)
 		}
 	}
 	t.Errorf("no type of ClickHouse is agreed for column %q, %s", field.Name, field.Type)
@@ -86,17 +86,17 @@ func TestReadingColumnsAgreeWithTheTable(t *testing.T) {
 	delete(got, "ingested_at") // the table fills it
 	delete(got, "removed")     // and this, but for corrections to missing
 	want := make(map[string]string)
-	for _, field := range schema.ReadingColumns.Fields() {
+	for _, field := range air.ReadingColumns.Fields() {
 		want[field.Name] = clickhouseType(t, field)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("table reading (-schema.ReadingColumns +DDL):\n%s", diff)
+		t.Errorf("table reading (-air.ReadingColumns +DDL):\n%s", diff)
 	}
 }
 
 func TestStationKindsAgreeWithTheTable(t *testing.T) {
 	t.Parallel()
-	if got, want := tableColumns(t, "station")["kind"], enum(schema.Reference, schema.Sensor, schema.CityMean); got != want {
+	if got, want := tableColumns(t, "station")["kind"], enum(air.Reference, air.Sensor, air.CityMean); got != want {
 		t.Errorf("station.kind is %s, want %s", got, want)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/simulator"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // TestFirstFillStoresEveryReadingOnce runs a first fill of the sandbox with a real
@@ -70,7 +70,7 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 	if !slices[1].Before(slices[0]) || !slices[2].Before(slices[1]) {
 		t.Errorf("slices begin at %v, want each before the last", slices)
 	}
-	var stored schema.Station
+	var stored air.Station
 	var at time.Time
 	if err := conn.QueryRow(t.Context(), "SELECT id, first_seen FROM "+name+".station FINAL WHERE id = '"+id+"'").Scan(&stored.ID, &at); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/station"
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -84,7 +84,7 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 
 func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Record, aliases map[string]string) error {
 	columns := readingSlices(record)
-	if stations, ok := columns[schema.ReadingStation].([]string); ok && len(aliases) > 0 {
+	if stations, ok := columns[air.ReadingStation].([]string); ok && len(aliases) > 0 {
 		for i, id := range stations {
 			if station, aliased := aliases[id]; aliased {
 				stations[i] = station
@@ -101,17 +101,17 @@ func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Re
 // readingSlices returns the columns of a record in the order of readingColumns.
 // The slices share the record's memory.
 func readingSlices(record arrow.Record) []any {
-	at := record.Column(schema.ReadingAt).(*array.Timestamp).TimestampValues()
+	at := record.Column(air.ReadingAt).(*array.Timestamp).TimestampValues()
 	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }
 	return []any{
-		texts(record.Column(schema.ReadingStation).(*array.String)),
-		identifiers(record.Column(schema.ReadingParameter).(*array.Uint8)),
+		texts(record.Column(air.ReadingStation).(*array.String)),
+		identifiers(record.Column(air.ReadingParameter).(*array.Uint8)),
 		arrow.Int64Traits.CastFromBytes(arrow.TimestampTraits.CastToBytes(at)),
-		record.Column(schema.ReadingValue).(*array.Float64).Float64Values(),
-		int8s(schema.ReadingKind),
-		record.Column(schema.ReadingAveraging).(*array.Uint16).Uint16Values(),
-		int8s(schema.ReadingFlag),
-		texts(record.Column(schema.ReadingSource).(*array.String)),
+		record.Column(air.ReadingValue).(*array.Float64).Float64Values(),
+		int8s(air.ReadingKind),
+		record.Column(air.ReadingAveraging).(*array.Uint16).Uint16Values(),
+		int8s(air.ReadingFlag),
+		texts(record.Column(air.ReadingSource).(*array.String)),
 	}
 }
 

@@ -12,20 +12,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest/loader"
-
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/schema"
+	"vayu/schema/air"
+
 	"vayu/schema/parameter"
 )
 
 func TestStoredReadingsRoundTrip(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	want := []schema.Reading{
-		concentration(schema.PM25, now.Add(-30*time.Minute), 61.25),
-		concentration(schema.CO, now.Add(-30*time.Minute), 1.13),
-		{Parameter: schema.O3.Parameter(), At: now.Add(-90 * time.Minute), Value: 28, Kind: schema.SubIndex, Averaging: schema.Hourly, Flag: schema.Stuck},
-		{Parameter: schema.Pb.Parameter(), At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: schema.Concentration, Averaging: schema.Daily, Flag: schema.Clipped},
+	want := []air.Reading{
+		concentration(air.PM25, now.Add(-30*time.Minute), 61.25),
+		concentration(air.CO, now.Add(-30*time.Minute), 1.13),
+		{Parameter: air.O3.Parameter(), At: now.Add(-90 * time.Minute), Value: 28, Kind: air.SubIndex, Averaging: air.Hourly, Flag: air.Stuck},
+		{Parameter: air.Pb.Parameter(), At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: air.Concentration, Averaging: air.Daily, Flag: air.Clipped},
 	}
 	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
 		t.Fatal(err)
@@ -35,16 +35,16 @@ func TestStoredReadingsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	var got []schema.Reading
+	var got []air.Reading
 	for rows.Next() {
-		var r schema.Reading
+		var r air.Reading
 		var id string
 		var kind, flag int8
 		if err := rows.Scan(&r.Station, &id, &r.At, &r.Value, &kind, &r.Averaging, &flag, &r.Source); err != nil {
 			t.Fatal(err)
 		}
 		r.Parameter, _ = parameter.Parse(id)
-		r.Kind, r.Flag, r.At = schema.Kind(kind), schema.Flag(flag), r.At.UTC()
+		r.Kind, r.Flag, r.At = air.Kind(kind), air.Flag(flag), r.At.UTC()
 		got = append(got, r)
 	}
 	if err := rows.Err(); err != nil {
@@ -62,7 +62,7 @@ func TestLoadIsIdempotent(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := loader.New(conn, name)
-	b := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50), concentration(schema.PM10, now, 90))
+	b := batchOf(t, "test", station("a"), concentration(air.PM25, now, 50), concentration(air.PM10, now, 90))
 	for range 2 {
 		if err := l.Load(t.Context(), b); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestLoadIsIdempotent(t *testing.T) {
 	if got := count(t, conn, "SELECT count() FROM "+name+".station FINAL"); got != 1 {
 		t.Errorf("%d stations, want 1", got)
 	}
-	corrected := batchOf(t, "test", station("a"), concentration(schema.PM25, now, 55))
+	corrected := batchOf(t, "test", station("a"), concentration(air.PM25, now, 55))
 	if err := l.Load(t.Context(), corrected); err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +89,9 @@ func TestLoadIsIdempotent(t *testing.T) {
 func TestFileOverManyMonthsIsOneInsert(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
-	var readings []schema.Reading
+	var readings []air.Reading
 	for month := range 180 {
-		readings = append(readings, concentration(schema.NO2, time.Date(2008, time.Month(1+month), 5, 18, 30, 0, 0, time.UTC), 40))
+		readings = append(readings, concentration(air.NO2, time.Date(2008, time.Month(1+month), 5, 18, 30, 0, 0, time.UTC), 40))
 	}
 	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), readings...)); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("Coverage of nothing = %v, %v, %v", first, last, err)
 	}
 	old, recent := now.Add(-100*time.Hour), now.Add(-10*time.Hour)
-	b := batchOf(t, "test", station("a"), concentration(schema.PM25, old, 1), concentration(schema.PM25, recent, 1), concentration(schema.PM25, now, 1))
+	b := batchOf(t, "test", station("a"), concentration(air.PM25, old, 1), concentration(air.PM25, recent, 1), concentration(air.PM25, now, 1))
 	if err := l.Load(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestEveryInsertSendsTheSettings(t *testing.T) {
 	t.Parallel()
 	_, name := database(t)
 	conn, inserts := columnstoretest.RecordInserts(t)
-	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
+	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), concentration(air.PM25, now, 50))); err != nil {
 		t.Fatal(err)
 	}
 	inserts.Check(t, "reading", "station")
@@ -157,7 +157,7 @@ func TestFailedInsertIsNotAcknowledged(t *testing.T) {
 		id := fmt.Sprint("dies-after-", inserts)
 		dying := &deadConn{Conn: conn, after: inserts}
 		l := loader.New(dying, name)
-		b := batchOf(t, "test", station(id), concentration(schema.PM25, now, 50))
+		b := batchOf(t, "test", station(id), concentration(air.PM25, now, 50))
 		if err := l.Load(t.Context(), b); !errors.Is(err, errAway) {
 			t.Errorf("Load = %v, want the engine's error", err)
 		}
@@ -182,7 +182,7 @@ func TestUnreachableEngineIsAnError(t *testing.T) {
 	}
 	defer conn.Close()
 	l := loader.New(conn, "vayu")
-	if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err == nil {
+	if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(air.PM25, now, 50))); err == nil {
 		t.Error("Load acknowledged a batch that is not stored")
 	}
 	if _, _, err := l.Coverage(t.Context(), "test", now); err == nil {

@@ -9,7 +9,7 @@ import (
 	"vayu/ingest"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
 )
@@ -44,19 +44,19 @@ func count(tb testing.TB, conn driver.Conn, query string) int {
 }
 
 // station returns a test station.
-func station(id string) schema.Station {
-	return schema.Station{
+func station(id string) air.Station {
+	return air.Station{
 		ID: id, Name: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86,
-		Kind: schema.Reference, Attribution: "MPCB", Licence: "GODL-India",
+		Kind: air.Reference, Attribution: "MPCB", Licence: "GODL-India",
 	}
 }
 
-func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
-	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+func concentration(p air.Pollutant, at time.Time, value float64) air.Reading {
+	return air.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: air.Concentration, Averaging: air.Hourly}
 }
 
 // batchOf builds a single batch with readings of a station.
-func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.Reading) *ingest.Batch {
+func batchOf(tb testing.TB, source string, s air.Station, readings ...air.Reading) *ingest.Batch {
 	tb.Helper()
 	var out *ingest.Batch
 	b := ingest.NewBuilder(source, now, func(batch *ingest.Batch) error { out = batch; return nil })
@@ -74,9 +74,9 @@ func batchOf(tb testing.TB, source string, s schema.Station, readings ...schema.
 }
 
 // storedStation reads the only stored station.
-func storedStation(tb testing.TB, conn driver.Conn, name string) schema.Station {
+func storedStation(tb testing.TB, conn driver.Conn, name string) air.Station {
 	tb.Helper()
-	var s schema.Station
+	var s air.Station
 	var kind, place int8
 	row := conn.QueryRow(tb.Context(), "SELECT id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, "+
 		"position_source, place_source, same_as FROM "+name+".station FINAL")
@@ -85,6 +85,6 @@ func storedStation(tb testing.TB, conn driver.Conn, name string) schema.Station 
 		tb.Fatal(err)
 	}
 	s.ByPosition = place == 1
-	s.Kind, s.FirstSeen, s.LastSeen = schema.StationKind(kind), s.FirstSeen.UTC(), s.LastSeen.UTC()
+	s.Kind, s.FirstSeen, s.LastSeen = air.StationKind(kind), s.FirstSeen.UTC(), s.LastSeen.UTC()
 	return s
 }

@@ -11,7 +11,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/loader"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // lines runs a query that returns one text per row.
@@ -37,9 +37,9 @@ func lines(t *testing.T, conn driver.Conn, query string) []string {
 }
 
 // load stores one reading of a station, at an hour before now.
-func load(t *testing.T, l *loader.Loader, source string, s schema.Station, hoursAgo int) ingest.Rejections {
+func load(t *testing.T, l *loader.Loader, source string, s air.Station, hoursAgo int) ingest.Rejections {
 	t.Helper()
-	b := batchOf(t, source, s, concentration(schema.PM25, now.Add(-time.Duration(hoursAgo)*time.Hour), 50))
+	b := batchOf(t, source, s, concentration(air.PM25, now.Add(-time.Duration(hoursAgo)*time.Hour), 50))
 	if err := l.Load(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPositionOfBetterSourceWins(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := loader.New(conn, name)
-	at := func(lat float64) schema.Station {
+	at := func(lat float64) air.Station {
 		return cpcbformat.Station("Muradpur, Patna - BSPCB", "Patna", "Bihar", lat, 85.14)
 	}
 	for i, step := range []struct {
@@ -90,7 +90,7 @@ func TestStationWithoutCityGetsItFromPosition(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := loader.New(conn, name)
-	sensor := schema.Station{ID: "sensor-1", Name: "Balcony", Kind: schema.Sensor, Latitude: 28.63, Longitude: 77.22}
+	sensor := air.Station{ID: "sensor-1", Name: "Balcony", Kind: air.Sensor, Latitude: 28.63, Longitude: 77.22}
 	load(t, l, "import", sensor, 5)
 	sensor.Latitude, sensor.Longitude = 18.52, 73.86
 	if rejected := load(t, l, "sensorcommunity", sensor, 4); len(rejected) > 0 {
@@ -119,7 +119,7 @@ func TestSpellingsOfOneStationAreAliases(t *testing.T) {
 	for i, spelled := range []string{"RK Puram, Delhi - DPCC", "R K Puram,Delhi-DPCC", "R K Puram - DPCC", "R K Puram", "DPCC R K Puram, Delhi"} {
 		s := cpcbformat.Station(spelled, "Delhi", "", 28.563262, 77.186937)
 		if _, _, ok := cpcbformat.Split(spelled); !ok {
-			s.ID = schema.StationID("openaq", spelled)
+			s.ID = air.StationID("openaq", spelled)
 		}
 		load(t, l, "import", s, 8-i)
 		load(t, loader.New(conn, name), "import", s, 3) // of another process
@@ -144,10 +144,10 @@ func TestTwinRefersToHigherPriority(t *testing.T) {
 	t.Parallel()
 	conn, name := database(t)
 	l := loader.New(conn, name)
-	copied := schema.Station{ID: "openaq-8118", Name: "R K Puram", Kind: schema.Reference, Latitude: 28.56326, Longitude: 77.18693}
+	copied := air.Station{ID: "openaq-8118", Name: "R K Puram", Kind: air.Reference, Latitude: 28.56326, Longitude: 77.18693}
 	load(t, l, "openaq", copied, 2)
 	load(t, l, "cpcb", cpcbformat.Station("R K Puram, Delhi - DPCC", "Delhi", "Delhi", 28.563262, 77.186937), 3)
-	beside := schema.Station{ID: "airgradient-1", Name: "R K Puram", Kind: schema.Sensor, Latitude: 28.56326, Longitude: 77.18693}
+	beside := air.Station{ID: "airgradient-1", Name: "R K Puram", Kind: air.Sensor, Latitude: 28.56326, Longitude: 77.18693}
 	load(t, l, "airgradient", beside, 2)
 	want := []string{
 		"airgradient-1 Delhi, Delhi 28.56326 airgradient ",

@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -19,11 +19,11 @@ type readingKey struct {
 	station   string
 	parameter parameter.Parameter
 	at        int64 // Unix seconds
-	kind      schema.Kind
+	kind      air.Kind
 	averaging uint16
 }
 
-func keyOf(r *schema.Reading) readingKey {
+func keyOf(r *air.Reading) readingKey {
 	return readingKey{r.Station, r.Parameter, r.At.Unix(), r.Kind, r.Averaging}
 }
 
@@ -37,7 +37,7 @@ var removalColumns = []clickhouse.ColumnNameAndType{
 // returns their number. A missing value that was never stored leaves no row. A source
 // removes only its own readings, so a late mirror cannot remove those of the original
 // feed.
-func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, error) {
+func (l *Loader) retract(ctx context.Context, missing []air.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil
 	}
@@ -79,7 +79,7 @@ func (l *Loader) retract(ctx context.Context, missing []schema.Reading) (int, er
 }
 
 // storedAmong returns the keys that have a stored reading of the same source.
-func (l *Loader) storedAmong(ctx context.Context, missing []schema.Reading) (map[readingKey]bool, error) {
+func (l *Loader) storedAmong(ctx context.Context, missing []air.Reading) (map[readingKey]bool, error) {
 	wanted := make(map[readingKey]bool, len(missing))
 	stations, parameters := make(map[string]bool), make(map[string]bool)
 	first, last := missing[0].At, missing[0].At
@@ -115,7 +115,7 @@ func (l *Loader) storedAmong(ctx context.Context, missing []schema.Reading) (map
 			return nil, err
 		}
 		key.parameter, _ = parameter.Parse(id)
-		if key.kind = schema.Kind(kind); wanted[key] {
+		if key.kind = air.Kind(kind); wanted[key] {
 			stored[key] = true
 		}
 	}

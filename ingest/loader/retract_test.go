@@ -6,7 +6,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/loader"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // TestCorrectionToMissingRemovesTheReading checks that a correction to missing
@@ -17,8 +17,8 @@ func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
 	conn, name := database(t)
 	l := loader.New(conn, name)
 	at := now.Add(-30 * time.Minute)
-	value := concentration(schema.PM25, at, 999)
-	load := func(source string, readings, missing []schema.Reading) *ingest.Batch {
+	value := concentration(air.PM25, at, 999)
+	load := func(source string, readings, missing []air.Reading) *ingest.Batch {
 		t.Helper()
 		b := new(ingest.Batch)
 		if len(readings) > 0 {
@@ -39,19 +39,19 @@ func TestCorrectionToMissingRemovesTheReading(t *testing.T) {
 			t.Errorf("%d readings are stored, want %d", got, want)
 		}
 	}
-	load("feed", []schema.Reading{value, concentration(schema.PM10, at, 80)}, nil)
-	never := concentration(schema.NO2, at, 0)
-	if b := load("mirror", nil, []schema.Reading{value, never}); b.Withdrawn != 0 {
+	load("feed", []air.Reading{value, concentration(air.PM10, at, 80)}, nil)
+	never := concentration(air.NO2, at, 0)
+	if b := load("mirror", nil, []air.Reading{value, never}); b.Withdrawn != 0 {
 		t.Errorf("another source removed %d readings", b.Withdrawn)
 	}
 	stored(2)
-	if b := load("feed", nil, []schema.Reading{value, value, never}); b.Withdrawn != 1 {
+	if b := load("feed", nil, []air.Reading{value, value, never}); b.Withdrawn != 1 {
 		t.Errorf("%d readings were removed, want 1", b.Withdrawn)
 	}
 	stored(1)
-	if b := load("feed", nil, []schema.Reading{value}); b.Withdrawn != 0 {
+	if b := load("feed", nil, []air.Reading{value}); b.Withdrawn != 0 {
 		t.Errorf("a removed reading was removed again")
 	}
-	load("feed", []schema.Reading{value}, nil)
+	load("feed", []air.Reading{value}, nil)
 	stored(2)
 }

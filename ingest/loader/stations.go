@@ -11,7 +11,7 @@ import (
 
 	"vayu/ingest/station"
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // cacheLifetime is the maximum age of the cached stations. Another process, such
@@ -44,7 +44,7 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 // loadStations writes the changed stations, the new aliases and the change log. It
 // returns the number of refused positions, and the station id of each alias. If the
 // write fails, it drops the cache, so that the next call reads the tables.
-func (l *Loader) loadStations(ctx context.Context, described []schema.Station) (moved int, aliases map[string]string, err error) {
+func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refreshCache(ctx); err != nil {
@@ -112,7 +112,7 @@ func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) err
 }
 
 // canonical returns the readings with their stations' ids in place of alias ids.
-func (l *Loader) canonical(ctx context.Context, readings []schema.Reading) ([]schema.Reading, error) {
+func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.Reading, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refreshCache(ctx); err != nil {
@@ -145,7 +145,7 @@ func (l *Loader) storeChanges(ctx context.Context) error {
 		}
 	}
 	if len(b.Changed) > 0 {
-		rows := make([]schema.Station, 0, len(b.Changed))
+		rows := make([]air.Station, 0, len(b.Changed))
 		for id := range b.Changed {
 			rows = append(rows, b.Known[id])
 		}
@@ -171,13 +171,13 @@ func (l *Loader) readStations(ctx context.Context) (*station.Cache, error) {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var s schema.Station
+		var s air.Station
 		var kind, place int8
 		if err := rows.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude,
 			&kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen, &s.PositionSource, &place, &s.SameAs); err != nil {
 			return nil, fmt.Errorf("reading a station: %w", err)
 		}
-		s.Kind, s.ByPosition = schema.StationKind(kind), place == 1
+		s.Kind, s.ByPosition = air.StationKind(kind), place == 1
 		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
 		b.Known[s.ID] = s
 	}
@@ -212,9 +212,9 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
 // stationSlices converts rows to the columns of stationColumns.
-func stationSlices(stations []schema.Station) []any {
+func stationSlices(stations []air.Station) []any {
 	n := len(stations)
-	text := func(field func(*schema.Station) string) []string {
+	text := func(field func(*air.Station) string) []string {
 		out := make([]string, n)
 		for i := range stations {
 			out[i] = field(&stations[i])
@@ -226,27 +226,27 @@ func stationSlices(stations []schema.Station) []any {
 	place, priority := make([]int8, n), make([]uint8, n)
 	for i, s := range stations {
 		latitude[i], longitude[i] = s.Latitude, s.Longitude
-		kind[i] = int8(cmp.Or(s.Kind, schema.Reference))
+		kind[i] = int8(cmp.Or(s.Kind, air.Reference))
 		first[i], last[i] = s.FirstSeen.Unix(), s.LastSeen.Unix()
-		priority[i] = schema.NetworkPriority(s.Network())
+		priority[i] = air.NetworkPriority(s.Network())
 		if s.ByPosition {
 			place[i] = 1
 		}
 	}
 	return []any{
-		text(func(s *schema.Station) string { return s.ID }),
-		text(func(s *schema.Station) string { return s.Source }),
-		text(func(s *schema.Station) string { return s.Name }),
-		text(func(s *schema.Station) string { return s.City }),
-		text(func(s *schema.Station) string { return s.State }),
+		text(func(s *air.Station) string { return s.ID }),
+		text(func(s *air.Station) string { return s.Source }),
+		text(func(s *air.Station) string { return s.Name }),
+		text(func(s *air.Station) string { return s.City }),
+		text(func(s *air.Station) string { return s.State }),
 		latitude, longitude, kind,
-		text(func(s *schema.Station) string { return s.Attribution }),
-		text(func(s *schema.Station) string { return s.Licence }),
+		text(func(s *air.Station) string { return s.Attribution }),
+		text(func(s *air.Station) string { return s.Licence }),
 		first, last,
-		text(func(s *schema.Station) string { return s.Network() }),
-		text(func(s *schema.Station) string { return s.PositionSource }),
+		text(func(s *air.Station) string { return s.Network() }),
+		text(func(s *air.Station) string { return s.PositionSource }),
 		place,
-		text(func(s *schema.Station) string { return s.SameAs }),
+		text(func(s *air.Station) string { return s.SameAs }),
 		priority,
 	}
 }

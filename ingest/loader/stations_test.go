@@ -8,67 +8,67 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/loader"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 func TestStationIsKeptUpToDate(t *testing.T) {
 	t.Parallel()
-	changed := func(change func(*schema.Station)) schema.Station {
+	changed := func(change func(*air.Station)) air.Station {
 		s := station("a")
 		change(&s)
 		return s
 	}
-	in := func(city, state string) schema.Station { // by its names only
-		return changed(func(s *schema.Station) { s.City, s.State, s.Latitude, s.Longitude = city, state, 0, 0 })
+	in := func(city, state string) air.Station { // by its names only
+		return changed(func(s *air.Station) { s.City, s.State, s.Latitude, s.Longitude = city, state, 0, 0 })
 	}
 	pune := in("Pune", "Maharashtra")
 	hour := func(n int) time.Time { return now.Add(time.Duration(n-100) * time.Hour) }
 	type step struct {
-		described schema.Station
+		described air.Station
 		at        time.Time
 		rejected  ingest.Rejections
 	}
-	far := changed(func(s *schema.Station) { s.Latitude = 18.62 }) // 11 km
+	far := changed(func(s *air.Station) { s.Latitude = 18.62 }) // 11 km
 	for _, c := range []struct {
 		name  string
 		steps []step
-		want  schema.Station // first and last seen are those of the steps
+		want  air.Station // first and last seen are those of the steps
 	}{
 		{"seen again", []step{{station("a"), hour(1), nil}, {station("a"), hour(2), nil}}, station("a")},
 		{
 			"renamed by a newer description",
-			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Name, s.Attribution = "new", "CPCB" }), hour(2), nil}},
-			changed(func(s *schema.Station) { s.Name, s.Attribution = "new", "CPCB" }),
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *air.Station) { s.Name, s.Attribution = "new", "CPCB" }), hour(2), nil}},
+			changed(func(s *air.Station) { s.Name, s.Attribution = "new", "CPCB" }),
 		},
 		{
 			"an older description completes and renames nothing",
-			[]step{{changed(func(s *schema.Station) { s.Licence = "" }), hour(2), nil}, {changed(func(s *schema.Station) { s.Name = "old" }), hour(1), nil}},
+			[]step{{changed(func(s *air.Station) { s.Licence = "" }), hour(2), nil}, {changed(func(s *air.Station) { s.Name = "old" }), hour(1), nil}},
 			station("a"),
 		},
 		{
 			"a newer description without a position keeps it",
-			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}},
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *air.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}},
 			station("a"),
 		},
 		{
 			"a position that was missing is taken from an older description too",
-			[]step{{changed(func(s *schema.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}, {station("a"), hour(1), nil}},
+			[]step{{changed(func(s *air.Station) { s.Latitude, s.Longitude = 0, 0 }), hour(2), nil}, {station("a"), hour(1), nil}},
 			station("a"),
 		},
 		{
 			"a street further",
-			[]step{{station("a"), hour(1), nil}, {changed(func(s *schema.Station) { s.Latitude = 18.53 }), hour(2), nil}},
-			changed(func(s *schema.Station) { s.Latitude = 18.53 }),
+			[]step{{station("a"), hour(1), nil}, {changed(func(s *air.Station) { s.Latitude = 18.53 }), hour(2), nil}},
+			changed(func(s *air.Station) { s.Latitude = 18.53 }),
 		},
 		{
 			"a position decides the city",
-			[]step{{changed(func(s *schema.Station) { s.City, s.State = "", "" }), hour(1), nil}},
-			changed(func(s *schema.Station) { s.ByPosition = true }),
+			[]step{{changed(func(s *air.Station) { s.City, s.State = "", "" }), hour(1), nil}},
+			changed(func(s *air.Station) { s.ByPosition = true }),
 		},
 		{
 			"a position decides the city against a wrong name",
-			[]step{{changed(func(s *schema.Station) { s.City, s.State = "Delhi", "Delhi" }), hour(1), nil}},
-			changed(func(s *schema.Station) { s.ByPosition = true }),
+			[]step{{changed(func(s *air.Station) { s.City, s.State = "Delhi", "Delhi" }), hour(1), nil}},
+			changed(func(s *air.Station) { s.ByPosition = true }),
 		},
 		{
 			"a jump is refused and counted each time",
@@ -116,7 +116,7 @@ func TestStationIsKeptUpToDate(t *testing.T) {
 					if again {
 						l = loader.New(conn, name)
 					}
-					b := batchOf(t, "test", s.described, concentration(schema.PM25, s.at, 50))
+					b := batchOf(t, "test", s.described, concentration(air.PM25, s.at, 50))
 					if err := l.Load(t.Context(), b); err != nil {
 						t.Fatal(err)
 					}
@@ -146,7 +146,7 @@ func TestUnchangedStationIsNotWrittenAgain(t *testing.T) {
 	conn, name := database(t)
 	l := loader.New(conn, name)
 	for range 3 {
-		if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(schema.PM25, now, 50))); err != nil {
+		if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(air.PM25, now, 50))); err != nil {
 			t.Fatal(err)
 		}
 	}

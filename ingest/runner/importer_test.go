@@ -17,7 +17,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/internal/panics"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -47,11 +47,11 @@ func (s tableSource) Fetch(_ context.Context, w ingest.Window, yield func(*inges
 		}
 		n := b.Station(st)
 		at := now.Add(-time.Duration(row/7) * time.Hour)
-		if err := b.Add(n, concentration(schema.PM25, at, float64(row%500))); err != nil {
+		if err := b.Add(n, concentration(air.PM25, at, float64(row%500))); err != nil {
 			b.Discard()
 			return err
 		}
-		if err := b.Add(n, concentration(schema.PM10, at, float64(row%900))); err != nil {
+		if err := b.Add(n, concentration(air.PM10, at, float64(row%900))); err != nil {
 			b.Discard()
 			return err
 		}
@@ -265,9 +265,9 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
 		t.Errorf("Try = %v, want the panic as an error", err)
 	}
-	reading := concentration(schema.PM25, now, 50)
+	reading := concentration(air.PM25, now, 50)
 	reading.Station, reading.Source = "a", "test"
-	if diff := cmp.Diff([]schema.Reading{reading}, got.Readings); diff != "" {
+	if diff := cmp.Diff([]air.Reading{reading}, got.Readings); diff != "" {
 		t.Errorf("readings (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(ingest.Rejections{ingest.MissingValue: 1}, got.Rejected); diff != "" || len(got.Stations) != 1 {
@@ -301,7 +301,7 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 	if err := run(func(*ingest.Builder) {}); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no values") {
 		t.Errorf("Import of an empty table = %v", err)
 	}
-	if err := run(func(b *ingest.Builder) { b.Missing(b.Station(station("a")), concentration(schema.PM25, now, 0)) }); err != nil {
+	if err := run(func(b *ingest.Builder) { b.Missing(b.Station(station("a")), concentration(air.PM25, now, 0)) }); err != nil {
 		t.Errorf("Import that takes a reading back = %v", err)
 	}
 }

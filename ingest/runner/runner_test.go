@@ -15,7 +15,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/runner"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // memoryArchive is an archive in memory that can fail.
@@ -87,18 +87,18 @@ var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // now is the current time of the tests outside a bubble.
 var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 
-func station(id string) schema.Station {
-	return schema.Station{ID: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86}
+func station(id string) air.Station {
+	return air.Station{ID: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86}
 }
 
-func concentration(p schema.Pollutant, at time.Time, value float64) schema.Reading {
-	return schema.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly}
+func concentration(p air.Pollutant, at time.Time, value float64) air.Reading {
+	return air.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: air.Concentration, Averaging: air.Hourly}
 }
 
 // yieldOne yields a batch with one reading at the end of the window.
 func yieldOne(_ context.Context, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 	b := ingest.NewBuilder("test", w.To, yield)
-	if err := b.Add(b.Station(station("a")), concentration(schema.PM25, later(w.To, bubbleStart), 50)); err != nil {
+	if err := b.Add(b.Station(station("a")), concentration(air.PM25, later(w.To, bubbleStart), 50)); err != nil {
 		return err
 	}
 	b.Reject(ingest.MissingValue)

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Sample is the result of a trial fetch.
 type Sample struct {
-	Readings []schema.Reading
+	Readings []air.Reading
 	// Stations describes the stations of the readings, in order of arrival.
-	Stations []schema.Station
+	Stations []air.Station
 	Rejected ingest.Rejections
 }
 

@@ -20,7 +20,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Conn is the part of a ClickHouse connection that a roll-up uses.
@@ -58,8 +58,8 @@ type Config struct {
 	Conn   Conn
 	Tables columnstore.Params // the database and its cluster
 	// Kinds are the kinds of stations that count for a city; empty for
-	// [schema.Reference].
-	Kinds   []schema.StationKind
+	// [air.Reference].
+	Kinds   []air.StationKind
 	Quality quality.Settings
 	// KeepReadings and KeepHours are the retention of readings and of hours; 0 for
 	// ever. Computed rows stay when the rows that they were computed from expire.
@@ -72,7 +72,7 @@ type Config struct {
 // statement's template is invalid.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
-		c.Kinds = []schema.StationKind{schema.Reference}
+		c.Kinds = []air.StationKind{air.Reference}
 	}
 	tester, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
 	if err != nil {

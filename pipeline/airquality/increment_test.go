@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // figures returns every computed row as text.
@@ -24,7 +24,7 @@ func (w *fixture) figures() (out []string) {
 
 // step stores readings with a stamp 10 minutes after the previous step's. The
 // lookback of the next roll-up does not reach those.
-func (w *fixture) step(n int, readings []schema.Reading) {
+func (w *fixture) step(n int, readings []air.Reading) {
 	w.Helper()
 	stored := time.Now().Add(-100 * time.Hour).Add(time.Duration(n) * 10 * time.Minute)
 	w.storedAt(stored, readings...)
@@ -41,7 +41,7 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	w := newFixture(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	const hours, each = 48, 3
-	steps := make([][]schema.Reading, hours/each+2)
+	steps := make([][]air.Reading, hours/each+2)
 	last := len(steps) - 1 // brings one hour of the first day, and nothing else
 	for i := range 2 {
 		id := fmt.Sprintf("station-%d", i)
@@ -90,14 +90,14 @@ func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 		if h <= 8 {
 			ozone = 200
 		}
-		w.step(h, []schema.Reading{
-			{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(h), Value: 10}, {Station: "s", Parameter: schema.PM10.Parameter(), At: hour(h), Value: 10},
-			{Station: "s", Parameter: schema.O3.Parameter(), At: hour(h), Value: ozone},
+		w.step(h, []air.Reading{
+			{Station: "s", Parameter: air.PM25.Parameter(), At: hour(h), Value: 10}, {Station: "s", Parameter: air.PM10.Parameter(), At: hour(h), Value: 10},
+			{Station: "s", Parameter: air.O3.Parameter(), At: hour(h), Value: ozone},
 		})
 	}
 	all := w.stationHours()
-	if last := all[len(all)-1]; *last.Conc[schema.O3-1] != 200 || *last.AQI != 280 {
-		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[schema.O3-1], *last.AQI)
+	if last := all[len(all)-1]; *last.Conc[air.O3-1] != 200 || *last.AQI != 280 {
+		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[air.O3-1], *last.AQI)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestClockSetBackHidesNoReadings(t *testing.T) {
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now() + INTERVAL 1 DAY, now(), now(), 1)")
-	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
+	w.readings(air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(1), Value: 10})
 	if got := w.increment(); got.Stations != 1 {
 		t.Errorf("a roll-up of tomorrow hides what is stored today: %+v", got)
 	}
@@ -132,7 +132,7 @@ func TestUnalignedIntervalsCoverEveryHour(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
-	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
+	w.readings(air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
 	w.increment()
 	got := w.stationHours()
 	if len(got) != 2 || !got[0].At.Equal(hour(8)) || !got[1].At.Equal(hour(9)) {

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Conn is the part of a ClickHouse connection that this package uses. Query must be
@@ -29,10 +30,10 @@ func Hundredths(expr string) string {
 // tables city_hour and city_day also have counts of stations, station_hour has not.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
-	for _, p := range schema.RecordPollutants {
+	for _, p := range air.RecordPollutants {
 		columns = append(columns, Hundredths(p.String()))
 	}
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		columns = append(columns, "ifNull(toInt16("+p.String()+"_index), -1)")
 	}
 	if counts {
@@ -54,7 +55,7 @@ var (
 type Scanned struct {
 	at, updated    uint32
 	amount         [Records]int32
-	index          [len(schema.Pollutants)]int16
+	index          [len(air.Pollutants)]int16
 	aqi            int16
 	used, total    uint16
 	dominant       uint8
@@ -76,7 +77,7 @@ func (r *Scanned) Into(leading ...any) []any {
 // Figures returns the scanned row.
 func (r *Scanned) Figures() Figures {
 	f := Figures{
-		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: schema.Pollutant(r.dominant),
+		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: air.Pollutant(r.dominant),
 		Used: r.used, Total: r.total, Derived: r.derived, Daily: r.daily,
 	}
 	for i, amount := range r.amount {

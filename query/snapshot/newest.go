@@ -2,12 +2,12 @@ package snapshot
 
 import (
 	"vayu/query/rollup"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // newestHours holds the latest hour with an AQI, by cell of the grid and kind of
 // station.
-type newestHours [][schema.CityMean + 1]uint32
+type newestHours [][air.CityMean + 1]uint32
 
 func newNewestHours(cells [][]int32, stations []Station) newestHours {
 	out := make(newestHours, len(cells))
@@ -24,7 +24,7 @@ func newNewestHours(cells [][]int32, stations []Station) newestHours {
 // of returns the latest hour of a cell's stations of these kinds.
 func (h newestHours) of(cell int32, kinds rollup.KindSet) uint32 {
 	var at uint32
-	for _, k := range schema.StationKinds {
+	for _, k := range air.StationKinds {
 		if kinds.Has(k) {
 			at = max(at, h[cell][k])
 		}

@@ -102,7 +102,7 @@ var bordersOf = sync.OnceValue(func() *borders {
 })
 
 // State returns the state or union territory of a position, in the spelling of
-// [schema.CleanState]. A position outside all states belongs to the nearest within
+// [air.CleanState]. A position outside all states belongs to the nearest within
 // [borderDegrees]. Beyond that, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}

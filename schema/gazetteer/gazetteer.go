@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // City is one city with all its names. Name and State are canonical. AlsoIn is the
@@ -106,7 +106,7 @@ func Homonymous(name string) bool {
 // "Gurugram", "Haryana". If the table lacks the name, or the state is missing and
 // several states have the name, Canonical only cleans both texts.
 func Canonical(city, state string) (name, stateName string) {
-	city, state = schema.CleanPlace(city), schema.CleanState(state)
+	city, state = air.CleanPlace(city), air.CleanState(state)
 	t := load()
 	found := -1
 	for _, i := range t.byName[Key(city)] {

@@ -3,14 +3,14 @@ package naqi
 import (
 	"math"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // SubIndex returns the sub-index of a concentration of p: its index 0–500. The
 // concentration is in p's own unit (µg/m³; mg/m³ for CO). It is a mean over 24
 // hours, 8 for O3 and CO. It reports false for a negative or undefined
 // concentration and for an invalid p.
-func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
+func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
 	}
@@ -30,7 +30,7 @@ func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 // Lead returns the sub-index of a concentration without rounding and without the
 // cap at 500. It ranks pollutants whose sub-indices are equal. It is 0 if there is
 // no sub-index.
-func Lead(p schema.Pollutant, concentration float64) float64 {
+func Lead(p air.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
 	}
@@ -46,7 +46,7 @@ func Lead(p schema.Pollutant, concentration float64) float64 {
 // Inverse returns the concentration of p that gives a sub-index. It is in p's own
 // unit, rounded to thousandths. It reports false for an index outside 0–500 and
 // for an invalid p.
-func Inverse(p schema.Pollutant, index int) (float64, bool) {
+func Inverse(p air.Pollutant, index int) (float64, bool) {
 	if !p.Valid() || index < 0 || index > MaxIndex {
 		return 0, false
 	}
@@ -62,8 +62,8 @@ func Inverse(p schema.Pollutant, index int) (float64, bool) {
 }
 
 // SubIndices holds a sub-index 0–500 per pollutant, or -1 if it is missing. It is
-// indexed by [schema.Pollutant].
-type SubIndices [schema.Pb + 1]int
+// indexed by [air.Pollutant].
+type SubIndices [air.Pb + 1]int
 
 // None returns a SubIndices in which every pollutant is missing.
 func None() SubIndices {
@@ -76,15 +76,15 @@ func None() SubIndices {
 
 // Precedence is the order of dominant pollutants with equal sub-indices. CPCB
 // names PM10 before PM2.5 in a tie (two of 191 stations of a capture of its feed).
-var Precedence = [...]schema.Pollutant{
-	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
+var Precedence = [...]air.Pollutant{
+	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }
 
 // Index returns the AQI, the largest sub-index, and its dominant pollutant. If
 // several pollutants have it, the first of [Precedence] is dominant. Callers that
 // have concentrations compare [Lead] instead. It reports false unless there are at
 // least three sub-indices and one of them is PM2.5 or PM10.
-func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
+func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
 	for _, p := range Precedence {
@@ -96,7 +96,7 @@ func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 			aqi, dominant = s[p], p
 		}
 	}
-	if count < MinPollutants || (s[schema.PM25] < 0 && s[schema.PM10] < 0) {
+	if count < MinPollutants || (s[air.PM25] < 0 && s[air.PM10] < 0) {
 		return 0, 0, false
 	}
 	return aqi, dominant, true

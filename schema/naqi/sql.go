@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Function is a ClickHouse SQL function: CREATE FUNCTION Name AS Lambda.
@@ -15,8 +15,8 @@ type Function struct{ Name, Lambda string }
 // (concentration). `naqi_category(aqi)` serves all pollutants. NULL, negative and
 // undefined input gives NULL.
 func Functions() []Function {
-	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
-	for _, p := range schema.Pollutants {
+	all := make([]Function, 0, 3*len(air.Pollutants)+1)
+	for _, p := range air.Pollutants {
 		all = append(all,
 			Function{"naqi_" + p.String(), subIndexLambda(p)},
 			Function{"naqi_" + p.String() + "_lead", leadLambda(p)},
@@ -27,7 +27,7 @@ func Functions() []Function {
 
 // A comparison with NULL is NULL and counts as false in multiIf, and least()
 // ignores NULL. Hence the ifNull in front.
-func subIndexLambda(p schema.Pollutant) string {
+func subIndexLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))
 	var b strings.Builder
@@ -44,7 +44,7 @@ func subIndexLambda(p schema.Pollutant) string {
 	return b.String()
 }
 
-func leadLambda(p schema.Pollutant) string {
+func leadLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	var b strings.Builder
 	b.WriteString("x -> multiIf(ifNull(NOT (x >= 0), 1), NULL")
@@ -60,7 +60,7 @@ func leadLambda(p schema.Pollutant) string {
 	return b.String()
 }
 
-func inverseLambda(p schema.Pollutant) string {
+func inverseLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	const thousandth = micro / 1000
 	var b strings.Builder

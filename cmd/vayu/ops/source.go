@@ -17,6 +17,7 @@ import (
 	"vayu/ingest/runner"
 	"vayu/ingest/source"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // NewSource returns the command `vayu source`.
@@ -84,7 +85,7 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 	}
 	for _, r := range s.Readings[:min(most, len(s.Readings))] {
 		unit := r.Parameter.Unit()
-		if r.Kind == schema.SubIndex {
+		if r.Kind == air.SubIndex {
 			unit = "of 500"
 		}
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
@@ -100,11 +101,11 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 
 // newest returns a text about the age of the newest reading. It shows whether a source returns only old
 // readings.
-func newest(readings []schema.Reading, now time.Time) string {
+func newest(readings []air.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""
 	}
-	last := slices.MaxFunc(readings, func(a, b schema.Reading) int { return a.At.Compare(b.At) }).At
+	last := slices.MaxFunc(readings, func(a, b air.Reading) int { return a.At.Compare(b.At) }).At
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
 }
 

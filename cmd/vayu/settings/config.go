@@ -21,7 +21,7 @@ import (
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Config has all settings. A flag takes precedence over the environment, then the file, then the defaults; see
@@ -106,7 +106,7 @@ func Defaults() Config {
 		Roles:      slices.Clone(roles),
 		Listen:     "127.0.0.1:8080",
 		Sources:    []string{"cpcb"},
-		CityKinds:  []string{schema.Reference.String()},
+		CityKinds:  []string{air.Reference.String()},
 		RateLimits: true,
 		PerAddress: 256,
 		Store:      sqlstore.DefaultSettings(),
@@ -131,7 +131,7 @@ func (c Config) Validate() []error {
 	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
 		wrong = append(wrong, config.Invalid("sources", "%w", err))
 	}
-	if _, err := schema.ParseCityKinds(c.CityKinds); err != nil {
+	if _, err := air.ParseCityKinds(c.CityKinds); err != nil {
 		wrong = append(wrong, config.Invalid("city-kinds", "%w", err))
 	}
 	if c.Cluster != "" && c.ClickHouse == "" {
@@ -166,8 +166,8 @@ func (c Config) LiveSources() []string {
 
 // StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
 // because Validate has rejected invalid lists.
-func (c Config) StationKinds() []schema.StationKind {
-	kinds, _ := schema.ParseCityKinds(c.CityKinds)
+func (c Config) StationKinds() []air.StationKind {
+	kinds, _ := air.ParseCityKinds(c.CityKinds)
 	return kinds
 }
 

@@ -4,7 +4,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // stationColumns are the columns of a CAAQM table that identify a row's station.
@@ -24,7 +24,7 @@ func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	if !table.Named(name) {
 		return 0, false
 	}
-	return s.stations.Find(name, false, b, func() schema.Station {
+	return s.stations.Find(name, false, b, func() air.Station {
 		return cpcbformat.Station(string(name), string(table.At(cells, s.city)), string(table.At(cells, s.state)), 0, 0)
 	}), true
 }

@@ -6,7 +6,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // cityDay is a table of daily means per city (the public set city_day.csv). Each
@@ -33,11 +33,11 @@ func (t *cityDay) Read(cells [][]byte, b *ingest.Builder) error {
 	if !ok {
 		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
-	station := t.stations.Find(city, false, b, func() schema.Station {
-		return schema.Station{
-			ID: schema.StationID("citymean", string(city)), Name: string(city), City: string(city),
-			Kind: schema.CityMean, Attribution: cpcbformat.Owner, Licence: cpcbformat.Licence,
+	station := t.stations.Find(city, false, b, func() air.Station {
+		return air.Station{
+			ID: air.StationID("citymean", string(city)), Name: string(city), City: string(city),
+			Kind: air.CityMean, Attribution: cpcbformat.Owner, Licence: cpcbformat.Licence,
 		}
 	})
-	return table.Concentrations(t.columns, cells, station, start.Add(24*time.Hour), schema.Daily, b)
+	return table.Concentrations(t.columns, cells, station, start.Add(24*time.Hour), air.Daily, b)
 }

@@ -11,7 +11,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON.
@@ -96,7 +96,7 @@ func (e *export) check(cells [][]byte) error {
 
 // describe returns the station of the current block. An export of one station has its
 // city and state. An export of several stations has a state only if all are in it.
-func (e *export) describe() schema.Station {
+func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
 		city = ""
@@ -126,7 +126,7 @@ func (e *export) title(cells [][]byte) string {
 	if only == "" {
 		return ""
 	}
-	only = schema.CleanPlace(only)
+	only = air.CleanPlace(only)
 	if _, _, ok := cpcbformat.Split(only); ok || slices.Contains(e.listed, only) {
 		return only
 	}
@@ -179,7 +179,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 
 // list parses the row "Station", which names the stations of the export.
 func (e *export) list(text string) {
-	text = schema.CleanPlace(text)
+	text = air.CleanPlace(text)
 	e.listed = splitNames(text)
 	if !e.several() {
 		e.listed = []string{text}
@@ -206,7 +206,7 @@ func (e *export) head(h table.Header) {
 // begin sets the name of the station whose block follows.
 func (e *export) begin(name string) {
 	e.named = true
-	if name = schema.CleanPlace(name); name != e.name {
+	if name = air.CleanPlace(name); name != e.name {
 		e.name, e.station = name, -1
 	}
 }

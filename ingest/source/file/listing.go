@@ -4,7 +4,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // listing is a download of resource 3b01bcb8 of data.gov.in. Each row has the sub-index
@@ -33,7 +33,7 @@ func (l *listing) Read(cells [][]byte, b *ingest.Builder) error {
 		b.Reject(ingest.NoStation)
 		return nil
 	}
-	station := l.stations.Find(name, len(table.At(cells, l.latitude)) > 0, b, func() schema.Station {
+	station := l.stations.Find(name, len(table.At(cells, l.latitude)) > 0, b, func() air.Station {
 		lat, lon := table.Position(table.At(cells, l.latitude), table.At(cells, l.longitude), b)
 		return cpcbformat.Station(string(name), string(table.At(cells, l.city)), string(table.At(cells, l.state)), lat, lon)
 	})

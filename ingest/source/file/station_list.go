@@ -13,7 +13,7 @@ import (
 
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // stationList is the name of the table that assigns a station to each file in its
@@ -31,19 +31,19 @@ func newStationList(h table.Header) (table.Row, bool) {
 
 // stationOfFile returns the station of a file and the averaging interval in its name, 0
 // for none. A station list in the same folder takes precedence over the name.
-func stationOfFile(path string) (schema.Station, time.Duration, error) {
+func stationOfFile(path string) (air.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
 	listed, err := listedStation(filepath.Join(filepath.Dir(path), stationList), base)
 	if err != nil {
-		return schema.Station{}, 0, err
+		return air.Station{}, 0, err
 	}
 	if listed != "" {
 		return cpcbformat.Station(cpcbformat.NormalizeName(listed), "", "", 0, 0), period, nil
 	}
 	station, ok := cpcbformat.ParseLooseName(name)
 	if !ok {
-		return schema.Station{}, 0, table.Refuse("neither the table nor the file name %q shows which station it is from: "+
+		return air.Station{}, 0, table.Refuse("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
 			"with the columns file,station beside it", base, stationList)
 	}

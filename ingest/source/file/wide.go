@@ -7,6 +7,7 @@ import (
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // wide is a table of one station with one time a row. It covers CPCB's yearly files
@@ -26,7 +27,7 @@ import (
 type wide struct {
 	stamp    int
 	columns  []table.Column
-	station  schema.Station
+	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
 	period   time.Duration // length of the intervals; before decide, the one in the file's name or 0

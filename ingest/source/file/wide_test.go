@@ -11,6 +11,7 @@ import (
 	"vayu/ingest/source/file/table"
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // TestRawQuarters compares each of the 15 stations of caaqm15 with counts of an
@@ -60,7 +61,7 @@ func TestRawQuarters(t *testing.T) {
 						continue
 					}
 					readings++
-					if r.Station != want.station || r.Kind != schema.Concentration {
+					if r.Station != want.station || r.Kind != air.Concentration {
 						t.Fatalf("%+v", r)
 					}
 					if r.Averaging != 15 {

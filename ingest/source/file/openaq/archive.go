@@ -8,7 +8,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // archive is a file of OpenAQ's archive. It contains one day of a location, with one
@@ -54,7 +54,7 @@ func (a *archive) Read(cells [][]byte, b *ingest.Builder) error {
 		return nil
 	}
 	placed := len(table.At(cells, a.latitude)) > 0
-	station := a.stations.Find(cells[a.location], placed, b, func() schema.Station { return a.locationOf(cells).describe(b) })
+	station := a.stations.Find(cells[a.location], placed, b, func() air.Station { return a.locationOf(cells).describe(b) })
 	if reason == ingest.MissingValue {
 		b.Missing(station, reading)
 		return nil
@@ -64,8 +64,8 @@ func (a *archive) Read(cells [][]byte, b *ingest.Builder) error {
 
 // reading returns the row's reading. If the reason is [ingest.MissingValue], the
 // reading lacks only its value.
-func (a *archive) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
-	r := schema.Reading{Parameter: a.parameters.Parse(cells[a.parameter]), Kind: schema.Concentration}
+func (a *archive) reading(cells [][]byte) (air.Reading, ingest.Reason) {
+	r := air.Reading{Parameter: a.parameters.Parse(cells[a.parameter]), Kind: air.Concentration}
 	var ok bool
 	if r.At, ok = a.clock.Parse(cells[a.stamp], zoned); !ok {
 		return r, ingest.BadTime
@@ -116,8 +116,8 @@ func elsewhere(stamp []byte) bool {
 
 // atMostHourly returns the averaging interval for a distance of rows.
 func atMostHourly(d time.Duration) uint16 {
-	if minutes, ok := table.Minutes(d); ok && minutes < schema.Hourly {
+	if minutes, ok := table.Minutes(d); ok && minutes < air.Hourly {
 		return minutes
 	}
-	return schema.Hourly
+	return air.Hourly
 }

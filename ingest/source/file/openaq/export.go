@@ -10,7 +10,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // licence is the licence of OpenAQ's first two versions.
@@ -73,7 +73,7 @@ func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 		return nil
 	}
 	placed := len(table.At(cells, o.latitude)) > 0 || len(table.At(cells, o.coordinates)) > 0
-	station := o.stations.Find(cells[o.location], placed, b, func() schema.Station { return o.describe(cells, b) })
+	station := o.stations.Find(cells[o.location], placed, b, func() air.Station { return o.describe(cells, b) })
 	if reason == ingest.MissingValue {
 		b.Missing(station, reading)
 		return nil
@@ -83,8 +83,8 @@ func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 
 // reading returns the row's reading. If the reason is [ingest.MissingValue], the
 // reading lacks only its value.
-func (o *export) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
-	r := schema.Reading{Parameter: o.parameters.Parse(cells[o.pollutant]), Kind: schema.Concentration, Averaging: schema.Hourly}
+func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
+	r := air.Reading{Parameter: o.parameters.Parse(cells[o.pollutant]), Kind: air.Concentration, Averaging: air.Hourly}
 	country := table.At(cells, o.country)
 	switch {
 	case len(country) > 0 && string(country) != "IN":
@@ -99,7 +99,7 @@ func (o *export) reading(cells [][]byte) (schema.Reading, ingest.Reason) {
 		return r, ingest.BadTime
 	}
 	if string(table.At(cells, o.source)) == republished {
-		r.Kind = schema.SubIndex
+		r.Kind = air.SubIndex
 	}
 	v, reason := ingest.ParseValueOf(r.Parameter, string(cells[o.value]))
 	if reason != ingest.None {
@@ -140,7 +140,7 @@ func universal(text []byte) (time.Time, bool) {
 	return t, err == nil
 }
 
-func (o *export) describe(cells [][]byte, b *ingest.Builder) schema.Station {
+func (o *export) describe(cells [][]byte, b *ingest.Builder) air.Station {
 	latitude, longitude := table.At(cells, o.latitude), table.At(cells, o.longitude)
 	if o.coordinates >= 0 {
 		first, second, _ := strings.Cut(string(cells[o.coordinates]), ",")
@@ -148,17 +148,17 @@ func (o *export) describe(cells [][]byte, b *ingest.Builder) schema.Station {
 	}
 	lat, lon := table.Position(latitude, longitude, b)
 	name, city := string(cells[o.location]), string(table.At(cells, o.city))
-	if _, _, ok := cpcbformat.Split(schema.CleanPlace(name)); ok {
+	if _, _, ok := cpcbformat.Split(air.CleanPlace(name)); ok {
 		return cpcbformat.Station(name, city, "", lat, lon)
 	}
 	source := string(table.At(cells, o.source))
-	s := schema.Station{
-		ID: schema.StationID("openaq", name), Name: name, City: city, Latitude: lat, Longitude: lon,
-		Kind: schema.Reference, Licence: licence, Attribution: credit(table.At(cells, o.attribution), source),
+	s := air.Station{
+		ID: air.StationID("openaq", name), Name: name, City: city, Latitude: lat, Longitude: lon,
+		Kind: air.Reference, Licence: licence, Attribution: credit(table.At(cells, o.attribution), source),
 	}
 	for _, sensor := range sensorSources {
 		if strings.Contains(strings.ToLower(source), sensor) {
-			s.Kind = schema.Sensor
+			s.Kind = air.Sensor
 		}
 	}
 	return s

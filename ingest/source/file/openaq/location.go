@@ -12,7 +12,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/geo"
 	"vayu/schema/parameter"
 )
@@ -64,16 +64,16 @@ var monitors = []int64{8118, 8039}
 // kind distinguishes a reference station from a low-cost sensor. A station outside
 // India's network whose kind is unspecified counts as a sensor, because a sensor
 // counted as reference falsifies its city.
-func (p *location) kind() schema.StationKind {
+func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
 	switch {
 	case lowCost:
-		return schema.Sensor
+		return air.Sensor
 	case p.IsMonitor != nil && *p.IsMonitor, p.IsMonitor == nil && slices.Contains(monitors, p.ID):
-		return schema.Reference
+		return air.Reference
 	}
-	return schema.Sensor
+	return air.Sensor
 }
 
 // abroad reports whether the location is outside India. A location without country
@@ -97,17 +97,17 @@ func inIndia(lat, lon float64) bool {
 
 // describe makes a station from the location. A station of India's network keeps
 // its id. Another id contains OpenAQ's number, because names at OpenAQ repeat.
-func (p *location) describe(b *ingest.Builder) schema.Station {
+func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
 		lat, lon = table.Position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
 	}
-	name := schema.CleanPlace(p.Name)
+	name := air.CleanPlace(p.Name)
 	if _, _, ok := cpcbformat.Split(name); ok {
 		return cpcbformat.Station(name, "", "", lat, lon)
 	}
-	s := schema.Station{
-		ID: schema.StationID("openaq", name+"-"+strconv.FormatInt(p.ID, 10)), Name: name, Latitude: lat, Longitude: lon, Kind: p.kind(),
+	s := air.Station{
+		ID: air.StationID("openaq", name+"-"+strconv.FormatInt(p.ID, 10)), Name: name, Latitude: lat, Longitude: lon, Kind: p.kind(),
 	}
 	if !strings.EqualFold(p.Locality, p.Country.Name) {
 		s.City = p.Locality

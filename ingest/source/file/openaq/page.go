@@ -11,7 +11,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -139,7 +139,7 @@ func (p *pageReader) latest(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	return p.add(s.location, s.parameter, r.Value, end, schema.Hourly, b)
+	return p.add(s.location, s.parameter, r.Value, end, air.Hourly, b)
 }
 
 func (p *pageReader) add(at *location, measured quantity, value json.RawMessage, end time.Time, minutes uint16, b *ingest.Builder) error {
@@ -160,7 +160,7 @@ func (p *pageReader) add(at *location, measured quantity, value json.RawMessage,
 		station = b.Station(at.describe(b))
 		p.stations[at] = station
 	}
-	reading := schema.Reading{Parameter: what, At: end, Kind: schema.Concentration, Averaging: minutes}
+	reading := air.Reading{Parameter: what, At: end, Kind: air.Concentration, Averaging: minutes}
 	v, reason := ingest.ParseValueOf(what, string(table.Scalar(value)))
 	if reason == ingest.None {
 		if reading.Value, ok = convert(what, v, measured.Units); !ok {

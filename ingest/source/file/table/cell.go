@@ -5,7 +5,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -34,7 +34,7 @@ type site struct {
 // Find returns the number of the station that a text names. It calls describe for a
 // new text. If the first rows had no position, it calls describe again for the
 // first that has one.
-func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() schema.Station) int {
+func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
 	}
@@ -60,7 +60,7 @@ func Named(cell []byte) bool {
 			return true
 		}
 	}
-	return schema.Slug(string(cell)) != ""
+	return air.Slug(string(cell)) != ""
 }
 
 // Clock parses times and caches the last one, because consecutive rows share it.
@@ -112,7 +112,7 @@ func Concentrations(columns []Column, cells [][]byte, station int, end time.Time
 		if reason == ingest.None && c.unit != "" {
 			v, _ = c.Parameter.Convert(v, c.unit)
 		}
-		r := schema.Reading{Parameter: c.Parameter, At: end, Value: v, Kind: schema.Concentration, Averaging: averaging}
+		r := air.Reading{Parameter: c.Parameter, At: end, Value: v, Kind: air.Concentration, Averaging: averaging}
 		switch reason {
 		case ingest.None:
 			if err := b.Add(station, r); err != nil {

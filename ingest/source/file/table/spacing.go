@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Spacings finds the interval length of a table with one time a row: the most
@@ -33,7 +33,7 @@ func (t *Spacings) Note(station []byte, at time.Time) {
 	if s == nil {
 		s = &spacing{counts: make(map[time.Duration]int)}
 		t.known[string(station)] = s
-	} else if d := at.Sub(s.last); d > 0 && d <= time.Duration(schema.Daily)*time.Minute {
+	} else if d := at.Sub(s.last); d > 0 && d <= time.Duration(air.Daily)*time.Minute {
 		s.counts[d]++
 		t.all[d]++
 	}
@@ -81,7 +81,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 
 // Minutes returns an interval in minutes, the unit of readings.
 func Minutes(d time.Duration) (uint16, bool) {
-	if d < time.Minute || d > time.Duration(schema.Daily)*time.Minute {
+	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
 		return 0, false
 	}
 	return uint16(d / time.Minute), true

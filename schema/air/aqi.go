@@ -1,37 +1,38 @@
-package schema
+// Package air defines the types of air quality: readings, stations, pollutants, and the
+// records that clients get.
+package air
 
 import (
 	"strconv"
 	"time"
-)
 
-// Success is the status of a successful reply.
-const Success = "success"
+	"vayu/schema"
+)
 
 // Record is the air quality record of a city, pin code or position. Clients rely
 // on the order of its fields. Concentrations are in µg/m³, CO in mg/m³, to two
 // decimals; null if no station within reach measured the pollutant. AQI is India's
 // National AQI, 0–500. Updated is the end of the latest averaging interval, UTC.
 type Record struct {
-	Status   string    `json:"status"`
-	City     string    `json:"city"`
-	AQI      int       `json:"aqi"`
-	Category string    `json:"category"`
-	PM25     Figure    `json:"pm25"`
-	PM10     Figure    `json:"pm10"`
-	NO2      Figure    `json:"no2"`
-	SO2      Figure    `json:"so2"`
-	CO       Figure    `json:"co"`
-	O3       Figure    `json:"o3"`
-	Dominant string    `json:"dominant"`
-	Updated  time.Time `json:"updated"`
+	Status   string        `json:"status"`
+	City     string        `json:"city"`
+	AQI      int           `json:"aqi"`
+	Category string        `json:"category"`
+	PM25     schema.Figure `json:"pm25"`
+	PM10     schema.Figure `json:"pm10"`
+	NO2      schema.Figure `json:"no2"`
+	SO2      schema.Figure `json:"so2"`
+	CO       schema.Figure `json:"co"`
+	O3       schema.Figure `json:"o3"`
+	Dominant string        `json:"dominant"`
+	Updated  time.Time     `json:"updated"`
 }
 
 // BulkError is the element of a bulk reply for a city that has no record.
 type BulkError struct {
-	Status string  `json:"status"`
-	City   string  `json:"city"`
-	Error  Problem `json:"error"`
+	Status string         `json:"status"`
+	City   string         `json:"city"`
+	Error  schema.Problem `json:"error"`
 }
 
 // Detail is what view=detail adds to a record. SubIndices holds 0–500 per
@@ -43,7 +44,7 @@ type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
 	Pincode       string            `json:"pincode,omitempty"`
-	DistanceKM    *Figure           `json:"distance_km,omitempty"`
+	DistanceKM    *schema.Figure    `json:"distance_km,omitempty"`
 	SubIndices    map[string]int    `json:"sub_indices"`
 	Units         map[string]string `json:"units"`
 	Stations      []StationFigure   `json:"stations"`
@@ -60,20 +61,12 @@ type Detail struct {
 // StationFigure is one station in a detailed record, with its AQI. DistanceKM is
 // from the queried place. AQI is null if the station has too few pollutants.
 type StationFigure struct {
-	ID         string    `json:"id"`
-	Name       string    `json:"name"`
-	Kind       string    `json:"kind"`
-	AQI        *int      `json:"aqi"`
-	DistanceKM *Figure   `json:"distance_km"`
-	Updated    time.Time `json:"updated"`
-}
-
-// List is one page of a list. NextCursor is null on the last page.
-type List[T any] struct {
-	Status     string  `json:"status"`
-	Data       []T     `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	Kind       string         `json:"kind"`
+	AQI        *int           `json:"aqi"`
+	DistanceKM *schema.Figure `json:"distance_km"`
+	Updated    time.Time      `json:"updated"`
 }
 
 // CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI
@@ -106,15 +99,15 @@ type StationEntry struct {
 	Licence     string         `json:"licence"`
 	FirstSeen   time.Time      `json:"first_seen"`
 	LastSeen    time.Time      `json:"last_seen"`
-	DistanceKM  *Figure        `json:"distance_km,omitempty"`
+	DistanceKM  *schema.Figure `json:"distance_km,omitempty"`
 	AQI         *int           `json:"aqi"`
 	Category    *string        `json:"category"`
-	PM25        Figure         `json:"pm25"`
-	PM10        Figure         `json:"pm10"`
-	NO2         Figure         `json:"no2"`
-	SO2         Figure         `json:"so2"`
-	CO          Figure         `json:"co"`
-	O3          Figure         `json:"o3"`
+	PM25        schema.Figure  `json:"pm25"`
+	PM10        schema.Figure  `json:"pm10"`
+	NO2         schema.Figure  `json:"no2"`
+	SO2         schema.Figure  `json:"so2"`
+	CO          schema.Figure  `json:"co"`
+	O3          schema.Figure  `json:"o3"`
 	Dominant    *string        `json:"dominant"`
 	SubIndices  map[string]int `json:"sub_indices"`
 	Updated     *time.Time     `json:"updated"`

@@ -1,4 +1,4 @@
-package schema
+package air
 
 import "vayu/schema/parameter"
 

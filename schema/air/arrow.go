@@ -1,4 +1,4 @@
-package schema
+package air
 
 import "github.com/apache/arrow/go/v15/arrow"
 

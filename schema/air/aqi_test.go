@@ -1,19 +1,19 @@
-package schema_test
+package air_test
 
 import (
 	"encoding/json"
-	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 func TestRecordHasFieldsInOrder(t *testing.T) {
 	t.Parallel()
-	r := schema.Record{
+	r := air.Record{
 		Status: schema.Success, City: `Pune "<X>" दिल्ली`, AQI: 95, Category: "Satisfactory",
 		PM25: 6001, PM10: 9000, NO2: 2050, SO2: schema.Unknown, CO: 113, O3: 0, Dominant: "PM10", Updated: time.Date(2026, 11, 20, 8, 30, 0, 0, schema.India),
 	}
@@ -30,23 +30,12 @@ func TestRecordHasFieldsInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, string(marshalled)); diff != "" {
 		t.Errorf("encoding/json writes it differently: %s", diff)
 	}
-	var back schema.Record
+	var back air.Record
 	if err := json.Unmarshal(marshalled, &back); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(r, back); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestFigureIsADecimalNumber(t *testing.T) {
-	t.Parallel()
-	for f, want := range map[schema.Figure]string{
-		0: "0", 1: "0.01", 10: "0.1", 1235: "12.35", 10000: "100", -150: "-1.5", math.MaxInt32: "21474836.47", schema.Unknown: "null",
-	} {
-		if got := string(f.Append(nil)); got != want {
-			t.Errorf("%d hundredths are %s, want %s", int32(f), got, want)
-		}
 	}
 }
 
@@ -56,7 +45,7 @@ func FuzzAppendString(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var back, want string
-		if err := json.Unmarshal(schema.AppendString(nil, s), &back); err != nil {
+		if err := json.Unmarshal(air.AppendString(nil, s), &back); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		for _, r := range s {
@@ -66,19 +55,4 @@ func FuzzAppendString(f *testing.F) {
 			t.Errorf("%q came back as %q", s, back)
 		}
 	})
-}
-
-func TestEveryCodeHasAnErrorStatus(t *testing.T) {
-	t.Parallel()
-	for code, status := range schema.CodeStatus {
-		if status < 400 || status > 599 || code.Status() != status {
-			t.Errorf("%s has status %d", code, status)
-		}
-	}
-	if got := schema.Code("no such").Status(); got != 500 {
-		t.Errorf("an unknown code has status %d, want 500", got)
-	}
-	if schema.NewProblem(schema.InvalidRequest, "", "").Retryable || !schema.NewProblem(schema.ServiceUnavailable, "", "").Retryable {
-		t.Error("retryable must follow from the code")
-	}
 }
