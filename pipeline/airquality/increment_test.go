@@ -80,21 +80,25 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	}
 }
 
-// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours.
+// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours, even
+// if an earlier roll-up computed them.
 func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
-	for h := 1; h <= 30; h++ {
-		ozone := 20.0
-		if h <= 8 {
-			ozone = 200
+	store := func(from, to int, ozone float64) {
+		var all []air.Reading
+		for h := from; h <= to; h++ {
+			all = append(all,
+				air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(h), Value: 10},
+				air.Reading{Station: "s", Parameter: air.PM10.Parameter(), At: hour(h), Value: 10},
+				air.Reading{Station: "s", Parameter: air.O3.Parameter(), At: hour(h), Value: ozone})
 		}
-		w.step(h, []air.Reading{
-			{Station: "s", Parameter: air.PM25.Parameter(), At: hour(h), Value: 10}, {Station: "s", Parameter: air.PM10.Parameter(), At: hour(h), Value: 10},
-			{Station: "s", Parameter: air.O3.Parameter(), At: hour(h), Value: ozone},
-		})
+		w.step(to, all)
 	}
+	store(1, 8, 200)
+	store(9, 29, 20)
+	store(30, 30, 20) // this roll-up has new readings of its own hour only
 	all := w.stationHours()
 	if last := all[len(all)-1]; *last.Conc[air.O3-1] != 200 || *last.AQI != 280 {
 		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[air.O3-1], *last.AQI)
