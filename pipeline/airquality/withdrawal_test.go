@@ -142,15 +142,15 @@ func (c *failingConn) Exec(ctx context.Context, query string, args ...any) error
 func TestRollupRecoversFromAKill(t *testing.T) {
 	t.Parallel()
 	all := readingsOf("s", randomSeries(5, 30))
-	kept := all[:len(all)-40]
+	kept, removed := all[:len(all)-40], all[len(all)-40:]
 	want := figuresWithout(t, "Kochi", kept)
+	w := newFixture(t)
+	w.station("s", "Kochi", "Kerala")
+	conn := w.rollup.conn
 	for killed := 0; ; killed++ {
-		w := newFixture(t)
-		w.station("s", "Kochi", "Kerala")
-		w.readings(all...)
+		w.readings(all...) // again, after the first round
 		w.increment()
-		w.remove(all[len(all)-40:]...)
-		conn := w.rollup.conn
+		w.remove(removed...)
 		w.rollup.conn = &failingConn{Conn: conn, left: killed}
 		_, err := w.rollup.Increment(t.Context())
 		w.rollup.conn = conn
