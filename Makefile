@@ -120,7 +120,7 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 # are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.
 scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers, partitions (docs/operations/scale.md)
 	$(GO) test -run '^$$' -bench 'BenchmarkScale' -benchtime 1x -timeout 60m \
-		./query ./ingest ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/access ./dispatch/outbox ./dispatch/kafka
+		./query ./ingest/loader ./pipeline/airquality ./dispatch/subscription ./dispatch ./internal/access ./dispatch/outbox ./dispatch/kafka
 
 # CI compares 3 of the stations; all 15 take six minutes.
 proof: build ## compare every figure of 15 stations in 2020 with an independent computation (needs python3)

@@ -12,19 +12,19 @@ import (
 
 // Settings are the operator's limits and permitted destinations of webhooks.
 type Settings struct {
-	Allow       []string `koanf:"allow" help:"private networks that webhooks may be sent to, at any port"`
-	CA          string   `koanf:"ca" help:"PEM file of certificate authorities trusted besides the system's"`
-	Local       bool     `koanf:"local" help:"for development: webhooks may be sent to this machine, and the certificate of vayu listen is trusted"`
-	Ports       []int    `koanf:"ports" help:"ports of public addresses that webhooks may be sent to, besides 443"`
-	Concurrency int      `koanf:"concurrency" help:"attempts in flight at one endpoint"`
-	InFlight    int      `koanf:"in-flight" help:"attempts in flight at all endpoints"`
+	Allow       []string `yaml:"allow" help:"private networks that webhooks may be sent to, at any port"`
+	CA          string   `yaml:"ca" help:"PEM file of certificate authorities trusted besides the system's"`
+	Local       bool     `yaml:"local" help:"for development: webhooks may be sent to this machine, and the certificate of vayu listen is trusted"`
+	Ports       []int    `yaml:"ports" help:"ports of public addresses that webhooks may be sent to, besides 443"`
+	Concurrency int      `yaml:"concurrency" help:"attempts in flight at one endpoint"`
+	InFlight    int      `yaml:"in-flight" help:"attempts in flight at all endpoints"`
 	// Subscriptions are the limits of accounts in the live world, by plan.
-	Subscriptions        map[string]int64 `koanf:"subscriptions" help:"webhooks that an account of each plan may have; 100 for a plan that is not named"`
-	SandboxSubscriptions int              `koanf:"sandbox-subscriptions" help:"webhooks that an account may have in the sandbox"`
-	Backlog              int              `koanf:"backlog" help:"deliveries that wait for a paused or dead endpoint; the oldest beyond it fail"`
+	Subscriptions        map[string]int64 `yaml:"subscriptions" help:"webhooks that an account of each plan may have; 100 for a plan that is not named"`
+	SandboxSubscriptions int              `yaml:"sandbox-subscriptions" help:"webhooks that an account may have in the sandbox"`
+	Backlog              int              `yaml:"backlog" help:"deliveries that wait for a paused or dead endpoint; the oldest beyond it fail"`
 	// HostInFlight and HostUnproven are limits of each dispatching instance.
-	HostInFlight int `koanf:"host-in-flight" help:"attempts in flight at one host and port over all accounts; 0 for no limit"`
-	HostUnproven int `koanf:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
+	HostInFlight int `yaml:"host-in-flight" help:"attempts in flight at one host and port over all accounts; 0 for no limit"`
+	HostUnproven int `yaml:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
 }
 
 // DefaultSettings returns the documented defaults. An attempt in flight uses about 40 KB

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/geo"
 )
@@ -47,7 +47,7 @@ type Builder struct {
 // described is a station as the source described it. used reports whether the
 // current batch has readings of it.
 type described struct {
-	schema.Station
+	air.Station
 	used bool
 }
 
@@ -63,18 +63,18 @@ type fields struct {
 
 // NewBuilder returns a builder for one fetch. It passes full batches to yield.
 func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
-	columns := array.NewRecordBuilder(memory.DefaultAllocator, schema.ReadingColumns)
+	columns := array.NewRecordBuilder(memory.DefaultAllocator, air.ReadingColumns)
 	return &Builder{
 		source: source, now: now, yield: yield, known: make(map[string]int), columns: columns, batch: new(Batch),
 		fields: fields{
-			station:   columns.Field(schema.ReadingStation).(*array.StringBuilder),
-			parameter: columns.Field(schema.ReadingParameter).(*array.Uint8Builder),
-			at:        columns.Field(schema.ReadingAt).(*array.TimestampBuilder),
-			value:     columns.Field(schema.ReadingValue).(*array.Float64Builder),
-			kind:      columns.Field(schema.ReadingKind).(*array.Int8Builder),
-			averaging: columns.Field(schema.ReadingAveraging).(*array.Uint16Builder),
-			flag:      columns.Field(schema.ReadingFlag).(*array.Int8Builder),
-			source:    columns.Field(schema.ReadingSource).(*array.StringBuilder),
+			station:   columns.Field(air.ReadingStation).(*array.StringBuilder),
+			parameter: columns.Field(air.ReadingParameter).(*array.Uint8Builder),
+			at:        columns.Field(air.ReadingAt).(*array.TimestampBuilder),
+			value:     columns.Field(air.ReadingValue).(*array.Float64Builder),
+			kind:      columns.Field(air.ReadingKind).(*array.Int8Builder),
+			averaging: columns.Field(air.ReadingAveraging).(*array.Uint16Builder),
+			flag:      columns.Field(air.ReadingFlag).(*array.Int8Builder),
+			source:    columns.Field(air.ReadingSource).(*array.StringBuilder),
 		},
 	}
 }
@@ -82,7 +82,7 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 // Station describes a station and returns its number for [Builder.Add]. City and
 // state are normalised. A position outside India is dropped and counted. A repeated
 // description only adds a missing position.
-func (b *Builder) Station(s schema.Station) int {
+func (b *Builder) Station(s air.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
 			old.Latitude, old.Longitude = s.Latitude, s.Longitude
@@ -90,7 +90,7 @@ func (b *Builder) Station(s schema.Station) int {
 		return i
 	}
 	s.Source = b.source
-	s.Name = schema.CleanPlace(s.Name)
+	s.Name = air.CleanPlace(s.Name)
 	s.City, s.State = gazetteer.Canonical(s.City, s.State)
 	if s.Located() && !geo.InIndia(s.Latitude, s.Longitude) {
 		s.Latitude, s.Longitude = 0, 0
@@ -103,7 +103,7 @@ func (b *Builder) Station(s schema.Station) int {
 
 // Add adds a reading of a station and fills in r.Station and r.Source. A reading
 // that violates the rules is counted as rejected. It returns errors of yield only.
-func (b *Builder) Add(station int, r schema.Reading) error {
+func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -134,12 +134,12 @@ func (b *Builder) Add(station int, r schema.Reading) error {
 // r.Station and r.Source are ignored. The cell is counted as [MissingValue] and
 // added to [Batch.Missing], so that the store can withdraw an earlier value. It is
 // only counted if the parameter is unknown or [checkTime] rejects the time.
-func (b *Builder) Missing(station int, r schema.Reading) {
+func (b *Builder) Missing(station int, r air.Reading) {
 	b.Reject(MissingValue)
 	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
 		return
 	}
-	r.Station, r.Source, r.Value, r.Flag = b.stations[station].ID, b.source, 0, schema.Plain
+	r.Station, r.Source, r.Value, r.Flag = b.stations[station].ID, b.source, 0, air.Plain
 	b.batch.Missing = append(b.batch.Missing, r)
 	if len(b.batch.Missing) >= batchMissing && !b.positioned {
 		b.err = b.flush()
@@ -201,7 +201,7 @@ func (b *Builder) flush() error {
 	}
 	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
 	if len(batch.Missing) >= batchMissing { // the next batch of such a file will be similar
-		b.batch.Missing = make([]schema.Reading, 0, batchMissing)
+		b.batch.Missing = make([]air.Reading, 0, batchMissing)
 	}
 	if err := b.yield(batch); err != nil {
 		return fmt.Errorf("yielding a batch: %w", err)

@@ -8,8 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 )
+
+// now is the current time of every test.
+var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
+
+// station returns a test station.
+func station(id string) air.Station {
+	return air.Station{
+		ID: id, Name: id, City: "Pune", State: "Maharashtra", Latitude: 18.52, Longitude: 73.86,
+		Kind: air.Reference, Attribution: "MPCB", Licence: "GODL-India",
+	}
+}
+
+func concentration(p air.Pollutant, at time.Time, value float64) air.Reading {
+	return air.Reading{Parameter: p.Parameter(), At: at, Value: value, Kind: air.Concentration, Averaging: air.Hourly}
+}
 
 // collect returns a yield function and the batches that it received.
 func collect(t *testing.T) (yield func(*ingest.Batch) error, batches func() []*ingest.Batch) {
@@ -31,7 +46,7 @@ func TestBuilderAppliesTheRules(t *testing.T) {
 	abroad.City, abroad.State, abroad.Latitude = "  New_Delhi ", "", 51.5
 	n := b.Station(abroad)
 	for _, value := range []float64{50, -999, 60} {
-		if err := b.Add(n, concentration(schema.PM25, now.Add(-time.Duration(value)*time.Hour), value)); err != nil {
+		if err := b.Add(n, concentration(air.PM25, now.Add(-time.Duration(value)*time.Hour), value)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +62,7 @@ func TestBuilderAppliesTheRules(t *testing.T) {
 	want := abroad
 	want.Source, want.City, want.State, want.Latitude, want.Longitude = "test", "Delhi", "Delhi", 0, 0
 	want.FirstSeen, want.LastSeen = now.Add(-60*time.Hour), now.Add(-50*time.Hour)
-	if diff := cmp.Diff([]schema.Station{want}, got.Stations); diff != "" {
+	if diff := cmp.Diff([]air.Station{want}, got.Stations); diff != "" {
 		t.Errorf("stations (-want +got):\n%s", diff)
 	}
 	rejected := ingest.Rejections{ingest.BadPosition: 1, ingest.FutureTime: 1, ingest.BadLine: 1} // -999 hours lie ahead
@@ -68,7 +83,7 @@ func TestBatchesEndBetweenRows(t *testing.T) {
 	for row := range rows {
 		b.At(int64(row))
 		for value := range perRow {
-			if err := b.Add(n, concentration(schema.Pollutants[value], now.Add(-time.Duration(row)*time.Hour), 1)); err != nil {
+			if err := b.Add(n, concentration(air.Pollutants[value], now.Add(-time.Duration(row)*time.Hour), 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,7 +115,7 @@ func TestBuilderReturnsYieldError(t *testing.T) {
 			if positioned {
 				b.At(int64(row))
 			}
-			err = b.Add(n, concentration(schema.PM25, now, 1))
+			err = b.Add(n, concentration(air.PM25, now, 1))
 		}
 		if !errors.Is(err, full) {
 			t.Errorf("Add = %v, want yield's error", err)
@@ -131,17 +146,17 @@ func TestMissingNamesTheKey(t *testing.T) {
 	yield, batches := collect(t)
 	b := ingest.NewBuilder("test", now, yield)
 	n := b.Station(station("a"))
-	b.Missing(n, concentration(schema.PM25, now, 7))
+	b.Missing(n, concentration(air.PM25, now, 7))
 	b.Missing(n, concentration(0, now, 0))
-	b.Missing(n, concentration(schema.PM25, now.Add(time.Hour), 0))
-	b.Missing(n, concentration(schema.PM25, time.Time{}, 0))
+	b.Missing(n, concentration(air.PM25, now.Add(time.Hour), 0))
+	b.Missing(n, concentration(air.PM25, time.Time{}, 0))
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := concentration(schema.PM25, now, 0)
+	want := concentration(air.PM25, now, 0)
 	want.Station, want.Source = "a", "test"
 	got := batches()[0]
-	if diff := cmp.Diff([]schema.Reading{want}, got.Missing); diff != "" || got.Rejected[ingest.MissingValue] != 4 {
+	if diff := cmp.Diff([]air.Reading{want}, got.Missing); diff != "" || got.Rejected[ingest.MissingValue] != 4 {
 		t.Errorf("rejected %v, missing (-want +got):\n%s", got.Rejected, diff)
 	}
 }
@@ -163,7 +178,7 @@ func TestMissingFillsBatches(t *testing.T) {
 			if positioned {
 				b.At(int64(row))
 			}
-			b.Missing(n, concentration(schema.PM25, now.Add(-time.Duration(row)*time.Minute), 0))
+			b.Missing(n, concentration(air.PM25, now.Add(-time.Duration(row)*time.Minute), 0))
 		}
 		if err := b.Close(); err != nil {
 			t.Fatal(err)

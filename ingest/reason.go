@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -61,6 +61,10 @@ var explanations = map[Reason]string{
 
 // Explain describes the reason; it is empty for [None].
 func (r Reason) Explain() string { return explanations[r] }
+
+// ConcernsPosition reports whether the reason rejects a station's position, not a
+// value.
+func (r Reason) ConcernsPosition() bool { return r == BadPosition || r == StationMoved }
 
 // Rejections counts rejected values by reason.
 type Rejections map[Reason]int
@@ -160,11 +164,11 @@ func checkTime(at, now time.Time) Reason {
 }
 
 // Check applies the rules to a complete reading.
-func Check(r *schema.Reading, now time.Time) Reason {
+func Check(r *air.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":
 		return NoStation
-	case !r.Parameter.Valid(), r.Kind == schema.SubIndex && !r.Parameter.Indexed():
+	case !r.Parameter.Valid(), r.Kind == air.SubIndex && !r.Parameter.Indexed():
 		return UnknownPollutant
 	}
 	if reason := checkTime(r.At, now); reason != None {
@@ -174,7 +178,7 @@ func Check(r *schema.Reading, now time.Time) Reason {
 		return reason
 	}
 	least, most := 0.0, 500.0 // the index's scale
-	if r.Kind == schema.Concentration {
+	if r.Kind == air.Concentration {
 		least, most = r.Parameter.Range()
 	}
 	if r.Value < least || r.Value > most {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -46,25 +46,25 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*schema.Reading)
+		change func(*air.Reading)
 		want   ingest.Reason
 	}{
-		{"a fine reading", func(*schema.Reading) {}, ingest.None},
-		{"no station", func(r *schema.Reading) { r.Station = "" }, ingest.NoStation},
-		{"no pollutant", func(r *schema.Reading) { r.Parameter = 0 }, ingest.UnknownPollutant},
-		{"our clock is a little slow", func(r *schema.Reading) { r.At = now.Add(5 * time.Minute) }, ingest.None},
-		{"the future", func(r *schema.Reading) { r.At = now.Add(5*time.Minute + time.Second) }, ingest.FutureTime},
-		{"before any station", func(r *schema.Reading) { r.At = time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC) }, ingest.AncientTime},
-		{"no time", func(r *schema.Reading) { r.At = time.Time{} }, ingest.AncientTime},
-		{"a dust storm", func(r *schema.Reading) { r.Parameter, r.Value = parameter.PM10, 4200 }, ingest.None},
-		{"digits run together", func(r *schema.Reading) { r.Value = 50505 }, ingest.OutOfRange},
-		{"CO in µg/m³", func(r *schema.Reading) { r.Parameter, r.Value = parameter.CO, 1130 }, ingest.OutOfRange},
-		{"an index of 500", func(r *schema.Reading) { r.Kind, r.Value = schema.SubIndex, 500 }, ingest.None},
-		{"an index above its scale", func(r *schema.Reading) { r.Kind, r.Value = schema.SubIndex, 501 }, ingest.OutOfRange},
-		{"not a number", func(r *schema.Reading) { r.Value = math.NaN() }, ingest.BadNumber},
-		{"below zero", func(r *schema.Reading) { r.Value = -0.5 }, ingest.NegativeValue},
+		{"a fine reading", func(*air.Reading) {}, ingest.None},
+		{"no station", func(r *air.Reading) { r.Station = "" }, ingest.NoStation},
+		{"no pollutant", func(r *air.Reading) { r.Parameter = 0 }, ingest.UnknownPollutant},
+		{"our clock is a little slow", func(r *air.Reading) { r.At = now.Add(5 * time.Minute) }, ingest.None},
+		{"the future", func(r *air.Reading) { r.At = now.Add(5*time.Minute + time.Second) }, ingest.FutureTime},
+		{"before any station", func(r *air.Reading) { r.At = time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC) }, ingest.AncientTime},
+		{"no time", func(r *air.Reading) { r.At = time.Time{} }, ingest.AncientTime},
+		{"a dust storm", func(r *air.Reading) { r.Parameter, r.Value = parameter.PM10, 4200 }, ingest.None},
+		{"digits run together", func(r *air.Reading) { r.Value = 50505 }, ingest.OutOfRange},
+		{"CO in µg/m³", func(r *air.Reading) { r.Parameter, r.Value = parameter.CO, 1130 }, ingest.OutOfRange},
+		{"an index of 500", func(r *air.Reading) { r.Kind, r.Value = air.SubIndex, 500 }, ingest.None},
+		{"an index above its scale", func(r *air.Reading) { r.Kind, r.Value = air.SubIndex, 501 }, ingest.OutOfRange},
+		{"not a number", func(r *air.Reading) { r.Value = math.NaN() }, ingest.BadNumber},
+		{"below zero", func(r *air.Reading) { r.Value = -0.5 }, ingest.NegativeValue},
 	} {
-		r := concentration(schema.PM25, now, 50)
+		r := concentration(air.PM25, now, 50)
 		r.Station = "a"
 		c.change(&r)
 		if got := ingest.Check(&r, now); got != c.want {

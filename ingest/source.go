@@ -1,9 +1,6 @@
-// Package ingest collects readings. It fetches sources on a schedule, rejects
-// invalid values with a reason, and writes the rest to ClickHouse by columns.
-//
-// A source only fetches and parses. The runner does the rest for all sources:
-// schedule, jitter, lookback, timeout, panics, circuit breaker, watermark and
-// metrics.
+// Package ingest defines sources of readings. A source only fetches and parses. Its
+// builder turns readings into batches and rejects invalid values with a reason.
+// Package runner fetches sources, and package loader stores batches.
 package ingest
 
 import (
@@ -14,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -36,17 +33,17 @@ type Source interface {
 
 // Batch is a group of readings for the table `reading`.
 type Batch struct {
-	// Readings has the columns of [schema.ReadingColumns]. The last owner of the
+	// Readings has the columns of [air.ReadingColumns]. The last owner of the
 	// batch releases it with [Batch.Release].
 	Readings arrow.Record
 	// Stations describes every station that has a reading in the batch.
-	Stations []schema.Station
+	Stations []air.Station
 	// Missing holds readings whose value the source reports as missing; Value is
 	// unused. A reading of the same key in Readings takes precedence. Their
 	// stations need not be in Stations.
-	Missing []schema.Reading
+	Missing []air.Reading
 	// Withdrawn is how many stored readings the store removed because of Missing.
-	// [Store.Load] sets it on success.
+	// The store sets it on success.
 	Withdrawn int
 	// Rejected counts the rejected values by reason.
 	Rejected Rejections
@@ -54,7 +51,7 @@ type Batch struct {
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
 	// token lets ClickHouse recognise a retried insert; "" if none is pending.
-	token string
+	Token string
 }
 
 // Rows returns the number of readings in the batch.
@@ -74,20 +71,20 @@ func (b *Batch) Release() {
 }
 
 // Reading returns a row of the batch as a value, for tables and tests.
-func (b *Batch) Reading(row int) schema.Reading {
+func (b *Batch) Reading(row int) air.Reading {
 	int8At := func(column int) int8 { return b.Readings.Column(column).(*array.Int8).Value(row) }
 	textAt := func(column int) string {
 		return strings.Clone(b.Readings.Column(column).(*array.String).Value(row)) // outlives the batch
 	}
-	at := b.Readings.Column(schema.ReadingAt).(*array.Timestamp).Value(row)
-	return schema.Reading{
-		Station:   textAt(schema.ReadingStation),
-		Parameter: parameter.Parameter(b.Readings.Column(schema.ReadingParameter).(*array.Uint8).Value(row)),
+	at := b.Readings.Column(air.ReadingAt).(*array.Timestamp).Value(row)
+	return air.Reading{
+		Station:   textAt(air.ReadingStation),
+		Parameter: parameter.Parameter(b.Readings.Column(air.ReadingParameter).(*array.Uint8).Value(row)),
 		At:        time.Unix(int64(at), 0).UTC(),
-		Value:     b.Readings.Column(schema.ReadingValue).(*array.Float64).Value(row),
-		Kind:      schema.Kind(int8At(schema.ReadingKind)),
-		Averaging: b.Readings.Column(schema.ReadingAveraging).(*array.Uint16).Value(row),
-		Flag:      schema.Flag(int8At(schema.ReadingFlag)),
-		Source:    textAt(schema.ReadingSource),
+		Value:     b.Readings.Column(air.ReadingValue).(*array.Float64).Value(row),
+		Kind:      air.Kind(int8At(air.ReadingKind)),
+		Averaging: b.Readings.Column(air.ReadingAveraging).(*array.Uint16).Value(row),
+		Flag:      air.Flag(int8At(air.ReadingFlag)),
+		Source:    textAt(air.ReadingSource),
 	}
 }

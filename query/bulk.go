@@ -14,6 +14,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/snapshot"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -73,7 +74,7 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	if p.Field == "city" { // the client's parameter is cities
 		errors.As(withField(p, "cities"), &p)
 	}
-	text, err := json.Marshal(schema.BulkError{Status: "error", City: name, Error: *p})
+	text, err := json.Marshal(air.BulkError{Status: "error", City: name, Error: *p})
 	return append(b, text...), err
 }
 

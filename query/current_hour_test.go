@@ -11,6 +11,7 @@ import (
 
 	"vayu/query"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // clock is a clock that the test sets.
@@ -65,7 +66,7 @@ func TestHourOfFewStationsIsNotCurrent(t *testing.T) {
 	if same.Get("ETag") != first.Get("ETag") || same.Get("Last-Modified") != first.Get("Last-Modified") {
 		t.Errorf("an hour that waits changes the validators: %v", same)
 	}
-	var d schema.Detail
+	var d air.Detail
 	_, _, body := w.get(t, "/v1/aqi?city=Delhi&view=detail")
 	if err := json.Unmarshal([]byte(body), &d); err != nil || len(d.Stations) != 10 || d.StationsUsed != 10 {
 		t.Errorf("the stations of the hour: %s", body)

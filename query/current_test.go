@@ -12,6 +12,7 @@ import (
 
 	"vayu/query"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 const delhi = `{"status":"success","city":"Delhi","aqi":266,"category":"Poor","pm25":100.26,"pm10":200,"no2":30,"so2":10,"co":1.13,` +
@@ -39,7 +40,7 @@ func TestCurrentRecordByEveryNameOfACity(t *testing.T) {
 
 // dayRecord is a record with its day, "" for current figures.
 type dayRecord struct {
-	schema.Record
+	air.Record
 	Date string
 }
 
@@ -72,8 +73,8 @@ func TestGapsAreFilledFromTheNearestStation(t *testing.T) {
 		}
 	}
 	var d struct {
-		schema.Record
-		schema.Detail
+		air.Record
+		air.Detail
 	}
 	_, _, body := w.get(t, "/v1/aqi?city=Pune&view=detail")
 	if err := json.Unmarshal([]byte(body), &d); err != nil {
@@ -81,11 +82,11 @@ func TestGapsAreFilledFromTheNearestStation(t *testing.T) {
 	}
 	zero := schema.Figure(0)
 	aqi := 95
-	want := schema.Detail{
+	want := air.Detail{
 		State: "Maharashtra", SubIndices: map[string]int{"pm25": 60, "pm10": 90, "no2": 20, "co": 0},
 		Units:        map[string]string{"pm25": "µg/m³", "pm10": "µg/m³", "no2": "µg/m³", "so2": "µg/m³", "co": "mg/m³", "o3": "µg/m³"},
 		Averaging:    map[string]string{"pm25": "24h", "pm10": "24h", "no2": "24h", "so2": "24h", "co": "8h", "o3": "8h"},
-		Stations:     []schema.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", Kind: "reference", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
+		Stations:     []air.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", Kind: "reference", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
 		StationsUsed: 1, StationsTotal: 1, Estimated: []string{"so2"},
 		Health:      "May cause minor breathing discomfort to sensitive people.",
 		Attribution: []string{"CPCB"}, Source: []string{"cpcb"},
@@ -250,7 +251,7 @@ func TestCityAndStationLists(t *testing.T) {
 	w := india(t)
 	var names []string
 	for path := "/v1/cities?limit=3"; path != ""; {
-		var page schema.List[schema.CityEntry]
+		var page schema.List[air.CityEntry]
 		_, _, body := w.get(t, path)
 		if err := json.Unmarshal([]byte(body), &page); err != nil {
 			t.Fatalf("%s: %v", body, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/query"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // The list of stations agrees with the counts: it has the stations that reported in
@@ -35,7 +35,7 @@ func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	dir := t.TempDir()
 	check := func() {
 		t.Helper()
-		var got schema.Detail
+		var got air.Detail
 		_, _, body := w.get(t, "/v1/aqi?city=Delhi&view=detail")
 		if err := json.Unmarshal([]byte(body), &got); err != nil {
 			t.Fatalf("%s: %v", body, err)

@@ -20,6 +20,7 @@ import (
 	"vayu/query"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // flakyConn is a connection that can fail, with a counter of queries.
@@ -84,14 +85,14 @@ func TestDetailedViewOfADay(t *testing.T) {
 	w.rollup(t, w.live, end)
 	w.refresh(t)
 	aqi := 90
-	for span, want := range map[string][]schema.StationFigure{
+	for span, want := range map[string][]air.StationFigure{
 		"2026-11-18": {
 			{ID: "cpcb-mandir-marg", Name: "cpcb-mandir-marg name", Kind: "reference", AQI: &aqi, Updated: end},
 			{ID: "cpcb-rohini", Name: "cpcb-rohini name", Kind: "reference", Updated: end},
 		},
 		"2026-11-17": {}, // only the city's day is stored
 	} {
-		var got schema.Detail
+		var got air.Detail
 		_, h, body := w.get(t, "/v1/aqi?city=Delhi&view=detail&date="+span)
 		if err := json.Unmarshal([]byte(body), &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -99,7 +100,7 @@ func TestDetailedViewOfADay(t *testing.T) {
 		for i := range got.Stations {
 			got.Stations[i].DistanceKM = nil
 		}
-		slices.SortFunc(got.Stations, func(a, b schema.StationFigure) int { return strings.Compare(a.ID, b.ID) })
+		slices.SortFunc(got.Stations, func(a, b air.StationFigure) int { return strings.Compare(a.ID, b.ID) })
 		if diff := cmp.Diff(want, got.Stations); diff != "" || h.Get("ETag") == "" {
 			t.Errorf("%s: %s", span, diff)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"vayu/query/places"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 func TestStaleStationDoesNotHideFreshOnes(t *testing.T) {
@@ -41,7 +42,7 @@ func TestPositionsOverRandomStations(t *testing.T) {
 	w := newFixture(t)
 	type place struct {
 		at   places.Point
-		kind schema.StationKind
+		kind air.StationKind
 		hour time.Time
 		aqi  int
 	}
@@ -49,7 +50,7 @@ func TestPositionsOverRandomStations(t *testing.T) {
 	for range 400 {
 		p := place{
 			at:   places.Point{Latitude: 20 + 4*random.Float64(), Longitude: 76 + 4*random.Float64()},
-			kind: schema.StationKind(1 + random.IntN(2)), hour: hour.Add(-time.Duration(random.IntN(8)) * time.Hour), aqi: random.IntN(501),
+			kind: air.StationKind(1 + random.IntN(2)), hour: hour.Add(-time.Duration(random.IntN(8)) * time.Hour), aqi: random.IntN(501),
 		}
 		if random.IntN(4) == 0 {
 			p.hour = hour.AddDate(0, 0, -random.IntN(900))
@@ -97,8 +98,8 @@ func TestPositionsOverRandomStations(t *testing.T) {
 				want++
 			}
 			var got struct {
-				schema.Record
-				schema.Detail
+				air.Record
+				air.Detail
 			}
 			if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
 				t.Fatalf("%s: %d %s", path, status, body)

@@ -13,10 +13,11 @@ import (
 
 	"vayu/query"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // kind sets the kind of a station.
-func (w *fixture) kind(t testing.TB, db, id string, kind schema.StationKind) {
+func (w *fixture) kind(t testing.TB, db, id string, kind air.StationKind) {
 	t.Helper()
 	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station SELECT * REPLACE ('%[3]s' AS kind) FROM %[1]s.station FINAL WHERE id = '%[2]s'", db, id, kind))
 }
@@ -40,7 +41,7 @@ func surat(t testing.TB) *fixture {
 	}
 	w.station(t, w.live, "cpcb-science-centre", "Surat", "Gujarat", 21.17, 72.79, reference...)
 	w.station(t, w.live, "low-cost", "Surat", "Gujarat", 21.19, 72.81, sensor...)
-	w.kind(t, w.live, "low-cost", schema.Sensor)
+	w.kind(t, w.live, "low-cost", air.Sensor)
 	today := schema.DayOf(hour)
 	for d := today - 2; d <= today; d++ {
 		w.cityDay(t, w.live, "Surat", "Gujarat", d, figureAt(time.Time{}, 70, 40))
@@ -64,7 +65,7 @@ func TestSensorsCountWhenTheQueryNamesThem(t *testing.T) {
 			var got struct {
 				AQI      int
 				Kinds    []string
-				Stations []schema.StationFigure
+				Stations []air.StationFigure
 			}
 			if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
 				t.Fatalf("%s: %d %s", path, status, body)
@@ -130,7 +131,7 @@ func TestStoredAndComputedFiguresAgree(t *testing.T) {
 	w.serve(t)
 	w.refresh(t)
 	_, _, stored := w.get(t, "/v1/aqi?city=Surat&from=2026-11-18&to=2026-11-20")
-	w.serve(t, func(c *query.Config) { c.Kinds = []schema.StationKind{schema.Sensor} })
+	w.serve(t, func(c *query.Config) { c.Kinds = []air.StationKind{air.Sensor} })
 	w.refresh(t)
 	_, _, computed := w.get(t, "/v1/aqi?city=Surat&from=2026-11-18&to=2026-11-20&kinds=reference")
 	if diff := cmp.Diff(stored, strings.Replace(computed, `,"kinds":["reference"]`, "", 1)); diff != "" {
@@ -142,9 +143,9 @@ func TestNoDataErrorNamesTheNearestStation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station(t, w.live, "rated", "Surat", "Gujarat", 21.17, 72.79, figureAt(hour, 80))
-	w.kind(t, w.live, "rated", schema.Sensor)
+	w.kind(t, w.live, "rated", air.Sensor)
 	w.station(t, w.live, "pm-only", "Leh", "Ladakh", 34.16, 77.58, figureAt(hour, -1, 30, 50, gap, gap, gap, gap))
-	w.kind(t, w.live, "pm-only", schema.Sensor)
+	w.kind(t, w.live, "pm-only", air.Sensor)
 	w.station(t, w.live, "young", "Kavaratti", "Lakshadweep", 10.56, 72.64)
 	for n, name := range []string{"pm25", "pm10", "no2"} {
 		for back := range 3 {
@@ -208,12 +209,12 @@ func TestStationShowsItsLatestReadings(t *testing.T) {
 	conn := &flakyConn{Conn: w.conn}
 	w.serve(t, func(c *query.Config) { c.Conn = conn })
 	w.refresh(t)
-	var got schema.StationReply
+	var got air.StationReply
 	_, h, body := w.get(t, "/v1/stations/pm-only")
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []schema.LatestReading{
+	want := []air.LatestReading{
 		{Parameter: "pm10", Value: 50, At: hour.Add(-2 * time.Hour), Kind: "sub_index", Averaging: 60},
 		{Parameter: "pm25", Value: 31, Unit: "µg/m³", At: hour, Kind: "concentration", Averaging: 60},
 	}

@@ -17,6 +17,7 @@ import (
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -86,16 +87,16 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	list := schema.List[schema.CityEntry]{Status: schema.Success, Data: []schema.CityEntry{}, HasMore: next != nil, NextCursor: next}
+	list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
 		list.Data = append(list.Data, cityEntry(snap, i))
 	}
 	return httpapi.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
 }
 
-func cityEntry(s *snapshot.Snapshot, i int) schema.CityEntry {
+func cityEntry(s *snapshot.Snapshot, i int) air.CityEntry {
 	c := &s.Cities[i]
-	e := schema.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
+	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
 	e.AQI, e.Category, e.Updated = headline(&c.Figures)
 	e.Latitude, e.Longitude = degrees(c.Position)
 	return e
@@ -163,7 +164,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	reply := schema.List[schema.StationEntry]{Status: schema.Success, Data: []schema.StationEntry{}, HasMore: next != nil, NextCursor: next}
+	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
 		e := stationEntry(snap, sm.Station)
 		if near {
@@ -206,7 +207,7 @@ func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sa
 	if p.Longitude, err = parseDegrees("near", strings.TrimSpace(lon), 180); err != nil {
 		return nil, err
 	}
-	return s.Around(p, km, rollup.KindsOf(schema.StationKinds[:]...)), nil
+	return s.Around(p, km, rollup.KindsOf(air.StationKinds[:]...)), nil
 }
 
 // oneStation handles GET /v1/stations/{id}.
@@ -223,7 +224,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
 	}
 	st := &snap.Stations[i]
-	reply := schema.StationReply{Status: schema.Success, StationEntry: stationEntry(snap, i), Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(snap, i), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
 	resp := httpapi.Response{Cache: s.cacheControl(now)}
 	if st.At > 0 {
@@ -238,7 +239,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 // latest returns the latest reading of each parameter of a station. It returns nil
 // if the readings cannot be read, because the rest of the answer does not need
 // them.
-func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.LatestReading {
+func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestReading {
 	if !a.tables.Healthy() {
 		return nil
 	}
@@ -249,16 +250,16 @@ func (a *worldState) latest(ctx context.Context, st *schema.Station) []schema.La
 		a.metrics.historyErrors.Inc()
 		return nil
 	}
-	out := make([]schema.LatestReading, len(rows))
+	out := make([]air.LatestReading, len(rows))
 	for i := range rows {
 		out[i] = rows[i].LatestReading
 	}
 	return out
 }
 
-func stationEntry(s *snapshot.Snapshot, i int32) schema.StationEntry {
+func stationEntry(s *snapshot.Snapshot, i int32) air.StationEntry {
 	st := &s.Stations[i]
-	e := schema.StationEntry{
+	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
 		PM25: st.Amount[0], PM10: st.Amount[1], NO2: st.Amount[2], SO2: st.Amount[3], CO: st.Amount[4], O3: st.Amount[5],
@@ -270,7 +271,7 @@ func stationEntry(s *snapshot.Snapshot, i int32) schema.StationEntry {
 		label := st.Dominant.Label()
 		e.Dominant = &label
 	}
-	for n, p := range schema.Pollutants {
+	for n, p := range air.Pollutants {
 		if st.Index[n] >= 0 {
 			e.SubIndices[p.String()] = int(st.Index[n])
 		}

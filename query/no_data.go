@@ -13,6 +13,7 @@ import (
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -52,7 +53,7 @@ func (a *worldState) noStationNear(
 		problem.Message += fmt.Sprintf(" The nearest that has them is %.1f km away.", d)
 	}
 	a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
-	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(schema.Sensor)); ok {
+	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(air.Sensor)); ok {
 		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
@@ -63,7 +64,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	kinds := snap.KindsFor(q.kinds)
 	c := &snap.Cities[i]
 	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.Index.Label(i)+" yet.")
-	stations := snap.OfCity(c, rollup.KindsOf(schema.StationKinds[:]...))
+	stations := snap.OfCity(c, rollup.KindsOf(air.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem
 	}
@@ -71,7 +72,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	// explanation than the nearest station.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
-	if candidate >= 0 && !kinds.Has(schema.Sensor) {
+	if candidate >= 0 && !kinds.Has(air.Sensor) {
 		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
 	}
 	return problem
@@ -112,7 +113,7 @@ func (a *worldState) explain(
 // measuredPollutants returns the pollutants of the index that a station measures
 // (has), and those with enough hours of readings (whole). In a bulk query, or if
 // the readings cannot be read, it uses the station's latest hour instead.
-func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []schema.Pollutant) {
+func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []air.Pollutant) {
 	if !q.bulk && a.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
@@ -120,7 +121,7 @@ func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Statio
 		// time-out is no sign of a failure of ClickHouse.
 		if rows, err := station.Readings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y station.Reading) int { return x.At.Compare(y.At) }).At
-			for _, p := range schema.Pollutants {
+			for _, p := range air.Pollutants {
 				i := slices.IndexFunc(rows, func(r station.Reading) bool { return r.Parameter == p.String() })
 				if i < 0 || newest.Sub(rows[i].At) >= gapfill.FillWindow*time.Second {
 					continue
@@ -133,7 +134,7 @@ func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Statio
 			return has, whole
 		}
 	}
-	for i, p := range schema.Pollutants {
+	for i, p := range air.Pollutants {
 		if st.Index[i] >= 0 || i < rollup.Records && st.Amount[i].Known() {
 			has = append(has, p)
 		}
@@ -141,8 +142,8 @@ func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Statio
 	return has, has
 }
 
-func particles(list []schema.Pollutant) bool {
-	return slices.Contains(list, schema.PM25) || slices.Contains(list, schema.PM10)
+func particles(list []air.Pollutant) bool {
+	return slices.Contains(list, air.PM25) || slices.Contains(list, air.PM10)
 }
 
 // describe returns a sentence about what a station measures and why the station

@@ -13,6 +13,7 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Limits of the parameters of GET /v1/aqi.
@@ -340,10 +341,10 @@ func parseKinds(name, value string) (rollup.KindSet, error) {
 	var set rollup.KindSet
 	for word := range strings.SplitSeq(value, ",") {
 		switch word {
-		case schema.Reference.String():
+		case air.Reference.String():
 			set |= rollup.DefaultKinds
-		case schema.Sensor.String():
-			set |= rollup.KindsOf(schema.Sensor)
+		case air.Sensor.String():
+			set |= rollup.KindsOf(air.Sensor)
 		default:
 			return 0, invalid(name, "The kinds are reference and sensor, separated by a comma.")
 		}

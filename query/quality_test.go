@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // qualityFixture has a station with a spike, a repeated value of five hours and
@@ -33,11 +33,11 @@ func qualityFixture(t *testing.T) *fixture {
 func TestQualityOfAStation(t *testing.T) {
 	t.Parallel()
 	w := qualityFixture(t)
-	var got schema.QualityReply
+	var got air.QualityReply
 	var pages []string
 	for path := "/v1/stations/a/quality?limit=4"; path != ""; {
 		status, _, body := w.get(t, path)
-		var page schema.QualityReply
+		var page air.QualityReply
 		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
 			t.Fatalf("%s: %d %s", path, status, body)
 		}
@@ -55,9 +55,9 @@ func TestQualityOfAStation(t *testing.T) {
 	}
 	oneUnit := "one_unit"
 	got.Data = nil
-	whole := schema.QualityReply{
+	whole := air.QualityReply{
 		Status: "success", Station: "a", From: "2026-11-14", To: "2026-11-20", NOxForm: &oneUnit,
-		Tests: []schema.QualityCount{
+		Tests: []air.QualityCount{
 			{Parameter: "o3", Test: "flat_line", Version: 1, Flag: "suspect", Count: 5, First: hour.Add(-4 * time.Hour), Last: hour},
 			{Parameter: "pm25", Test: "spike", Version: 1, Flag: "suspect", Count: 1, First: hour, Last: hour},
 		},
@@ -75,7 +75,7 @@ func TestInvalidQualityQueries(t *testing.T) {
 	t.Parallel()
 	w := qualityFixture(t)
 	_, _, body := w.get(t, "/v1/stations/a/quality?limit=1")
-	var page schema.QualityReply
+	var page air.QualityReply
 	if err := json.Unmarshal([]byte(body), &page); err != nil || page.NextCursor == nil {
 		t.Fatalf("%v: %s", err, body)
 	}

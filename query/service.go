@@ -17,6 +17,7 @@ import (
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Config configures a Service. For an optional field, the zero value selects the
@@ -46,7 +47,7 @@ type Config struct {
 	// Kinds are the kinds of stations that the city tables include. These kinds
 	// count in an answer unless the query names others. nil means
 	// [schema.Reference].
-	Kinds   []schema.StationKind
+	Kinds   []air.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil is time.Now

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Scope is a permission of a key. By default a key has every scope except
 // keys:manage.
 type Scope string
@@ -18,6 +20,23 @@ const (
 
 // Scopes lists every scope.
 var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage}
+
+// ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is
+// empty.
+type ScopeSet uint16
+
+// SetOf returns a set of these scopes. It ignores unknown ones.
+func SetOf(scopes ...Scope) (set ScopeSet) {
+	for _, scope := range scopes {
+		if i := slices.Index(Scopes, scope); i >= 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// Has reports whether the set contains a scope. It is false for an unknown one.
+func (s ScopeSet) Has(scope Scope) bool { return s&SetOf(scope) != 0 }
 
 // Key is an API key without its secret. Times are RFC 3339 in UTC, with seconds.
 type Key struct {
@@ -105,4 +124,10 @@ type AuditRow struct {
 	Client    string         `json:"client"` // IP address; empty for commands
 	Detail    map[string]any `json:"detail"`
 	Hash      string         `json:"hash"`
+}
+
+// Owner is the account and the world (live or sandbox) that something belongs to.
+type Owner struct {
+	Account string // id
+	World   World
 }

@@ -22,7 +22,8 @@ import (
 	"vayu/cmd/vayu/ops"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
-	"vayu/ingest"
+	"vayu/ingest/loader"
+	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/testing/realdata"
@@ -150,7 +151,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	importer := ingest.NewImporter(ingest.NewLoader(db.Conn(), schema.Live.Database()), t.TempDir())
+	importer := runner.NewImporter(loader.New(db.Conn(), schema.Live.Database()), t.TempDir())
 	ids, known := make(map[string]string), make(map[string]bool)
 	for _, row := range table[1:] {
 		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, filepath.Join(folder, row[0])); err != nil {

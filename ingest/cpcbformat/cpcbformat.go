@@ -8,7 +8,7 @@ package cpcbformat
 import (
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -25,18 +25,18 @@ const Licence = "GODL-India"
 // Station describes a station of the network by CPCB's name, e.g. "Anand Vihar,
 // Delhi - DPCC". An empty city is taken from the name. The position is in WGS 84
 // degrees; 0, 0 if unknown.
-func Station(name, city, state string, latitude, longitude float64) schema.Station {
-	name = schema.CleanPlace(name)
-	s := schema.Station{
-		ID: schema.StationID(NetworkID, name), Name: name, City: city, State: state,
+func Station(name, city, state string, latitude, longitude float64) air.Station {
+	name = air.CleanPlace(name)
+	s := air.Station{
+		ID: air.StationID(NetworkID, name), Name: name, City: city, State: state,
 		Latitude: latitude, Longitude: longitude,
-		Kind: schema.Reference, Attribution: Owner, Licence: Licence,
+		Kind: air.Reference, Attribution: Owner, Licence: Licence,
 	}
 	named, agency, ok := Split(name)
 	if ok {
 		// "R K Puram, New Delhi - DPCC" becomes "R K Puram, Delhi - DPCC".
 		if canonical, _ := gazetteer.Canonical(named, state); canonical != named {
-			s.ID = schema.StationID(NetworkID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
+			s.ID = air.StationID(NetworkID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
 		}
 	}
 	if ok && strings.TrimSpace(city) == "" {
@@ -62,7 +62,7 @@ func Split(name string) (city, agency string, ok bool) {
 		return "", "", false
 	}
 	city, agency = strings.TrimSpace(place[comma+1:]), strings.TrimSpace(name[i+3:])
-	if strings.TrimSpace(place[:comma]) == "" || city == "" || agency == "" || schema.Slug(place[:comma]) == "" {
+	if strings.TrimSpace(place[:comma]) == "" || city == "" || agency == "" || air.Slug(place[:comma]) == "" {
 		return "", "", false
 	}
 	return city, agency, true

@@ -8,6 +8,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 func TestSplit(t *testing.T) {
@@ -34,9 +35,9 @@ func TestSplit(t *testing.T) {
 
 func TestStationKeepsItsIdentity(t *testing.T) {
 	t.Parallel()
-	want := schema.Station{
+	want := air.Station{
 		ID: "cpcb-bwssb-kadabesanahalli-bengaluru-cpcb", Name: "BWSSB Kadabesanahalli, Bengaluru - CPCB", City: "Bengaluru",
-		Kind: schema.Reference, Attribution: "Central Pollution Control Board (CPCB)", Licence: "GODL-India",
+		Kind: air.Reference, Attribution: "Central Pollution Control Board (CPCB)", Licence: "GODL-India",
 	}
 	if diff := cmp.Diff(want, Station(" BWSSB  Kadabesanahalli,  Bengaluru - CPCB ", "", "", 0, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -10,7 +10,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/fetch"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 	"vayu/schema/parameter"
 )
@@ -61,7 +61,7 @@ type feedKey struct {
 }
 
 func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
-	if schema.Slug(s.name) == "" {
+	if air.Slug(s.name) == "" {
 		for range s.pollutants {
 			b.Reject(ingest.NoStation)
 		}
@@ -100,11 +100,11 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 
 // flag marks a probably stuck sensor: no spread over the day and no value for the
 // last hour.
-func (f *pollutantEntry) flag() schema.Flag {
+func (f *pollutantEntry) flag() air.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
-		return schema.Stuck
+		return air.Stuck
 	}
-	return schema.Plain
+	return air.Plain
 }
 
 // readFeed reads the whole feed strictly; an incomplete feed is an error.
@@ -209,10 +209,10 @@ func attribute(t xml.StartElement, name string) string {
 
 // index computes the AQI of a station: the largest Avg, under the rules of the
 // National AQI.
-func (s *feedStation) index() (aqi int, dominant schema.Pollutant, ok bool) {
+func (s *feedStation) index() (aqi int, dominant air.Pollutant, ok bool) {
 	indices := naqi.None()
 	for _, f := range s.pollutants {
-		p, known := schema.ParsePollutant(f.id)
+		p, known := air.ParsePollutant(f.id)
 		v, reason := ingest.ParseValue(f.avg)
 		if known && reason == ingest.None && v <= naqi.MaxIndex && indices[p] < 0 {
 			indices[p] = int(v + 0.5)

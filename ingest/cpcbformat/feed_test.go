@@ -12,6 +12,7 @@ import (
 	"vayu/ingest"
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // TestFeedAgreesWithCPCB compares our AQI and dominant pollutant with CPCB's for
@@ -32,7 +33,7 @@ func TestFeedAgreesWithCPCB(t *testing.T) {
 	for i := range stations {
 		s := &stations[i]
 		aqi, dominant, ok := s.index()
-		theirs, known := schema.ParsePollutant(s.dominant)
+		theirs, known := air.ParsePollutant(s.dominant)
 		switch {
 		case !ok && s.value == "":
 			refused++

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -24,11 +24,11 @@ var agencies = []string{
 // depend on punctuation. Words after the agency are its city and state ("… DPCC
 // Delhi"). It reports false unless the words contain a place, a known city and an
 // agency.
-func ParseLooseName(words string) (schema.Station, bool) {
+func ParseLooseName(words string) (air.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)
 	if !ok || end < len(fields) && !afterAgency(strings.Join(fields[end:], " "), "") {
-		return schema.Station{}, false
+		return air.Station{}, false
 	}
 	for size := min(3, begin-1); size > 0; size-- {
 		city := strings.Join(fields[begin-size:begin], " ")
@@ -37,7 +37,7 @@ func ParseLooseName(words string) (schema.Station, bool) {
 			return stationFromParts(place, city, agency), true
 		}
 	}
-	return schema.Station{}, false
+	return air.Station{}, false
 }
 
 // isCity reports whether a text is a name of a city, without its state.
@@ -51,7 +51,7 @@ func isCity(text string) bool {
 
 // stationFromParts makes a station from the parts of its name. It capitalises
 // parts in lower case, as in a slug.
-func stationFromParts(place, city, agency string) schema.Station {
+func stationFromParts(place, city, agency string) air.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
 	}
@@ -117,7 +117,7 @@ func afterAgency(text, city string) bool {
 // missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city
 // and state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
 func NormalizeName(name string) string {
-	name = schema.CleanPlace(name)
+	name = air.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {
 		name = name[:i] + " - " + name[i+2:]
 	}

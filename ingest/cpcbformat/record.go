@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -53,7 +53,7 @@ type Records struct{ stations map[Scalar]int }
 
 // Add adds the reading of a record, or counts the reason for rejecting it.
 func (r *Records) Add(b *ingest.Builder, record *Record) error {
-	if schema.Slug(string(record.Station)) == "" {
+	if air.Slug(string(record.Station)) == "" {
 		b.Reject(ingest.NoStation)
 		return nil
 	}

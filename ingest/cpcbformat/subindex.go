@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -13,13 +13,13 @@ import (
 // although data.gov.in calls it a value. p and at are zero if they could not be
 // parsed. It returns the reason if there is no reading. For [ingest.MissingValue]
 // only the value is missing, see [ingest.Builder.Missing].
-func SubIndex(p parameter.Parameter, at time.Time, average string) (schema.Reading, ingest.Reason) {
+func SubIndex(p parameter.Parameter, at time.Time, average string) (air.Reading, ingest.Reason) {
 	if !p.Indexed() {
-		return schema.Reading{}, ingest.UnknownPollutant
+		return air.Reading{}, ingest.UnknownPollutant
 	}
 	if at.IsZero() {
-		return schema.Reading{}, ingest.BadTime
+		return air.Reading{}, ingest.BadTime
 	}
 	v, reason := ingest.ParseValue(average)
-	return schema.Reading{Parameter: p, At: at, Value: v, Kind: schema.SubIndex, Averaging: schema.Hourly}, reason
+	return air.Reading{Parameter: p, At: at, Value: v, Kind: air.SubIndex, Averaging: air.Hourly}, reason
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/cpcb"
 	"vayu/ingest/source/datagov"
 	"vayu/ingest/source/file"
@@ -19,10 +20,10 @@ import (
 
 // Config is the section `source` of the configuration, with one part per source.
 type Config struct {
-	CPCB      cpcb.Config      `koanf:"cpcb"`
-	DataGov   datagov.Config   `koanf:"datagov"`
-	File      file.Config      `koanf:"file"`
-	Simulator simulator.Config `koanf:"simulator"`
+	CPCB      cpcb.Config      `yaml:"cpcb"`
+	DataGov   datagov.Config   `yaml:"datagov"`
+	File      file.Config      `yaml:"file"`
+	Simulator simulator.Config `yaml:"simulator"`
 }
 
 // DefaultConfig returns the defaults of every source.
@@ -46,7 +47,7 @@ type Entry struct {
 	// Factory returns the source's part of the configuration.
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Config.Feeds] sets its Name and Source.
-	Feed ingest.Feed
+	Feed runner.Feed
 }
 
 // Registry maps the names of all sources to their entries.
@@ -56,23 +57,23 @@ var Registry = map[string]Entry{
 		Factory: func(c Config) Factory { return c.CPCB },
 		// The feed changes once an hour at no fixed minute. Fetching an unchanged
 		// feed costs only an empty reply.
-		Feed: ingest.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
+		Feed: runner.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
 	},
 	"datagov": {
 		About:   "the mirror of CPCB's feed on data.gov.in, sub-indices, needs a key, lags up to 10 h",
 		Factory: func(c Config) Factory { return c.DataGov },
-		Feed:    ingest.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Lookback: 12 * time.Hour},
+		Feed:    runner.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Lookback: 12 * time.Hour},
 	},
 	"file": {
 		About:   "a watched folder of saved files",
 		Factory: func(c Config) Factory { return c.File },
-		Feed:    ingest.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
+		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
 	},
 	simulator.Name: {
 		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
-		Feed:    ingest.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Lookback: time.Hour},
+		Feed:    runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Lookback: time.Hour},
 	},
 }
 
@@ -140,8 +141,8 @@ func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) 
 
 // Feeds builds the named sources for the runner of a world. The error joins the
 // faults of all of them, including sources of the other world.
-func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]ingest.Feed, error) {
-	var feeds []ingest.Feed
+func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
+	var feeds []runner.Feed
 	var faults []error
 	for _, name := range names {
 		if err := check(name, world); err != nil {

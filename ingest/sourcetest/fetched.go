@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // fetched is everything that a fetch yielded.
@@ -27,7 +27,7 @@ func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 	return func(b *ingest.Batch) error {
 		defer b.Release()
 		h.batches++
-		if !b.Readings.Schema().Equal(schema.ReadingColumns) {
+		if !b.Readings.Schema().Equal(air.ReadingColumns) {
 			t.Errorf("a batch with the columns %v", b.Readings.Schema())
 			return nil
 		}
@@ -55,14 +55,14 @@ func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 	}
 }
 
-func (h *fetched) check(t *testing.T, c *Case, r schema.Reading, described map[string]bool) {
+func (h *fetched) check(t *testing.T, c *Case, r air.Reading, described map[string]bool) {
 	if reason := ingest.Check(&r, c.Now); reason != ingest.None {
 		t.Errorf("a reading that the rules refuse (%s): %+v", reason, r)
 	}
 	if !described[r.Station] {
 		t.Errorf("station %q has readings in a batch that does not describe it", r.Station)
 	}
-	if r.Source == "" || r.Averaging == 0 || (r.Kind != schema.Concentration && r.Kind != schema.SubIndex) {
+	if r.Source == "" || r.Averaging == 0 || (r.Kind != air.Concentration && r.Kind != air.SubIndex) {
 		t.Errorf("a reading without source, averaging or kind: %+v", r)
 	}
 }
@@ -84,12 +84,12 @@ func lines(all []string) string {
 	return strings.Join(slices.Sorted(slices.Values(all)), "\n") + "\n"
 }
 
-func readingLine(r schema.Reading) string {
+func readingLine(r air.Reading) string {
 	return fmt.Sprintf("%s,%s,%s,%s,%s,%d,%s", r.Station, r.Parameter, r.At.Format(time.RFC3339),
 		strconv.FormatFloat(r.Value, 'g', -1, 64), r.Kind, r.Averaging, r.Flag)
 }
 
-func stationLine(s *schema.Station) string {
+func stationLine(s *air.Station) string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return fmt.Sprintf("%s,%q,%s,%s,%s,%s,%s,%q,%s",
 		s.ID, s.Name, s.City, s.State, number(s.Latitude), number(s.Longitude), s.Kind, s.Attribution, s.Licence)

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
 // Cache holds the stations and aliases in memory, and the changes that are
 // not stored yet.
 type Cache struct {
-	Known      map[string]schema.Station
+	Known      map[string]air.Station
 	Aliases    map[string]Alias
 	Placements map[string]Placement // by id; the next cache takes them over
 	index      *stationIndex        // built on first use
@@ -38,14 +38,14 @@ func NewCache(known map[string]Placement) *Cache {
 		known = make(map[string]Placement)
 	}
 	return &Cache{
-		Known: make(map[string]schema.Station), Aliases: make(map[string]Alias),
+		Known: make(map[string]air.Station), Aliases: make(map[string]Alias),
 		Placements: known, Changed: make(map[string]bool),
 	}
 }
 
 // Describe merges a source's description of a station. It reports whether the described
 // position was rejected, because it is too far from the known one.
-func (b *Cache) Describe(s schema.Station) (refused bool) {
+func (b *Cache) Describe(s air.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
 	_, ok := b.Known[s.ID]
 	if !ok && !aliased {
@@ -86,7 +86,7 @@ func (b *Cache) Describe(s schema.Station) (refused bool) {
 
 // canonical turns the description of an alias into one of its station. The station
 // keeps its name, unless the alias exists because of a newer name.
-func (b *Cache) canonical(s schema.Station, a Alias) schema.Station {
+func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]
 	if !ok {
@@ -100,7 +100,7 @@ func (b *Cache) canonical(s schema.Station, a Alias) schema.Station {
 }
 
 // Store replaces a station in the cache, and marks it as changed.
-func (b *Cache) Store(s schema.Station) {
+func (b *Cache) Store(s air.Station) {
 	b.Known[s.ID] = s
 	b.Changed[s.ID] = true
 	if b.index != nil {
@@ -112,7 +112,7 @@ func (b *Cache) Store(s schema.Station) {
 func (b *Cache) Log(c Change) { b.Changes = append(b.Changes, c) }
 
 // logChanges records a changed position or city of a station.
-func (b *Cache) logChanges(old, s schema.Station, source string) {
+func (b *Cache) logChanges(old, s air.Station, source string) {
 	if point(&old) != point(&s) {
 		reason := "newer position"
 		switch {
@@ -132,7 +132,7 @@ func (b *Cache) logChanges(old, s schema.Station, source string) {
 	}
 }
 
-func positionText(s *schema.Station) string {
+func positionText(s *air.Station) string {
 	if !s.Located() {
 		return ""
 	}
@@ -169,7 +169,7 @@ func (b *Cache) ApplyRules() {
 }
 
 // linkStations records that two stations are one physical station. The station with the
-// lower [schema.NetworkPriority] refers to the other. If the priorities are equal, the
+// lower [air.NetworkPriority] refers to the other. If the priorities are equal, the
 // station with the older last reading refers to the other.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
@@ -179,7 +179,7 @@ func (b *Cache) linkStations(one, other, reason string) {
 	if s.ID == t.ID || t.ID == "" {
 		return
 	}
-	p, q := schema.NetworkPriority(s.Network()), schema.NetworkPriority(t.Network())
+	p, q := air.NetworkPriority(s.Network()), air.NetworkPriority(t.Network())
 	if p > q || p == q && s.LastSeen.After(t.LastSeen) {
 		s, t = t, s
 	}
@@ -210,8 +210,8 @@ func (b *Cache) linkTwin(id string) {
 
 // match returns the known station that s describes under another id. A name that
 // contains an earlier name may match two stations. match links these.
-func (b *Cache) match(s *schema.Station) (into, reason string, same bool) {
-	if s.Kind != schema.Reference {
+func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
+	if s.Kind != air.Reference {
 		return "", "", false
 	}
 	b.needIndex()
@@ -228,17 +228,17 @@ func (b *Cache) match(s *schema.Station) (into, reason string, same bool) {
 		case !ok:
 		case !same:
 			into, reason, same = id, why, true
-		case k.Network() == schema.NetworkOf(into):
+		case k.Network() == air.NetworkOf(into):
 			b.linkStations(id, into, why)
 		}
 	}
-	if k := b.Known[into]; same && k.SameAs != "" && schema.NetworkOf(k.SameAs) == k.Network() {
+	if k := b.Known[into]; same && k.SameAs != "" && air.NetworkOf(k.SameAs) == k.Network() {
 		into = k.SameAs
 	}
 	return into, reason, same && into != s.ID
 }
 
-func sortedIDs(known map[string]schema.Station) []string {
+func sortedIDs(known map[string]air.Station) []string {
 	ids := make([]string, 0, len(known))
 	for id := range known {
 		ids = append(ids, id)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/xrash/smetrics"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/geo"
 )
@@ -64,7 +64,7 @@ const formerly = "formerly known as"
 // which the name may repeat.
 func parseTitle(name, city string) title {
 	var t title
-	lower := strings.ToLower(schema.CleanPlace(name))
+	lower := strings.ToLower(air.CleanPlace(name))
 	if i := strings.Index(lower, formerly); i >= 0 {
 		old := parseTitle(strings.Trim(lower[i+len(formerly):], " )("), city)
 		t.former = old.place
@@ -168,8 +168,8 @@ const (
 
 // sameStation reports whether description a belongs to the known station b, and
 // the reason. It is conservative: place, city and agency must agree.
-func sameStation(a, b *schema.Station) (reason string, same bool) {
-	if a.Kind != schema.Reference || b.Kind != schema.Reference || a.City != b.City || a.State != b.State {
+func sameStation(a, b *air.Station) (reason string, same bool) {
+	if a.Kind != air.Reference || b.Kind != air.Reference || a.City != b.City || a.State != b.State {
 		return "", false
 	}
 	ta, tb := parseTitle(a.Name, a.City), parseTitle(b.Name, b.City)
@@ -194,11 +194,11 @@ func sameStation(a, b *schema.Station) (reason string, same bool) {
 // samePhysicalStation reports whether two stations of different networks are one
 // physical station. They lie within twinSpot and have similar names, or have equal
 // positions. Equal positions rounded to a hundredth of a degree are not evidence.
-func samePhysicalStation(a, b *schema.Station) bool {
-	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == schema.CityMean || !a.Located() || !b.Located() {
+func samePhysicalStation(a, b *air.Station) bool {
+	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false
 	}
-	if point(a) == point(b) && a.Kind == schema.Reference && precise(a.Latitude) && precise(a.Longitude) {
+	if point(a) == point(b) && a.Kind == air.Reference && precise(a.Latitude) && precise(a.Longitude) {
 		return true
 	}
 	if geo.Distance(point(a), point(b)) > twinSpot {
@@ -214,7 +214,7 @@ func precise(degrees float64) bool {
 	return hundredths-float64(int(hundredths)) > 1e-6 && float64(int(hundredths)+1)-hundredths > 1e-6
 }
 
-func point(s *schema.Station) geo.Point {
+func point(s *air.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
@@ -223,7 +223,7 @@ func point(s *schema.Station) geo.Point {
 var aliasable = []string{"openaq"}
 
 // mayAlias reports whether readings of one id may be stored under the other.
-func mayAlias(alias *schema.Station, into *schema.Station) bool {
+func mayAlias(alias *air.Station, into *air.Station) bool {
 	if alias.Network() == into.Network() {
 		return true
 	}

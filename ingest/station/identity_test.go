@@ -14,7 +14,7 @@ import (
 	diff "github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/realdata"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -51,7 +51,7 @@ func TestTitlesAreFolded(t *testing.T) {
 }
 
 // realStations are the 603 stations in downloads of data.gov.in.
-func realStations(t *testing.T) []schema.Station {
+func realStations(t *testing.T) []air.Station {
 	t.Helper()
 	file, err := os.Open(realdata.Path(t, "stations.csv"))
 	if err != nil {
@@ -62,9 +62,9 @@ func realStations(t *testing.T) []schema.Station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []schema.Station
+	var all []air.Station
 	for _, r := range rows[1:] {
-		s := schema.Station{ID: schema.StationID("cpcb", r[0]), Name: r[0], Kind: schema.Reference, Source: "import"}
+		s := air.Station{ID: air.StationID("cpcb", r[0]), Name: r[0], Kind: air.Reference, Source: "import"}
 		s.City, s.State = gazetteer.Canonical(r[1], r[2])
 		s.Latitude, _ = strconv.ParseFloat(r[3], 64)
 		s.Longitude, _ = strconv.ParseFloat(r[4], 64)
@@ -175,7 +175,7 @@ func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 	for _, path := range paths {
 		seen := map[string]string{}
 		for _, name := range namesIn(t, path) {
-			root := b.root(schema.StationID("cpcb", schema.CleanPlace(name)))
+			root := b.root(air.StationID("cpcb", air.CleanPlace(name)))
 			if other, ok := seen[root]; ok && other != name {
 				t.Errorf("%s: %q and %q are listed together", filepath.Base(path), other, name)
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/geo"
 )
 
@@ -34,11 +34,11 @@ func (b *Cache) needIndex() {
 
 // add indexes a station by its position and its names. Entries of earlier positions and
 // names remain. Callers therefore compare a result with the current station.
-func (x *stationIndex) add(s *schema.Station) {
+func (x *stationIndex) add(s *air.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)
 	}
-	if s.Kind != schema.Reference {
+	if s.Kind != air.Reference {
 		return
 	}
 	t := parseTitle(s.Name, s.City)
@@ -55,7 +55,7 @@ func appendNew[K comparable](m map[K][]string, key K, id string) {
 	}
 }
 
-func placeKey(s *schema.Station, place string) string {
+func placeKey(s *air.Station, place string) string {
 	return s.City + "\t" + s.State + "\t" + place
 }
 
@@ -76,7 +76,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 }
 
 // named returns the reference stations in the city of s whose title has the place.
-func (x *stationIndex) named(s *schema.Station, place string) []string {
+func (x *stationIndex) named(s *air.Station, place string) []string {
 	if place == "" {
 		return nil
 	}

@@ -3,7 +3,7 @@ package station
 import (
 	"cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/geo"
 )
@@ -43,13 +43,13 @@ func officialNames(network string) bool {
 // description with the newer readings, empty ones from the other. The position
 // comes from the source of higher positionRank. jumped reports that the described
 // position is too far away and was refused.
-func mergeStation(known, described schema.Station) (merged schema.Station, jumped bool) {
+func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
 		newer, older = known, described
 	}
 	city, state := namesOf(newer, older)
-	merged = schema.Station{
+	merged = air.Station{
 		ID:          known.ID,
 		Source:      cmp.Or(newer.Source, older.Source),
 		Name:        cmp.Or(newer.Name, older.Name),
@@ -71,7 +71,7 @@ func mergeStation(known, described schema.Station) (merged schema.Station, jumpe
 }
 
 // positionOf returns the description whose position mergeStation uses.
-func positionOf(known, described, newer schema.Station) (from schema.Station, jumped bool) {
+func positionOf(known, described, newer air.Station) (from air.Station, jumped bool) {
 	if !described.Located() {
 		return known, false
 	}
@@ -95,8 +95,8 @@ func positionOf(known, described, newer schema.Station) (from schema.Station, ju
 // description, because cities of several states may share a name. That is the newer
 // description, unless it lacks one of the two and the older does not. Names derived
 // from a position are ignored.
-func namesOf(newer, older schema.Station) (city, state string) {
-	for _, s := range []*schema.Station{&newer, &older} {
+func namesOf(newer, older air.Station) (city, state string) {
+	for _, s := range []*air.Station{&newer, &older} {
 		if s.ByPosition {
 			s.City, s.State = "", ""
 		}
@@ -115,7 +115,7 @@ type Placement struct {
 }
 
 // locate sets the city and state of a station from its names and position.
-func (b *Cache) locate(s *schema.Station) {
+func (b *Cache) locate(s *air.Station) {
 	last := b.Placements[s.ID]
 	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (Placement{}) {
 		last = Placement{city: s.City, state: s.State, at: point(s)}

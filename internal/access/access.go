@@ -37,16 +37,16 @@ type Config struct {
 
 // Settings are the limits that an operator configures.
 type Settings struct {
-	Rate       int `koanf:"rate" help:"calls per second that a key may make; 0 for any number"`
-	Burst      int `koanf:"burst" help:"calls that a key may make at once"`
-	MoneyRate  int `koanf:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
-	MoneyBurst int `koanf:"money-burst" help:"recharges and verifications that a key may ask for at once"`
+	Rate       int `yaml:"rate" help:"calls per second that a key may make; 0 for any number"`
+	Burst      int `yaml:"burst" help:"calls that a key may make at once"`
+	MoneyRate  int `yaml:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
+	MoneyBurst int `yaml:"money-burst" help:"recharges and verifications that a key may ask for at once"`
 	// AccountFactor is the rate of an account, as a multiple of the rate of one key.
-	AccountFactor int              `koanf:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
-	MaxKeys       int              `koanf:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
-	Plans         map[string]int64 `koanf:"plans" help:"calls per month of each plan; 0 for no limit"`
+	AccountFactor int              `yaml:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
+	MaxKeys       int              `yaml:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
+	Plans         map[string]int64 `yaml:"plans" help:"calls per month of each plan; 0 for no limit"`
 	// AuditHeads is the file to which the service copies heads of the audit log.
-	AuditHeads string `koanf:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
+	AuditHeads string `yaml:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
 }
 
 // DefaultSettings returns the default limits.

@@ -14,8 +14,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded"
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // DB is one ClickHouse. It is safe for concurrent use.

@@ -10,40 +10,40 @@ import (
 // settings under the key "engine"; the program sets the others.
 type Config struct {
 	// DSN of a server or cluster; empty for the embedded engine.
-	DSN config.DSN `koanf:"-"`
+	DSN config.DSN `yaml:"-"`
 	// CA is a PEM file of authorities that are trusted besides the system's, for a DSN with TLS.
-	CA string `koanf:"-"`
+	CA string `yaml:"-"`
 	// Cluster is the server's cluster name; with it the tables are replicated and distributed.
-	Cluster string `koanf:"-"`
+	Cluster string `yaml:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
-	Data string `koanf:"-"`
+	Data string `yaml:"-"`
 	// Library is the path of libchdb. If empty, it is searched in the folder of the executable, and in node_modules
 	// there and in parent folders.
-	Library string `koanf:"library" help:"path of the ClickHouse engine's library, libchdb"`
+	Library string `yaml:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. If it is in use, or 0, any free port is used; DIR/engine.port
 	// has the address.
-	Port int `koanf:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any free port if it is in use"`
+	Port int `yaml:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any free port if it is in use"`
 	// MaxMemory limits the memory of one query of the embedded engine, unless it sets max_memory_usage; 0 means no
 	// limit.
-	MaxMemory config.Size `koanf:"max-memory" help:"memory that one query of the embedded engine may use"`
+	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the embedded engine may use"`
 	// MaxTime limits the duration of one query of the embedded engine, unless it sets max_execution_time; 0 means no
 	// limit.
-	MaxTime time.Duration `koanf:"max-time" help:"how long one query of the embedded engine may run"`
+	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the embedded engine may run"`
 	// Connections limits the concurrent queries of the process.
-	Connections int `koanf:"connections" help:"queries sent to ClickHouse at once"`
+	Connections int `yaml:"connections" help:"queries sent to ClickHouse at once"`
 	// File is a ClickHouse configuration file for the embedded engine, for example with disks and storage policies.
-	File string `koanf:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
+	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
 	// Storage is the retention and placement of rows, on the embedded engine, a server or a cluster.
-	Storage Storage `koanf:"storage"`
+	Storage Storage `yaml:"storage"`
 	// Share uses an engine that already runs in Data, for a command during normal operation. If none runs, the
 	// command starts its own.
-	Share bool `koanf:"-"`
+	Share bool `yaml:"-"`
 	// ReadyTimeout limits how long a command, which sets Share, waits for a server; 0 means 20 seconds.
-	ReadyTimeout time.Duration `koanf:"-"`
+	ReadyTimeout time.Duration `yaml:"-"`
 	// Command starts the engine's process. Empty: this executable with the argument "engine".
-	Command []string `koanf:"-"`
+	Command []string `yaml:"-"`
 	// Environment is added to that of the engine's process, as "NAME=value".
-	Environment []string `koanf:"-"`
+	Environment []string `yaml:"-"`
 }
 
 // Default is the embedded engine on ClickHouse's port. A yearly roll-up needs under 3 GB, so a query may use 4 GiB.

@@ -17,16 +17,16 @@ import (
 // interval. So imported history counts as old at once.
 type Storage struct {
 	// KeepReadings is the retention of readings; 0 for ever.
-	KeepReadings time.Duration `koanf:"keep-readings" help:"how long readings are kept; 0 for ever"`
+	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
 	// KeepHours is the retention of the hours of stations and cities; 0 for ever. Days are always kept.
-	KeepHours time.Duration `koanf:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
+	KeepHours time.Duration `yaml:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
 	// Policy is the storage policy of the tables, which ClickHouse's own configuration defines; empty for the
 	// default.
-	Policy string `koanf:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
+	Policy string `yaml:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
 	// ColdAfter is the age at which readings and hours move to ColdVolume; 0 for never.
-	ColdAfter time.Duration `koanf:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
+	ColdAfter time.Duration `yaml:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
 	// ColdVolume is the volume of Policy to which old rows move.
-	ColdVolume string `koanf:"cold-volume" help:"volume of the storage policy for old rows"`
+	ColdVolume string `yaml:"cold-volume" help:"volume of the storage policy for old rows"`
 }
 
 // minKeep is the shortest retention: a roll-up reads 30 hours back, and a feed catches up after days without data.

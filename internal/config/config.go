@@ -1,7 +1,7 @@
 // Package config fills one typed struct from flags, the environment, a YAML
 // file and defaults, in this order of precedence.
 //
-// A setting is a field with a koanf tag. Its key consists of the tags on the
+// A setting is a field with a yaml tag. Its key consists of the tags on the
 // path from the root struct to the field, joined by dots. The key alone
 // determines the names of the setting in each source:
 //

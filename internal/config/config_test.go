@@ -16,21 +16,21 @@ import (
 )
 
 type settings struct {
-	Data    string          `koanf:"data" help:"data directory"`
-	Listen  config.Address  `koanf:"listen"`
-	Sources []string        `koanf:"sources"`
-	APIKey  config.Secret   `koanf:"api-key"`
-	Quiet   bool            `koanf:"quiet"`
-	Engine  engine          `koanf:"engine"`
-	Feeds   map[string]feed `koanf:"feeds"`
+	Data    string          `yaml:"data" help:"data directory"`
+	Listen  config.Address  `yaml:"listen"`
+	Sources []string        `yaml:"sources"`
+	APIKey  config.Secret   `yaml:"api-key"`
+	Quiet   bool            `yaml:"quiet"`
+	Engine  engine          `yaml:"engine"`
+	Feeds   map[string]feed `yaml:"feeds"`
 }
 
 type engine struct {
-	Library   string        `koanf:"library"`
-	MaxMemory config.Size   `koanf:"max-memory"`
-	Timeout   time.Duration `koanf:"timeout"`
-	Threads   uint8         `koanf:"threads"`
-	Share     float64       `koanf:"share"`
+	Library   string        `yaml:"library"`
+	MaxMemory config.Size   `yaml:"max-memory"`
+	Timeout   time.Duration `yaml:"timeout"`
+	Threads   uint8         `yaml:"threads"`
+	Share     float64       `yaml:"share"`
 }
 
 func (e *engine) Validate() []error {
@@ -45,9 +45,9 @@ func (e *engine) Validate() []error {
 }
 
 type feed struct {
-	URL   string        `koanf:"url"`
-	Every time.Duration `koanf:"every"`
-	Token config.Secret `koanf:"token"`
+	URL   string        `yaml:"url"`
+	Every time.Duration `yaml:"every"`
+	Token config.Secret `yaml:"token"`
 }
 
 func (f feed) Validate() []error {
@@ -278,18 +278,18 @@ func TestFaultsOfTheStruct(t *testing.T) {
 		}
 	}
 	_, err := config.Load(struct {
-		A string `koanf:"a-b"`
+		A string `yaml:"a-b"`
 		B struct {
-			C string `koanf:"b"`
-		} `koanf:"a"`
+			C string `yaml:"b"`
+		} `yaml:"a"`
 	}{}, config.Sources{})
 	check("same flag", err)
 	_, err = config.Load(struct {
-		A string `koanf:"Upper"`
+		A string `yaml:"Upper"`
 	}{}, config.Sources{})
 	check("bad name", err)
 	_, err = config.Load(struct {
-		A chan int `koanf:"a"`
+		A chan int `yaml:"a"`
 	}{}, config.Sources{})
 	check("bad type", err)
 	_, err = config.Load(1, config.Sources{})

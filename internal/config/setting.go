@@ -102,7 +102,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 
 // tagOf returns the name of a field as a setting; false if the field is not a setting.
 func tagOf(f reflect.StructField) (string, bool) {
-	name, ok := f.Tag.Lookup("koanf")
+	name, ok := f.Tag.Lookup("yaml")
 	return name, ok && f.IsExported() && name != "-"
 }
 

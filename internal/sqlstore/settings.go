@@ -11,14 +11,14 @@ import (
 // here.
 type Settings struct {
 	// Connections limits the readers (SQLite) or connections (PostgreSQL) of one instance.
-	Connections int `koanf:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
+	Connections int `yaml:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
 	// StatementTimeout makes the server cancel a statement. A client waits 10 s at most, and no lock should be
 	// held longer. SQLite has no server; its readers use the same limit.
-	StatementTimeout time.Duration `koanf:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
+	StatementTimeout time.Duration `yaml:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
 	// LockTimeout makes the server cancel a statement that waits for a lock; 0 leaves it to StatementTimeout.
-	LockTimeout time.Duration `koanf:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`
+	LockTimeout time.Duration `yaml:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`
 	// IdleTimeout makes the server end a transaction whose client hangs, because its locks block all others.
-	IdleTimeout time.Duration `koanf:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
+	IdleTimeout time.Duration `yaml:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
 }
 
 // answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. So a

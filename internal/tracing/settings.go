@@ -12,9 +12,9 @@ import (
 
 // Settings configure the export of spans.
 type Settings struct {
-	Endpoint string        `koanf:"endpoint" help:"where traces go: OTLP over HTTP, http://127.0.0.1:4318; empty for off"`
-	Headers  config.Secret `koanf:"headers" help:"headers for the collector, name=value,name=value"`
-	Sample   float64       `koanf:"sample" help:"share of traces that are kept, 0 to 1"`
+	Endpoint string        `yaml:"endpoint" help:"where traces go: OTLP over HTTP, http://127.0.0.1:4318; empty for off"`
+	Headers  config.Secret `yaml:"headers" help:"headers for the collector, name=value,name=value"`
+	Sample   float64       `yaml:"sample" help:"share of traces that are kept, 0 to 1"`
 }
 
 // DefaultSettings returns settings without an endpoint, which turn tracing off. If only an endpoint

@@ -20,7 +20,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Conn is the part of a ClickHouse connection that a roll-up uses.
@@ -60,7 +60,7 @@ type Config struct {
 	Tables columnstore.Params // the database and its cluster
 	// Kinds are the kinds of stations that count for the figures of a city. If it
 	// is empty, only [schema.Reference] counts.
-	Kinds   []schema.StationKind
+	Kinds   []air.StationKind
 	Quality quality.Settings
 	// KeepReadings and KeepHours are how long readings and hours are kept; 0 means
 	// for ever. Computed rows are kept even when the rows from which they were
@@ -74,7 +74,7 @@ type Config struct {
 // the template of an SQL statement is invalid.
 func New(c Config) (*Rollup, error) {
 	if len(c.Kinds) == 0 {
-		c.Kinds = []schema.StationKind{schema.Reference}
+		c.Kinds = []air.StationKind{air.Reference}
 	}
 	tester, err := quality.New(c.Conn, c.Tables.Database, c.Quality)
 	if err != nil {

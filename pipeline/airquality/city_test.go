@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // member is a test station with its AQIs by hour; 0 is an hour without an AQI.
@@ -62,7 +62,7 @@ func (w *fixture) compute(c chunk) {
 	}
 }
 
-func (w *fixture) kinds(kinds ...schema.StationKind) {
+func (w *fixture) kinds(kinds ...air.StationKind) {
 	w.Helper()
 	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnstore.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestOnlyConfiguredKindsCountForACity(t *testing.T) {
 	if diff := cmp.Diff([]string{"Surat 1 70 1/1"}, w.text(cityHours)); diff != "" {
 		t.Errorf("reference stations (-want +got):\n%s", diff)
 	}
-	w.kinds(schema.Reference, schema.Sensor)
+	w.kinds(air.Reference, air.Sensor)
 	w.compute(day)
 	if diff := cmp.Diff([]string{"Surat 1 231 2/2", "Surat 2 392 1/1"}, w.text(cityHours)); diff != "" {
 		t.Errorf("with sensors (-want +got):\n%s", diff)

@@ -9,7 +9,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -29,11 +29,11 @@ func TestClusterComputesTheFiguresOfANode(t *testing.T) {
 		w.station("b", "Delhi", "Delhi")
 		w.station("c", "Pune", "Maharashtra")
 		w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES ('mean', 'mean', 'Delhi', 'Delhi', 'city_mean')")
-		var all []schema.Reading
+		var all []air.Reading
 		for h := range 40 {
 			for n, station := range []string{"a", "b", "c", "mean"} {
-				for _, p := range []schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.O3} {
-					all = append(all, schema.Reading{Station: station, Parameter: p.Parameter(), At: hour(h), Value: float64(10*n + h + int(p))})
+				for _, p := range []air.Pollutant{air.PM25, air.PM10, air.NO2, air.O3} {
+					all = append(all, air.Reading{Station: station, Parameter: p.Parameter(), At: hour(h), Value: float64(10*n + h + int(p))})
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -52,12 +52,12 @@ func (w *fixture) station(id, city, state string) {
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind) VALUES (?, ?, ?, ?, 'reference')", id, id, city, state)
 }
 
-func (w *fixture) readings(all ...schema.Reading) {
+func (w *fixture) readings(all ...air.Reading) {
 	w.Helper()
 	w.storedAt(time.Now(), all...)
 }
 
-func (w *fixture) storedAt(stored time.Time, all ...schema.Reading) {
+func (w *fixture) storedAt(stored time.Time, all ...air.Reading) {
 	w.Helper()
 	batch, err := w.db.Conn().PrepareBatch(w.Context(),
 		fmt.Sprintf("INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source, ingested_at)", w.name))
@@ -67,10 +67,10 @@ func (w *fixture) storedAt(stored time.Time, all ...schema.Reading) {
 	defer func() { _ = batch.Close() }()
 	for _, r := range all {
 		if r.Averaging == 0 {
-			r.Averaging = schema.Hourly
+			r.Averaging = air.Hourly
 		}
 		if r.Kind == 0 {
-			r.Kind = schema.Concentration
+			r.Kind = air.Concentration
 		}
 		if err := batch.Append(r.Station, r.Parameter.ID(), r.At, r.Value, r.Kind.String(), r.Averaging, "test", stored); err != nil {
 			w.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // figures returns every computed row as text.
@@ -24,7 +24,7 @@ func (w *fixture) figures() (out []string) {
 
 // step stores readings with a stamp 10 minutes after the previous step's. The
 // lookback of the next roll-up does not reach those.
-func (w *fixture) step(n int, readings []schema.Reading) {
+func (w *fixture) step(n int, readings []air.Reading) {
 	w.Helper()
 	stored := time.Now().Add(-100 * time.Hour).Add(time.Duration(n) * 10 * time.Minute)
 	w.storedAt(stored, readings...)
@@ -40,8 +40,8 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	random := rand.New(rand.NewPCG(7, 7))
-	const hours, each = 48, 3
-	steps := make([][]schema.Reading, hours/each+2)
+	const hours, each = 48, 8
+	steps := make([][]air.Reading, hours/each+2)
 	last := len(steps) - 1 // brings one hour of the first day, and nothing else
 	for i := range 2 {
 		id := fmt.Sprintf("station-%d", i)
@@ -80,24 +80,28 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	}
 }
 
-// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours.
+// Ozone of an afternoon counts while its 8-hour means are in the last 24 hours, even
+// if an earlier roll-up computed them.
 func TestOzoneOfYesterdayAfternoonCounts(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
-	for h := 1; h <= 30; h++ {
-		ozone := 20.0
-		if h <= 8 {
-			ozone = 200
+	store := func(from, to int, ozone float64) {
+		var all []air.Reading
+		for h := from; h <= to; h++ {
+			all = append(all,
+				air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(h), Value: 10},
+				air.Reading{Station: "s", Parameter: air.PM10.Parameter(), At: hour(h), Value: 10},
+				air.Reading{Station: "s", Parameter: air.O3.Parameter(), At: hour(h), Value: ozone})
 		}
-		w.step(h, []schema.Reading{
-			{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(h), Value: 10}, {Station: "s", Parameter: schema.PM10.Parameter(), At: hour(h), Value: 10},
-			{Station: "s", Parameter: schema.O3.Parameter(), At: hour(h), Value: ozone},
-		})
+		w.step(to, all)
 	}
+	store(1, 8, 200)
+	store(9, 29, 20)
+	store(30, 30, 20) // this roll-up has new readings of its own hour only
 	all := w.stationHours()
-	if last := all[len(all)-1]; *last.Conc[schema.O3-1] != 200 || *last.AQI != 280 {
-		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[schema.O3-1], *last.AQI)
+	if last := all[len(all)-1]; *last.Conc[air.O3-1] != 200 || *last.AQI != 280 {
+		t.Errorf("hour 30 has O3 %v and AQI %d, want 200 and 280", *last.Conc[air.O3-1], *last.AQI)
 	}
 }
 
@@ -122,7 +126,7 @@ func TestClockSetBackHidesNoReadings(t *testing.T) {
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
 	w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations) VALUES (now() + INTERVAL 1 DAY, now(), now(), 1)")
-	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
+	w.readings(air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(1), Value: 10})
 	if got := w.increment(); got.Stations != 1 {
 		t.Errorf("a roll-up of tomorrow hides what is stored today: %+v", got)
 	}
@@ -132,7 +136,7 @@ func TestUnalignedIntervalsCoverEveryHour(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station("s", "Pune", "Maharashtra")
-	w.readings(schema.Reading{Station: "s", Parameter: schema.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
+	w.readings(air.Reading{Station: "s", Parameter: air.PM25.Parameter(), At: hour(9).Add(-5 * time.Minute), Value: 10, Averaging: 90})
 	w.increment()
 	got := w.stationHours()
 	if len(got) != 2 || !got[0].At.Equal(hour(8)) || !got[1].At.Equal(hour(9)) {

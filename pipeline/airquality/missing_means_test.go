@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Readings of 0.1.0 have no plain means. The first roll-up computes them, so that
@@ -16,7 +16,7 @@ import (
 func TestMeansOfMigratedReadingsAreComputedOnce(t *testing.T) {
 	t.Parallel()
 	all := readingsOf("s", randomSeries(10, 40))
-	var old, fresh []schema.Reading
+	var old, fresh []air.Reading
 	for _, r := range all {
 		if r.At.After(hour(36)) {
 			fresh = append(fresh, r)

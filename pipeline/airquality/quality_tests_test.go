@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // spike returns quarter-hourly readings up to an instant; the last but one is a
 // spike.
-func spike(station string, end time.Time) (all []schema.Reading) {
+func spike(station string, end time.Time) (all []air.Reading) {
 	for k := range 8 {
 		value := 20.0
 		if k == 1 {
 			value = 400
 		}
-		all = append(all, schema.Reading{Station: station, Parameter: schema.PM25.Parameter(), At: end.Add(-time.Duration(k) * 15 * time.Minute), Value: value + float64(k%2), Averaging: 15})
+		all = append(all, air.Reading{Station: station, Parameter: air.PM25.Parameter(), At: end.Add(-time.Duration(k) * 15 * time.Minute), Value: value + float64(k%2), Averaging: 15})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -57,21 +58,21 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 
 // IsEightHour reports whether the index uses the pollutant's 8-hour mean.
 func (f templateData) IsEightHour(p string) bool {
-	return p == schema.O3.String() || p == schema.CO.String()
+	return p == air.O3.String() || p == air.CO.String()
 }
 
 // newSteps returns the steps of a roll-up for one database.
-func newSteps(tables columnstore.Params, kinds []schema.StationKind, tester *quality.Tester) ([]step, error) {
+func newSteps(tables columnstore.Params, kinds []air.StationKind, tester *quality.Tester) ([]step, error) {
 	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
-		EightHour:    []string{schema.CO.String(), schema.O3.String()},
+		EightHour:    []string{air.CO.String(), air.O3.String()},
 		IndiaSeconds: int(schema.IndiaOffset.Seconds()), ToHourEnd: int(schema.IndiaOffset.Seconds()) + 3599,
 		Lookback: int(reach.Hours()) + 1, Settings: insertSettings,
 		Flagged: tester.FlaggedReadings("station IN {stations:Array(String)} AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at < {to:DateTime('UTC')} + INTERVAL 24 HOUR"),
 	}
 	enum := []string{`\'none\' = 0`}
 	number := make(map[string]int)
-	for i, p := range schema.Pollutants {
+	for i, p := range air.Pollutants {
 		f.Pollutants = append(f.Pollutants, p.String())
 		enum = append(enum, fmt.Sprintf(`\'%s\' = %d`, p, p))
 		number[p.String()] = i

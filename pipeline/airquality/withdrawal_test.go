@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
 // figuresWithout returns the figures of a database that never had the excluded
 // readings.
-func figuresWithout(t *testing.T, city string, readings []schema.Reading) []string {
+func figuresWithout(t *testing.T, city string, readings []air.Reading) []string {
 	t.Helper()
 	w := newFixture(t)
 	w.station("s", city, "Kerala")
@@ -27,11 +27,11 @@ func figuresWithout(t *testing.T, city string, readings []schema.Reading) []stri
 
 // remove stores tombstones, as an ingest does when a source corrects readings to
 // missing.
-func (w *fixture) remove(readings ...schema.Reading) {
+func (w *fixture) remove(readings ...air.Reading) {
 	w.Helper()
 	for _, r := range readings {
 		w.exec(`INSERT INTO %s.reading (station, parameter, at, kind, averaging, source, removed) VALUES (?, ?, ?, ?, ?, 'test', 1)`,
-			r.Station, r.Parameter.ID(), r.At, schema.Concentration.String(), schema.Hourly)
+			r.Station, r.Parameter.ID(), r.At, air.Concentration.String(), air.Hourly)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestReadingsCorrectedToMissingLeaveEveryFigure(t *testing.T) {
 	w.station("s", "Kochi", "Kerala")
 	w.readings(all...)
 	w.increment()
-	var kept, gone []schema.Reading
+	var kept, gone []air.Reading
 	for _, r := range all { // the last hours lose all readings, and the hours before lose their AQI
 		if r.At.After(hour(14)) {
 			gone = append(gone, r)
@@ -77,7 +77,7 @@ func TestWithdrawalAndReinstatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.increment()
-	var kept []schema.Reading
+	var kept []air.Reading
 	for _, r := range all {
 		if r.Parameter != parameter.PM25 || !r.At.After(hour(5)) || r.At.After(hour(20)) {
 			kept = append(kept, r)
@@ -142,15 +142,15 @@ func (c *failingConn) Exec(ctx context.Context, query string, args ...any) error
 func TestRollupRecoversFromAKill(t *testing.T) {
 	t.Parallel()
 	all := readingsOf("s", randomSeries(5, 30))
-	kept := all[:len(all)-40]
+	kept, removed := all[:len(all)-40], all[len(all)-40:]
 	want := figuresWithout(t, "Kochi", kept)
+	w := newFixture(t)
+	w.station("s", "Kochi", "Kerala")
+	conn := w.rollup.conn
 	for killed := 0; ; killed++ {
-		w := newFixture(t)
-		w.station("s", "Kochi", "Kerala")
-		w.readings(all...)
+		w.readings(all...) // again, after the first round
 		w.increment()
-		w.remove(all[len(all)-40:]...)
-		conn := w.rollup.conn
+		w.remove(removed...)
 		w.rollup.conn = &failingConn{Conn: conn, left: killed}
 		_, err := w.rollup.Increment(t.Context())
 		w.rollup.conn = conn
@@ -222,7 +222,7 @@ func TestReadingsOfAnAliasAreNotWithdrawn(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.station("alias", "Pune", "Maharashtra")
-	w.readings(schema.Reading{Station: "alias", Parameter: schema.PM25.Parameter(), At: hour(1), Value: 10})
+	w.readings(air.Reading{Station: "alias", Parameter: air.PM25.Parameter(), At: hour(1), Value: 10})
 	w.exec("INSERT INTO %s.station_alias (alias, station) VALUES ('alias', 'station')")
 	_, err := w.rollup.CountWithdrawn(t.Context(), Withdrawal{Station: "alias", From: hour(0), To: hour(2)})
 	if err == nil || !strings.Contains(err.Error(), `"alias" is an alias of "station"`) {

@@ -8,9 +8,9 @@ import (
 
 // Settings configure the providers of recharges.
 type Settings struct {
-	Operators []string      `koanf:"operators" help:"files that describe operators or aggregators; without any no live recharge is taken"`
-	BatchRoom int           `koanf:"batch-room" help:"records of batches under way at once"`
-	MaskAfter time.Duration `koanf:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
+	Operators []string      `yaml:"operators" help:"files that describe operators or aggregators; without any no live recharge is taken"`
+	BatchRoom int           `yaml:"batch-room" help:"records of batches under way at once"`
+	MaskAfter time.Duration `yaml:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
 }
 
 // DefaultSettings have no operator. A batch item in flight occupies a goroutine, so 256 of

@@ -8,12 +8,12 @@ import (
 
 // Settings are the operator's settings for banks, caching and retention.
 type Settings struct {
-	Banks                []string      `koanf:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
-	BatchRoom            int           `koanf:"batch-room" help:"batch records in flight at once"`
-	GiveUp               time.Duration `koanf:"give-up" help:"how long a verification is retried until it fails"`
-	Cache                time.Duration `koanf:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
-	Retention            time.Duration `koanf:"keep" help:"how long finished verifications are kept; 0 for ever"`
-	EnumerationThreshold int           `koanf:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
+	Banks                []string      `yaml:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
+	BatchRoom            int           `yaml:"batch-room" help:"batch records in flight at once"`
+	GiveUp               time.Duration `yaml:"give-up" help:"how long a verification is retried until it fails"`
+	Cache                time.Duration `yaml:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
+	Retention            time.Duration `yaml:"keep" help:"how long finished verifications are kept; 0 for ever"`
+	EnumerationThreshold int           `yaml:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
 // DefaultSettings returns settings without a bank. The retention of a quarter of a year equals

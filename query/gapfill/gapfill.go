@@ -10,6 +10,7 @@ import (
 
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // FillWindow is how old an amount may be to fill a gap of a record, in seconds
@@ -47,7 +48,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {
 	var amounts, hours []string
-	for _, p := range schema.RecordPollutants {
+	for _, p := range air.RecordPollutants {
 		amounts = append(amounts, rollup.Hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}

@@ -10,6 +10,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // blockDays is the number of days in a block. A range of one year thus needs at
@@ -157,7 +158,7 @@ var rangeEnd = []byte("]}")
 
 func appendRangeHead(b []byte, label string, days Span, interval string) []byte {
 	b = append(b, `{"status":"success","city":`...)
-	b = schema.AppendString(b, label)
+	b = air.AppendString(b, label)
 	b = append(b, `,"from":"`...)
 	b = appendDay(b, days.First)
 	b = append(b, `","to":"`...)

@@ -13,6 +13,7 @@ import (
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // cityRowsOfKinds returns a city's days or hours, computed from the city's stations
@@ -59,7 +60,7 @@ func (t reader) cityRowsOfKinds(
 func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []rollup.Sample, after, to uint32) ([]rollup.CityHour, error) {
 	var measured, averaged []rollup.Sample
 	for _, sm := range all {
-		if snap.Stations[sm.Station].Kind == schema.CityMean {
+		if snap.Stations[sm.Station].Kind == air.CityMean {
 			averaged = append(averaged, sm)
 		} else {
 			measured = append(measured, sm)

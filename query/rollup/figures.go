@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
 // Records is the number of pollutants whose concentration a record has.
-const Records = len(schema.RecordPollutants)
+const Records = len(air.RecordPollutants)
 
 // Figures holds the values of a place in an hour or on a day. Element p-1 of Amount
 // and Index is the value of pollutant p. Amount has the concentrations of the six
@@ -18,9 +19,9 @@ const Records = len(schema.RecordPollutants)
 type Figures struct {
 	At, Updated uint32 // Unix seconds; at is 0 if there are no figures
 	Amount      [Records]schema.Figure
-	Index       [len(schema.Pollutants)]int16 // 0–500, -1 for none
-	AQI         int16                         // -1 for none
-	Dominant    schema.Pollutant
+	Index       [len(air.Pollutants)]int16 // 0–500, -1 for none
+	AQI         int16                      // -1 for none
+	Dominant    air.Pollutant
 	Used, Total uint16
 	// Sets of pollutants; bit p-1 is for pollutant p. Derived: the amount was
 	// computed from a sub-index. Daily: the amount is a 24-hour mean instead of an
@@ -73,8 +74,8 @@ func (f *Figures) FillFrom(from *[Records]schema.Figure) {
 
 // Record returns the figures as the record of a place with this label. The figures
 // must have an AQI.
-func (f *Figures) Record(label string) schema.Record {
-	return schema.Record{
+func (f *Figures) Record(label string) air.Record {
+	return air.Record{
 		Status: schema.Success, City: label,
 		AQI: int(f.AQI), Category: naqi.Category(int(f.AQI)),
 		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],

@@ -3,14 +3,14 @@ package rollup
 import (
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // KindSet is a set of kinds of stations. Bit k is set if the set includes kind k.
 type KindSet uint8
 
 // KindsOf returns the set of these kinds.
-func KindsOf(kinds ...schema.StationKind) KindSet {
+func KindsOf(kinds ...air.StationKind) KindSet {
 	var set KindSet
 	for _, k := range kinds {
 		set |= 1 << k
@@ -21,16 +21,16 @@ func KindsOf(kinds ...schema.StationKind) KindSet {
 // DefaultKinds are the kinds of stations that count in an answer unless the query
 // names others. City mean series are included, because they replace missing
 // reference stations.
-var DefaultKinds = KindsOf(schema.Reference, schema.CityMean)
+var DefaultKinds = KindsOf(air.Reference, air.CityMean)
 
 // Has reports whether the set includes a kind.
-func (s KindSet) Has(k schema.StationKind) bool { return s&(1<<k) != 0 }
+func (s KindSet) Has(k air.StationKind) bool { return s&(1<<k) != 0 }
 
 // names returns the names of the kinds in the set, as in the parameter kinds of a
 // query.
 func (s KindSet) names() []string {
 	var out []string
-	for _, k := range [...]schema.StationKind{schema.Reference, schema.Sensor} {
+	for _, k := range [...]air.StationKind{air.Reference, air.Sensor} {
 		if s.Has(k) {
 			out = append(out, k.String())
 		}

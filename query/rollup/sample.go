@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -48,7 +49,7 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 	out.Total = out.Used // samples of other hours do not count
 	out.AQI = int16(HalfUp(aqi / weights))
 	lead := -1.0
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		mean, ok := weightedIndex(used, p)
 		if !ok {
 			continue
@@ -68,7 +69,7 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 // so that a half is not rounded down when the sum of weights is inexact.
 func HalfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
 
-func weightedIndex(used []Sample, p schema.Pollutant) (float64, bool) {
+func weightedIndex(used []Sample, p air.Pollutant) (float64, bool) {
 	var sum, weights float64
 	for _, s := range used {
 		if v := s.Figures.Index[p-1]; v >= 0 {

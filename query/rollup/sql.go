@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Conn is the part of a ClickHouse connection that this package uses. Query must be
@@ -30,10 +31,10 @@ func Hundredths(expr string) string {
 // have, but not station_hour.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
-	for _, p := range schema.RecordPollutants {
+	for _, p := range air.RecordPollutants {
 		columns = append(columns, Hundredths(p.String()))
 	}
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		columns = append(columns, "ifNull(toInt16("+p.String()+"_index), -1)")
 	}
 	if counts {
@@ -55,7 +56,7 @@ var (
 type Scanned struct {
 	at, updated    uint32
 	amount         [Records]int32
-	index          [len(schema.Pollutants)]int16
+	index          [len(air.Pollutants)]int16
 	aqi            int16
 	used, total    uint16
 	dominant       uint8
@@ -78,7 +79,7 @@ func (r *Scanned) Into(leading ...any) []any {
 // Figures returns the figures of the row that was scanned last.
 func (r *Scanned) Figures() Figures {
 	f := Figures{
-		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: schema.Pollutant(r.dominant),
+		At: r.at, Updated: r.updated, Index: r.index, AQI: r.aqi, Dominant: air.Pollutant(r.dominant),
 		Used: r.used, Total: r.total, Derived: r.derived, Daily: r.daily,
 	}
 	for i, amount := range r.amount {

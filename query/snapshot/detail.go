@@ -8,7 +8,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/query/rollup"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -21,7 +21,7 @@ type detailedAnswer struct {
 }
 
 // detailed returns the answer with a record, the detail fields d, and the stations that were used.
-func (s *Snapshot) detailed(record schema.Record, d schema.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
+func (s *Snapshot) detailed(record air.Record, d air.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
 	s.AddStations(&d, used)
 	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
 	if err != nil {
@@ -41,21 +41,21 @@ func (d *detailedAnswer) valid(now time.Time) bool {
 
 // DetailRecord is a record with the additional fields of view=detail.
 type DetailRecord struct {
-	schema.Record
+	air.Record
 	Date string `json:"date,omitempty"`
-	schema.Detail
+	air.Detail
 }
 
 // DetailOf returns those fields of view=detail that depend only on the figures and the time.
-func DetailOf(f *rollup.Figures, now time.Time) schema.Detail {
-	d := schema.Detail{
+func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
+	d := air.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
-		Stations: []schema.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
+		Stations: []air.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
 		StationsUsed: int(f.Used), StationsTotal: int(f.Total),
 		Health: naqi.Health(naqi.Category(int(f.AQI))),
 		Stale:  now.Sub(rollup.Instant(f.Updated)) > rollup.StaleAfter,
 	}
-	for i, p := range schema.Pollutants {
+	for i, p := range air.Pollutants {
 		if f.Index[i] >= 0 {
 			d.SubIndices[p.String()] = int(f.Index[i])
 		}
@@ -73,8 +73,8 @@ func DetailOf(f *rollup.Figures, now time.Time) schema.Detail {
 
 // averaging returns the averaging interval of a pollutant's mean. It is 8h for CO and O3 unless
 // dailyMean is set, and 24h otherwise.
-func averaging(p schema.Pollutant, dailyMean bool) string {
-	if (p == schema.CO || p == schema.O3) && !dailyMean {
+func averaging(p air.Pollutant, dailyMean bool) string {
+	if (p == air.CO || p == air.O3) && !dailyMean {
 		return "8h"
 	}
 	return "24h"
@@ -82,7 +82,7 @@ func averaging(p schema.Pollutant, dailyMean bool) string {
 
 // AddStations adds to d the stations of the samples that have figures, and their attributions and
 // sources.
-func (s *Snapshot) AddStations(d *schema.Detail, samples []rollup.Sample) {
+func (s *Snapshot) AddStations(d *air.Detail, samples []rollup.Sample) {
 	for _, sm := range samples {
 		if sm.Figures.At == 0 {
 			continue
@@ -94,7 +94,7 @@ func (s *Snapshot) AddStations(d *schema.Detail, samples []rollup.Sample) {
 		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
 			d.Source = append(d.Source, st.Source)
 		}
-		entry := schema.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: OptionalAQI(sm.Figures.AQI), Updated: rollup.Instant(sm.Figures.Updated)}
+		entry := air.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: OptionalAQI(sm.Figures.AQI), Updated: rollup.Instant(sm.Figures.Updated)}
 		if sm.KM >= 0 {
 			entry.DistanceKM = Kilometres(sm.KM)
 		}

@@ -18,6 +18,7 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // errNoSnapshot is the error for a missing snapshot file.
@@ -56,10 +57,10 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 // figureNames returns the names of the columns that hold figures, in the order of pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
-	for _, p := range schema.RecordPollutants {
+	for _, p := range air.RecordPollutants {
 		names = append(names, p.String())
 	}
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		names = append(names, p.String()+"_index")
 	}
 	return names
@@ -83,7 +84,7 @@ func pack(f *rollup.Figures) []int64 {
 // be damaged.
 func unpack(v []int64) (rollup.Figures, error) {
 	f := rollup.Figures{
-		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: schema.Pollutant(v[3]),
+		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: air.Pollutant(v[3]),
 		Used: uint16(v[4]), Total: uint16(v[5]), Derived: uint8(v[6]), Daily: uint8(v[7]), GapFilled: uint8(v[8]),
 	}
 	for i := range f.Amount {
@@ -136,7 +137,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	columns := snapshotColumns(s.Built, s.input().sum(s.Built))
 	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
 	defer b.Release()
-	add := func(st *schema.Station, report [2]int64, f *rollup.Figures) {
+	add := func(st *air.Station, report [2]int64, f *rollup.Figures) {
 		texts := [...]string{st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence}
 		for i, text := range texts {
 			b.Field(i).(*array.StringBuilder).Append(text)
@@ -153,7 +154,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	}
 	for i := range s.Cities {
 		if c := &s.Cities[i]; c.At > 0 {
-			add(&schema.Station{City: c.Name, State: c.State}, [2]int64{}, &c.Figures)
+			add(&air.Station{City: c.Name, State: c.State}, [2]int64{}, &c.Figures)
 		}
 	}
 	record := b.NewRecord()
@@ -215,7 +216,7 @@ func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 // checksum.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
-	line := func(st *schema.Station, report [2]int64, fig *rollup.Figures) {
+	line := func(st *air.Station, report [2]int64, fig *rollup.Figures) {
 		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
 			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), report, pack(fig))
 	}
@@ -224,7 +225,7 @@ func (f snapshotInput) sum(built time.Time) string {
 		line(&f.stations[i].Station, f.stations[i].cityHourReport(), &f.stations[i].Figures)
 	}
 	for i := range f.cities {
-		line(&schema.Station{City: f.cities[i].Name, State: f.cities[i].State}, [2]int64{}, &f.cities[i].Figures)
+		line(&air.Station{City: f.cities[i].Name, State: f.cities[i].State}, [2]int64{}, &f.cities[i].Figures)
 	}
 	return strconv.FormatUint(h.Sum64(), 16)
 }
@@ -241,11 +242,11 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 		if err != nil {
 			return fmt.Errorf("row %d: %w", row, err)
 		}
-		st := schema.Station{
+		st := air.Station{
 			ID: text(0), City: text(1), State: text(2), Name: text(3), Source: text(4), Attribution: text(5), Licence: text(6),
 			Latitude:  record.Column(texts).(*array.Float64).Value(row),
 			Longitude: record.Column(texts + 1).(*array.Float64).Value(row),
-			Kind:      schema.StationKind(values[0]),
+			Kind:      air.StationKind(values[0]),
 			FirstSeen: time.Unix(values[1], 0).UTC(), LastSeen: time.Unix(values[2], 0).UTC(),
 		}
 		if st.ID == "" {

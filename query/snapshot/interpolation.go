@@ -8,6 +8,7 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Distances from a position within which stations are used, in km: for interpolation, and for the
@@ -106,7 +107,7 @@ func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample
 // PreferStations removes samples that should not count twice. It removes city mean series if any
 // station has an AQI. If a physical station has several ids, it keeps one of them.
 func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
-	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == schema.CityMean }
+	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
 	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
 		samples = slices.DeleteFunc(samples, mean)
 	}
@@ -127,7 +128,7 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 		one, other := s.Stations[a.Station].ID, s.Stations[b.Station].ID
 		return cmp.Or(
 			cmp.Compare(min(a.Figures.AQI, 0), min(b.Figures.AQI, 0)),
-			cmp.Compare(schema.NetworkPriority(schema.NetworkOf(one)), schema.NetworkPriority(schema.NetworkOf(other))),
+			cmp.Compare(air.NetworkPriority(air.NetworkOf(one)), air.NetworkPriority(air.NetworkOf(other))),
 			cmp.Compare(a.Figures.Updated, b.Figures.Updated),
 			cmp.Compare(other, one))
 	}

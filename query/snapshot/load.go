@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vayu/query/rollup"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // loader reads the rows from which snapshots are built.
@@ -19,7 +19,7 @@ type loader struct{ rollup.Tables }
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station
-		row         schema.Station
+		row         air.Station
 		kind        uint8
 		first, last uint32
 		part        uint16
@@ -30,7 +30,7 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
 		func() {
-			row.Kind, row.FirstSeen, row.LastSeen = schema.StationKind(kind), rollup.Instant(first), rollup.Instant(last)
+			row.Kind, row.FirstSeen, row.LastSeen = air.StationKind(kind), rollup.Instant(first), rollup.Instant(last)
 			out = append(out, Station{Station: row, InCity: -1, cityHourAQI: -1, part: part, Figures: rollup.NoFigures()})
 		},
 		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
@@ -178,7 +178,7 @@ func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 	return nil
 }
 
-func sameLocation(a, b *schema.Station) bool {
+func sameLocation(a, b *air.Station) bool {
 	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 

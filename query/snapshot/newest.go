@@ -2,12 +2,12 @@ package snapshot
 
 import (
 	"vayu/query/rollup"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // newestHours holds, by grid cell and kind of station, the latest hour in which a station has an
 // AQI.
-type newestHours [][schema.CityMean + 1]uint32
+type newestHours [][air.CityMean + 1]uint32
 
 func newNewestHours(cells [][]int32, stations []Station) newestHours {
 	out := make(newestHours, len(cells))
@@ -25,7 +25,7 @@ func newNewestHours(cells [][]int32, stations []Station) newestHours {
 // is none.
 func (h newestHours) of(cell int32, kinds rollup.KindSet) uint32 {
 	var at uint32
-	for _, k := range schema.StationKinds {
+	for _, k := range air.StationKinds {
 		if kinds.Has(k) {
 			at = max(at, h[cell][k])
 		}

@@ -12,12 +12,12 @@ import (
 	"vayu/query/gapfill"
 	"vayu/query/places"
 	"vayu/query/rollup"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Station is a station with the figures of its latest hour.
 type Station struct {
-	schema.Station
+	air.Station
 	InCity int32 // position in Snapshot.cities, -1 for none
 	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in
 	// Unix seconds. It is 0 if Figures is already of that hour. cityHourAQI is the station's AQI in

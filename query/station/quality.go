@@ -10,6 +10,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // QualityPage selects a page of the quality results of a station.
@@ -54,7 +55,7 @@ func (q *QualityPage) Parse(params map[string]string) error {
 }
 
 // cursor returns the cursor of the page that begins after result r.
-func (q *QualityPage) cursor(r *schema.QualityResult) *string {
+func (q *QualityPage) cursor(r *air.QualityResult) *string {
 	key := []string{q.list(), strconv.FormatInt(r.At.Unix(), 10), r.Parameter, r.Test, r.Kind, strconv.Itoa(int(r.Averaging))}
 	text := base64.RawURLEncoding.EncodeToString([]byte(strings.Join(key, "\x00")))
 	return &text
@@ -62,16 +63,16 @@ func (q *QualityPage) cursor(r *schema.QualityResult) *string {
 
 // Quality reads the results of the quality tests of a station: counts by test, and
 // one page of results.
-func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*schema.QualityReply, error) {
-	reply := &schema.QualityReply{
+func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityReply, error) {
+	reply := &air.QualityReply{
 		Status: schema.Success, Station: q.Station, From: q.From.String(), To: q.To.String(),
-		Tests: []schema.QualityCount{}, Data: []schema.QualityResult{},
+		Tests: []air.QualityCount{}, Data: []air.QualityResult{},
 	}
 	const selected = ` FROM %s.reading_quality FINAL
 		WHERE station = {station:String} AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')`
 	args := []any{rollup.Param("station", q.Station), rollup.Number("from", max(q.From.Start().Unix(), 0)), rollup.Number("to", max(q.To.End().Unix(), 0))}
 	var (
-		count       schema.QualityCount
+		count       air.QualityCount
 		first, last uint32
 	)
 	err := t.Each(ctx, []any{&count.Parameter, &count.Test, &count.Version, &count.Flag, &count.Count, &first, &last},
@@ -93,7 +94,7 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*schema.Quali
 		args = append(args, rollup.Param("at", q.after[0]), rollup.Param("parameter", q.after[1]), rollup.Param("test", q.after[2]), rollup.Param("kind", q.after[3]), rollup.Param("averaging", q.after[4]))
 	}
 	var (
-		row schema.QualityResult
+		row air.QualityResult
 		at  uint32
 	)
 	err = t.Each(ctx, []any{&row.Parameter, &at, &row.Kind, &row.Averaging, &row.Test, &row.Version, &row.Flag, &row.Detail},

@@ -9,6 +9,7 @@ import (
 
 	"vayu/query/rollup"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -20,7 +21,7 @@ const readingWindow = 31 * 24 * time.Hour
 // Reading is the latest reading of a parameter. Hours is the number of hours with a
 // reading, in the 24 hours before the station's latest reading.
 type Reading struct {
-	schema.LatestReading
+	air.LatestReading
 	Hours uint64
 }
 
@@ -28,12 +29,12 @@ type Reading struct {
 // sub-index requires. A sub-index that the source has published needs no such
 // hours.
 func (r *Reading) Whole() bool {
-	return r.Hours >= 16 || r.Kind == schema.SubIndex.String()
+	return r.Hours >= 16 || r.Kind == air.SubIndex.String()
 }
 
 // Readings reads the latest reading of each parameter of a station, sorted by name.
 // No other function uses columns of the table `reading`.
-func Readings(ctx context.Context, t rollup.Tables, station *schema.Station) ([]Reading, error) {
+func Readings(ctx context.Context, t rollup.Tables, station *air.Station) ([]Reading, error) {
 	var (
 		out []Reading
 		row Reading
@@ -41,7 +42,7 @@ func Readings(ctx context.Context, t rollup.Tables, station *schema.Station) ([]
 	)
 	err := t.Each(ctx, []any{&row.Parameter, &at, &row.Value, &row.Kind, &row.Averaging, &row.Hours}, func() {
 		row.At, row.Unit = rollup.Instant(at), ""
-		if p, ok := parameter.Parse(row.Parameter); ok && row.Kind == schema.Concentration.String() {
+		if p, ok := parameter.Parse(row.Parameter); ok && row.Kind == air.Concentration.String() {
 			row.Unit = p.Unit()
 		}
 		out = append(out, row)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // City is a city with all its names. Name and State are the canonical ones. AlsoIn
@@ -108,7 +108,7 @@ func Homonymous(name string) bool {
 // only cleans both texts. It does the same if the state is missing and cities of
 // several states have the name.
 func Canonical(city, state string) (name, stateName string) {
-	city, state = schema.CleanPlace(city), schema.CleanState(state)
+	city, state = air.CleanPlace(city), air.CleanState(state)
 	t := load()
 	found := -1
 	for _, i := range t.byName[Key(city)] {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/internal/testing/realdata"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated files")
 func TestEveryStationsCityIsInTheTable(t *testing.T) {
 	t.Parallel()
 	for _, row := range readShared(t, "stations.csv") {
-		city, state := row["city"], schema.CleanState(row["state"])
+		city, state := row["city"], air.CleanState(row["state"])
 		name, gotState := gazetteer.Canonical(city, state)
 		if len(gazetteer.Lookup(name)) == 0 || gotState != state && name != "Byrnihat" {
 			t.Errorf("Canonical(%q, %q) = %q, %q: not a city of the table", city, state, name, gotState)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vayu/internal/testing/realdata"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // vertex is a position in thousandths of a degree, longitude first, which is the
@@ -109,7 +109,7 @@ func stateOf(state, constituency string) string {
 	case state == "Daman & Diu" || state == "Dadra & Nagar Haveli":
 		return "Dadra and Nagar Haveli and Daman and Diu"
 	}
-	return schema.CleanState(strings.ReplaceAll(state, "&", "and"))
+	return air.CleanState(strings.ReplaceAll(state, "&", "and"))
 }
 
 func toggle(edges map[[2]vertex]bool, ring [][2]float64) {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/geo"
 )
@@ -82,7 +82,7 @@ func TestRealStationsLieInTheirStates(t *testing.T) {
 			continue
 		}
 		located++
-		state := schema.CleanState(row["state"])
+		state := air.CleanState(row["state"])
 		if got, _ := gazetteer.State(p); got != state {
 			other++
 			t.Logf("%s of %s lies in %s", row["station"], state, got)

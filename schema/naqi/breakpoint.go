@@ -9,7 +9,7 @@
 // as ClickHouse SQL. The Go functions are the reference, and a test compares both.
 package naqi
 
-import "vayu/schema"
+import "vayu/schema/air"
 
 // micro is the number of millionths in one unit of concentration.
 const micro = 1_000_000
@@ -25,14 +25,14 @@ var indexEdge = [...]int64{0, 50, 100, 200, 300, 400, 500}
 // bands, but only 1,741 with gaps. The last value continues the slope of the fifth
 // band up to index 500, the end of the scale.
 var breakpoint = [...][7]int64{
-	schema.PM25: {0, 30 * micro, 60 * micro, 90 * micro, 120 * micro, 250 * micro, 380 * micro},
-	schema.PM10: {0, 50 * micro, 100 * micro, 250 * micro, 350 * micro, 430 * micro, 510 * micro},
-	schema.NO2:  {0, 40 * micro, 80 * micro, 180 * micro, 280 * micro, 400 * micro, 520 * micro},
-	schema.SO2:  {0, 40 * micro, 80 * micro, 380 * micro, 800 * micro, 1600 * micro, 2400 * micro},
-	schema.CO:   {0, 1 * micro, 2 * micro, 10 * micro, 17 * micro, 34 * micro, 51 * micro},
-	schema.O3:   {0, 50 * micro, 100 * micro, 168 * micro, 208 * micro, 748 * micro, 1288 * micro},
-	schema.NH3:  {0, 200 * micro, 400 * micro, 800 * micro, 1200 * micro, 1800 * micro, 2400 * micro},
-	schema.Pb:   {0, micro / 2, 1 * micro, 2 * micro, 3 * micro, 3*micro + micro/2, 4 * micro},
+	air.PM25: {0, 30 * micro, 60 * micro, 90 * micro, 120 * micro, 250 * micro, 380 * micro},
+	air.PM10: {0, 50 * micro, 100 * micro, 250 * micro, 350 * micro, 430 * micro, 510 * micro},
+	air.NO2:  {0, 40 * micro, 80 * micro, 180 * micro, 280 * micro, 400 * micro, 520 * micro},
+	air.SO2:  {0, 40 * micro, 80 * micro, 380 * micro, 800 * micro, 1600 * micro, 2400 * micro},
+	air.CO:   {0, 1 * micro, 2 * micro, 10 * micro, 17 * micro, 34 * micro, 51 * micro},
+	air.O3:   {0, 50 * micro, 100 * micro, 168 * micro, 208 * micro, 748 * micro, 1288 * micro},
+	air.NH3:  {0, 200 * micro, 400 * micro, 800 * micro, 1200 * micro, 1800 * micro, 2400 * micro},
+	air.Pb:   {0, micro / 2, 1 * micro, 2 * micro, 3 * micro, 3*micro + micro/2, 4 * micro},
 }
 
 // Limits of the index, and the minimum data for it (CPCB, National Air Quality

@@ -3,14 +3,14 @@ package naqi
 import (
 	"math"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // SubIndex returns the sub-index (0–500) of a concentration of p. The concentration
 // is in p's own unit: mg/m³ for CO, otherwise µg/m³. It must be a mean over 24
 // hours; over 8 hours for O3 and CO. SubIndex returns false for a negative or
 // undefined concentration and for an invalid p.
-func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
+func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
 	}
@@ -30,7 +30,7 @@ func SubIndex(p schema.Pollutant, concentration float64) (int, bool) {
 // Lead returns the sub-index of a concentration, but not rounded and not limited to
 // 500. It is for comparing pollutants whose sub-indices are equal. It returns 0 if
 // there is no sub-index.
-func Lead(p schema.Pollutant, concentration float64) float64 {
+func Lead(p air.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
 	}
@@ -46,7 +46,7 @@ func Lead(p schema.Pollutant, concentration float64) float64 {
 // Inverse returns the concentration of p that has a given sub-index. The
 // concentration is in p's own unit, rounded to thousandths. Inverse returns false
 // for an index outside 0–500 and for an invalid p.
-func Inverse(p schema.Pollutant, index int) (float64, bool) {
+func Inverse(p air.Pollutant, index int) (float64, bool) {
 	if !p.Valid() || index < 0 || index > MaxIndex {
 		return 0, false
 	}
@@ -63,7 +63,7 @@ func Inverse(p schema.Pollutant, index int) (float64, bool) {
 
 // SubIndices has a sub-index (0–500) for each pollutant, or -1 if it is missing.
 // The array index is the [schema.Pollutant].
-type SubIndices [schema.Pb + 1]int
+type SubIndices [air.Pb + 1]int
 
 // None returns SubIndices in which every sub-index is missing.
 func None() SubIndices {
@@ -77,8 +77,8 @@ func None() SubIndices {
 // Precedence is the order in which pollutants with equal sub-indices become
 // dominant. CPCB names PM10 before PM2.5 if both are equal. In one capture of
 // CPCB's feed, this is so for two of 191 stations.
-var Precedence = [...]schema.Pollutant{
-	schema.PM10, schema.PM25, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3, schema.Pb,
+var Precedence = [...]air.Pollutant{
+	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }
 
 // Index returns the AQI, which is the largest sub-index, and the dominant
@@ -86,7 +86,7 @@ var Precedence = [...]schema.Pollutant{
 // [Precedence] is dominant. Callers that have concentrations compare the results of
 // [Lead] instead. Index returns false if there are fewer than three sub-indices, or
 // none of PM2.5 and PM10.
-func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
+func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
 	for _, p := range Precedence {
@@ -98,7 +98,7 @@ func Index(s SubIndices) (aqi int, dominant schema.Pollutant, ok bool) {
 			aqi, dominant = s[p], p
 		}
 	}
-	if count < MinPollutants || (s[schema.PM25] < 0 && s[schema.PM10] < 0) {
+	if count < MinPollutants || (s[air.PM25] < 0 && s[air.PM10] < 0) {
 		return 0, 0, false
 	}
 	return aqi, dominant, true

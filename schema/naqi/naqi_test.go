@@ -4,30 +4,30 @@ import (
 	"math"
 	"testing"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 func TestSubIndexOfPublishedEdgesAndTies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		p    schema.Pollutant
+		p    air.Pollutant
 		conc float64
 		want int
 	}{
-		{schema.PM25, 0, 0},
-		{schema.PM25, 30, 50},
-		{schema.PM25, 45, 75},
-		{schema.PM25, 250, 400},
-		{schema.PM25, 315, 450},
-		{schema.PM25, 380, 500},
-		{schema.PM25, 9999, 500},
-		{schema.PM25, math.Inf(1), 500},
-		{schema.PM10, 108.88, 106},
-		{schema.PM10, 510, 500},
-		{schema.CO, 1.13, 57}, // 56.5 exactly: half-up
-		{schema.CO, 3.03, 113},
-		{schema.O3, 208, 300},
-		{schema.Pb, 0.75, 75},
+		{air.PM25, 0, 0},
+		{air.PM25, 30, 50},
+		{air.PM25, 45, 75},
+		{air.PM25, 250, 400},
+		{air.PM25, 315, 450},
+		{air.PM25, 380, 500},
+		{air.PM25, 9999, 500},
+		{air.PM25, math.Inf(1), 500},
+		{air.PM10, 108.88, 106},
+		{air.PM10, 510, 500},
+		{air.CO, 1.13, 57}, // 56.5 exactly: half-up
+		{air.CO, 3.03, 113},
+		{air.O3, 208, 300},
+		{air.Pb, 0.75, 75},
 	} {
 		if got, ok := SubIndex(c.p, c.conc); !ok || got != c.want {
 			t.Errorf("SubIndex(%v, %v) = %d, %v; want %d", c.p, c.conc, got, ok, c.want)
@@ -38,7 +38,7 @@ func TestSubIndexOfPublishedEdgesAndTies(t *testing.T) {
 func TestSubIndexRejectsInvalidConcentrations(t *testing.T) {
 	t.Parallel()
 	for _, v := range []float64{-0.01, math.NaN(), math.Inf(-1)} {
-		if got, ok := SubIndex(schema.PM10, v); ok {
+		if got, ok := SubIndex(air.PM10, v); ok {
 			t.Errorf("SubIndex(PM10, %v) = %d, want a refusal", v, got)
 		}
 	}
@@ -49,7 +49,7 @@ func TestSubIndexRejectsInvalidConcentrations(t *testing.T) {
 
 func TestInverseRoundTrips(t *testing.T) {
 	t.Parallel()
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		for want := range MaxIndex + 1 {
 			conc, ok := Inverse(p, want)
 			if !ok {
@@ -74,19 +74,19 @@ func TestIndexNeedsThreePollutantsAndParticles(t *testing.T) {
 		}
 		return s
 	}
-	pm25, pm10, no2, so2, co := int(schema.PM25), int(schema.PM10), int(schema.NO2), int(schema.SO2), int(schema.CO)
+	pm25, pm10, no2, so2, co := int(air.PM25), int(air.PM10), int(air.NO2), int(air.SO2), int(air.CO)
 	for _, c := range []struct {
 		name string
 		in   SubIndices
 		aqi  int
-		dom  schema.Pollutant
+		dom  air.Pollutant
 		ok   bool
 	}{
 		{"two are too few", of(pm25, 10, no2, 20), 0, 0, false},
 		{"three without particles", of(no2, 10, so2, 20, co, 30), 0, 0, false},
-		{"the largest leads", of(pm25, 10, no2, 20, co, 30), 30, schema.CO, true},
-		{"PM10 leads among equals", of(pm25, 30, pm10, 30, co, 30), 30, schema.PM10, true},
-		{"zero is a figure", of(pm25, 0, no2, 0, co, 0), 0, schema.PM25, true},
+		{"the largest leads", of(pm25, 10, no2, 20, co, 30), 30, air.CO, true},
+		{"PM10 leads among equals", of(pm25, 30, pm10, 30, co, 30), 30, air.PM10, true},
+		{"zero is a figure", of(pm25, 0, no2, 0, co, 0), 0, air.PM25, true},
 	} {
 		if aqi, dom, ok := Index(c.in); aqi != c.aqi || dom != c.dom || ok != c.ok {
 			t.Errorf("%s: got %d %v %v, want %d %v %v", c.name, aqi, dom, ok, c.aqi, c.dom, c.ok)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Function is a ClickHouse SQL function. The statement CREATE FUNCTION Name AS
@@ -17,8 +17,8 @@ type Function struct{ Name, Lambda string }
 // returns the concentration for a sub-index. `naqi_category(aqi)` is for all
 // pollutants. For NULL, negative and undefined input, the functions return NULL.
 func Functions() []Function {
-	all := make([]Function, 0, 3*len(schema.Pollutants)+1)
-	for _, p := range schema.Pollutants {
+	all := make([]Function, 0, 3*len(air.Pollutants)+1)
+	for _, p := range air.Pollutants {
 		all = append(all,
 			Function{"naqi_" + p.String(), subIndexLambda(p)},
 			Function{"naqi_" + p.String() + "_lead", leadLambda(p)},
@@ -29,7 +29,7 @@ func Functions() []Function {
 
 // The lambda begins with ifNull, because multiIf treats a comparison with NULL as
 // false, and least() ignores NULL.
-func subIndexLambda(p schema.Pollutant) string {
+func subIndexLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))
 	var b strings.Builder
@@ -46,7 +46,7 @@ func subIndexLambda(p schema.Pollutant) string {
 	return b.String()
 }
 
-func leadLambda(p schema.Pollutant) string {
+func leadLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	var b strings.Builder
 	b.WriteString("x -> multiIf(ifNull(NOT (x >= 0), 1), NULL")
@@ -62,7 +62,7 @@ func leadLambda(p schema.Pollutant) string {
 	return b.String()
 }
 
-func inverseLambda(p schema.Pollutant) string {
+func inverseLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	const thousandth = micro / 1000
 	var b strings.Builder

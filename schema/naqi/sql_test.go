@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -24,7 +24,7 @@ func TestGoAndSQLAgree(t *testing.T) {
 			t.Fatalf("creating %s: %v", f.Name, err)
 		}
 	}
-	for _, p := range schema.Pollutants {
+	for _, p := range air.Pollutants {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
 			last, _ := naqi.Inverse(p, naqi.MaxIndex)

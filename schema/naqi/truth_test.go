@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/testing/realdata"
-	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
@@ -47,9 +47,9 @@ func TestAgencySheetOfSubIndices(t *testing.T) {
 			continue
 		}
 		seen[k] = true
-		p, ok := schema.ParsePollutant(k.pollutant)
+		p, ok := air.ParsePollutant(k.pollutant)
 		if k.pollutant == "NOx" { // the sheet's name for what it indexes as NO2
-			p, ok = schema.NO2, true
+			p, ok = air.NO2, true
 		}
 		conc, err1 := strconv.ParseFloat(k.conc, 64)
 		published, err2 := strconv.ParseFloat(k.index, 64)
@@ -57,13 +57,13 @@ func TestAgencySheetOfSubIndices(t *testing.T) {
 			t.Fatalf("row %v cannot be read", k)
 		}
 		ours, _ := naqi.SubIndex(p, conc)
-		asSO2, _ := naqi.SubIndex(schema.SO2, conc)
+		asSO2, _ := naqi.SubIndex(air.SO2, conc)
 		switch {
 		case ours == int(published):
 			got["exact"]++
-		case p == schema.NO2 && conc > 80 && asSO2 == int(published):
+		case p == air.NO2 && conc > 80 && asSO2 == int(published):
 			got["NO2 above 80 with the band of SO2"]++
-		case p == schema.NO2 && published == 1 && scrapeFault[k.day]:
+		case p == air.NO2 && published == 1 && scrapeFault[k.day]:
 			got["scrape fault"]++
 		default:
 			t.Errorf("%v: ours is %d, and no known cause", k, ours)
@@ -126,7 +126,7 @@ func TestFeedStations(t *testing.T) {
 		subs := naqi.None()
 		for _, p := range s.Pollutants {
 			if v, err := strconv.Atoi(p.Avg); err == nil {
-				id, _ := schema.ParsePollutant(p.ID)
+				id, _ := air.ParsePollutant(p.ID)
 				subs[id] = v
 			}
 		}
@@ -139,7 +139,7 @@ func TestFeedStations(t *testing.T) {
 		case aqi != published:
 			t.Errorf("%s: our AQI is %d, CPCB's %d", s.ID, aqi, published)
 		default:
-			if named, _ := schema.ParsePollutant(s.Index.Dominant); named != dominant {
+			if named, _ := air.ParsePollutant(s.Index.Dominant); named != dominant {
 				t.Errorf("%s: our dominant pollutant is %v, CPCB's %s", s.ID, dominant, s.Index.Dominant)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/status"
 	"vayu/internal/config"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // A process that accepts connections and never replies is a fault. No listener is not a
@@ -46,7 +46,7 @@ func TestASourceOnAnotherInstanceIsNoFault(t *testing.T) {
 func TestHowOldTheNewestReadingIs(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 11, 2, 0, 0, time.UTC)
-	readings := []schema.Reading{{At: now.Add(-9 * time.Hour)}, {At: now.Add(-5*time.Hour - 32*time.Minute)}, {At: now.Add(-6 * time.Hour)}}
+	readings := []air.Reading{{At: now.Add(-9 * time.Hour)}, {At: now.Add(-5*time.Hour - 32*time.Minute)}, {At: now.Add(-6 * time.Hour)}}
 	if got, want := newest(readings, now), ", the newest of 2026-11-22 05:30 UTC (5h32m0s ago)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

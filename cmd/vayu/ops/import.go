@@ -14,6 +14,8 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/loader"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/file"
 	"vayu/schema"
 )
@@ -51,8 +53,8 @@ is run again. It works beside a running service, whose answers follow within sec
 // importFiles imports files in order, and then computes hourly and daily values from their readings. If a
 // file cannot be imported, it continues with the next one.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
-	loader := ingest.NewLoader(t.DB.Conn(), schema.Live.Database())
-	importer := ingest.NewImporter(loader, filepath.Join(t.Data, "import"))
+	store := loader.New(t.DB.Conn(), schema.Live.Database())
+	importer := runner.NewImporter(store, filepath.Join(t.Data, "import"))
 	rollup, err := t.Rollup(schema.Live)
 	if err != nil {
 		return err
@@ -84,8 +86,8 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 }
 
 // ImportFile imports one file and returns the number of readings that it has stored.
-func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, path string) (int, error) {
-	key, err := ingest.FileKey(path)
+func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, path string) (int, error) {
+	key, err := runner.FileKey(path)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +95,7 @@ func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, p
 		current *file.File
 		bar     = noBar
 	)
-	summary, err := importer.Import(ctx, ingest.Job{
+	summary, err := importer.Import(ctx, runner.Job{
 		Key: key,
 		Open: func(position int64) (ingest.Source, error) {
 			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
@@ -102,7 +104,7 @@ func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, p
 			bar = newBar(filepath.Base(path), current)
 			return current, nil
 		},
-		Progress: func(ingest.Summary) { bar() },
+		Progress: func(runner.Summary) { bar() },
 	})
 	if current == nil {
 		return 0, err
@@ -111,7 +113,7 @@ func ImportFile(ctx context.Context, out io.Writer, importer *ingest.Importer, p
 	return summary.Stored, err
 }
 
-func showSummary(out io.Writer, path, format string, s ingest.Summary) {
+func showSummary(out io.Writer, path, format string, s runner.Summary) {
 	resumed := ""
 	if s.Resumed {
 		resumed = ", went on with an interrupted import"

@@ -14,8 +14,10 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/ingest/source"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // NewSource returns the command `vayu source`.
@@ -65,7 +67,7 @@ func newSourceTest() *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			sample, err := ingest.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
+			sample, err := runner.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
 			if err != nil && len(sample.Readings) == 0 {
 				return err
 			}
@@ -76,14 +78,14 @@ func newSourceTest() *cobra.Command {
 	return cmd
 }
 
-func showSample(w io.Writer, s ingest.Sample, most int) error {
+func showSample(w io.Writer, s runner.Sample, most int) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
 		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
 	}
 	for _, r := range s.Readings[:min(most, len(s.Readings))] {
 		unit := r.Parameter.Unit()
-		if r.Kind == schema.SubIndex {
+		if r.Kind == air.SubIndex {
 			unit = "of 500"
 		}
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
@@ -98,11 +100,11 @@ func showSample(w io.Writer, s ingest.Sample, most int) error {
 }
 
 // newest returns a text about the age of the newest reading, because a source may return only old ones.
-func newest(readings []schema.Reading, now time.Time) string {
+func newest(readings []air.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""
 	}
-	last := slices.MaxFunc(readings, func(a, b schema.Reading) int { return a.At.Compare(b.At) }).At
+	last := slices.MaxFunc(readings, func(a, b air.Reading) int { return a.At.Compare(b.At) }).At
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/schema"
 )
 
@@ -36,15 +36,15 @@ city. A running service follows within 10 seconds. Running it again completes a 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 				conn, database := t.DB.Conn(), schema.Live.Database()
-				from, err := ingest.FindStation(ctx, conn, database, args[0])
+				from, err := loader.FindStation(ctx, conn, database, args[0])
 				if err != nil {
 					return err
 				}
-				into, err := ingest.FindStation(ctx, conn, database, args[1])
+				into, err := loader.FindStation(ctx, conn, database, args[1])
 				if err != nil {
 					return err
 				}
-				if err := ingest.NewLoader(conn, database).Merge(ctx, from, into, reason, operator()); err != nil {
+				if err := loader.New(conn, database).Merge(ctx, from, into, reason, operator()); err != nil {
 					return err
 				}
 				rollup, err := t.Rollup(schema.Live)
@@ -80,7 +80,7 @@ func newStationAlias() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-				all, err := ingest.Aliases(ctx, t.DB.Conn(), schema.Live.Database())
+				all, err := loader.Aliases(ctx, t.DB.Conn(), schema.Live.Database())
 				if err != nil {
 					return err
 				}

@@ -21,59 +21,59 @@ import (
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Config has all settings. A flag takes precedence over an environment variable, which takes precedence over
 // the file. Defaults come last; see package config.
 type Config struct {
-	Data   string         `koanf:"data" help:"directory of all data of Vayu"`
-	Roles  []string       `koanf:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
-	Listen config.Address `koanf:"listen" help:"address of the API"`
+	Data   string         `yaml:"data" help:"directory of all data of Vayu"`
+	Roles  []string       `yaml:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
+	Listen config.Address `yaml:"listen" help:"address of the API"`
 	// InternalListen is validated by CheckInternal and interpreted by InternalAddress.
-	InternalListen string `koanf:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
+	InternalListen string `yaml:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
-	DrainDelay   time.Duration `koanf:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
-	PublicURL    string        `koanf:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
-	InsecureHTTP bool          `koanf:"insecure-http" help:"serve plain HTTP to other machines too"`
-	Sources      []string      `koanf:"sources" help:"live sources of air quality, or none"`
-	ClickHouse   config.DSN    `koanf:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
-	ClickHouseCA string        `koanf:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
-	Cluster      string        `koanf:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
-	State        config.DSN    `koanf:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
-	Encryption   config.Secret `koanf:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
-	Kafka        []string      `koanf:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
-	RateLimits   config.Switch `koanf:"rate-limits" help:"on or off; off is for measurements"`
-	Proxies      []string      `koanf:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
-	PerAddress   int           `koanf:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
-	CityKinds    []string      `koanf:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
-	PinCodes     string        `koanf:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+	DrainDelay   time.Duration `yaml:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
+	PublicURL    string        `yaml:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
+	InsecureHTTP bool          `yaml:"insecure-http" help:"serve plain HTTP to other machines too"`
+	Sources      []string      `yaml:"sources" help:"live sources of air quality, or none"`
+	ClickHouse   config.DSN    `yaml:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	ClickHouseCA string        `yaml:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
+	Cluster      string        `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
+	State        config.DSN    `yaml:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
+	Encryption   config.Secret `yaml:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
+	Kafka        []string      `yaml:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
+	RateLimits   config.Switch `yaml:"rate-limits" help:"on or off; off is for measurements"`
+	Proxies      []string      `yaml:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
+	PerAddress   int           `yaml:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
+	CityKinds    []string      `yaml:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
+	PinCodes     string        `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
 
-	Quality quality.Settings `koanf:"quality"`
+	Quality quality.Settings `yaml:"quality"`
 
-	TLS      server.TLSConfig   `koanf:"tls"`
-	Store    sqlstore.Settings  `koanf:"state-store"`
-	Access   access.Settings    `koanf:"access"`
-	Webhook  dispatch.Settings  `koanf:"webhook"`
-	EventLog broker.Settings    `koanf:"event-log"`
-	Recharge recharge.Settings  `koanf:"recharge"`
-	Verify   verify.Settings    `koanf:"verify"`
-	Log      LogConfig          `koanf:"log"`
-	Trace    tracing.Settings   `koanf:"trace"`
-	Backup   BackupConfig       `koanf:"backup"`
-	Engine   columnstore.Config `koanf:"engine"`
-	Source   source.Config      `koanf:"source"`
+	TLS      server.TLSConfig   `yaml:"tls"`
+	Store    sqlstore.Settings  `yaml:"state-store"`
+	Access   access.Settings    `yaml:"access"`
+	Webhook  dispatch.Settings  `yaml:"webhook"`
+	EventLog broker.Settings    `yaml:"event-log"`
+	Recharge recharge.Settings  `yaml:"recharge"`
+	Verify   verify.Settings    `yaml:"verify"`
+	Log      LogConfig          `yaml:"log"`
+	Trace    tracing.Settings   `yaml:"trace"`
+	Backup   BackupConfig       `yaml:"backup"`
+	Engine   columnstore.Config `yaml:"engine"`
+	Source   source.Config      `yaml:"source"`
 }
 
 // LogConfig configures the level and the format of the log.
 type LogConfig struct {
-	Level  string `koanf:"level" help:"debug, info, warn or error"`
-	Format string `koanf:"format" help:"text or json"`
+	Level  string `yaml:"level" help:"debug, info, warn or error"`
+	Format string `yaml:"format" help:"text or json"`
 }
 
 // BackupConfig configures the encryption of backups.
 type BackupConfig struct {
-	Recipient string `koanf:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
+	Recipient string `yaml:"recipient" help:"public keys of age, age1…, to which backups are encrypted; empty for none"`
 }
 
 // Validate checks that backups can be encrypted to the recipients. It implements config.Validator.
@@ -106,7 +106,7 @@ func Defaults() Config {
 		Roles:      slices.Clone(roles),
 		Listen:     "127.0.0.1:8080",
 		Sources:    []string{"cpcb"},
-		CityKinds:  []string{schema.Reference.String()},
+		CityKinds:  []string{air.Reference.String()},
 		RateLimits: true,
 		PerAddress: 256,
 		Store:      sqlstore.DefaultSettings(),
@@ -131,7 +131,7 @@ func (c Config) Validate() []error {
 	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
 		wrong = append(wrong, config.Invalid("sources", "%w", err))
 	}
-	if _, err := schema.ParseCityKinds(c.CityKinds); err != nil {
+	if _, err := air.ParseCityKinds(c.CityKinds); err != nil {
 		wrong = append(wrong, config.Invalid("city-kinds", "%w", err))
 	}
 	if c.Cluster != "" && c.ClickHouse == "" {
@@ -166,8 +166,8 @@ func (c Config) LiveSources() []string {
 
 // StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
 // because Validate has rejected invalid lists.
-func (c Config) StationKinds() []schema.StationKind {
-	kinds, _ := schema.ParseCityKinds(c.CityKinds)
+func (c Config) StationKinds() []air.StationKind {
+	kinds, _ := air.ParseCityKinds(c.CityKinds)
 	return kinds
 }
 

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"vayu/ingest"
+	"vayu/ingest/loader"
 	"vayu/internal/columnstore"
 	"vayu/internal/sleep"
 	"vayu/schema"
@@ -29,7 +29,7 @@ func Migrate(ctx context.Context, db *columnstore.DB) error {
 		}
 	}
 	for _, world := range schema.Worlds {
-		if err := ingest.WriteCatalogue(ctx, db.Conn(), world.Database()); err != nil {
+		if err := loader.WriteCatalogue(ctx, db.Conn(), world.Database()); err != nil {
 			return err
 		}
 	}

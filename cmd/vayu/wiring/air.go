@@ -12,6 +12,8 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/loader"
+	"vayu/ingest/runner"
 	"vayu/ingest/source"
 	"vayu/internal/columnstore"
 	"vayu/internal/leader"
@@ -31,7 +33,7 @@ type air struct {
 	db      *columnstore.DB
 	query   *query.Service
 	log     *slog.Logger
-	metrics *ingest.Metrics
+	metrics *runner.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
 	onFirstAnswers func() // called once, at the first answers of the sandbox
@@ -46,7 +48,7 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	if !cfg.Has(settings.RoleIngest) {
 		return a, nil
 	}
-	a.metrics = ingest.NewMetrics(reg)
+	a.metrics = runner.NewMetrics(reg)
 	for _, w := range schema.Worlds {
 		var err error
 		if a.rollups[w], err = tool.NewRollup(cfg, db, w, log, reg); err != nil {
@@ -61,7 +63,7 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 
 // runner returns a runner that collects readings from new sources. A source never returns a reading twice.
 // The sources of an earlier runner would not return the readings which that runner failed to store.
-func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error) {
+func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {
 		names = a.cfg.LiveSources()
@@ -71,13 +73,13 @@ func (a *air) runner(w schema.World, fence leader.Fence) (*ingest.Runner, error)
 		return nil, err
 	}
 	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
-	store := &fencedArchive{Archive: ingest.NewLoader(a.db.Conn(), w.Database()), fence: fence}
-	return ingest.NewRunner(store, changed, a.metrics, a.log.With("world", w), feeds...)
+	store := &fencedArchive{Archive: loader.New(a.db.Conn(), w.Database()), fence: fence}
+	return runner.New(store, changed, a.metrics, a.log.With("world", w), feeds...)
 }
 
 // fencedArchive is an archive that stores readings only while this instance has the leader lease.
 type fencedArchive struct {
-	ingest.Archive
+	runner.Archive
 
 	fence leader.Fence // checks that this instance still has the leader lease
 }

@@ -9,19 +9,19 @@ import (
 
 // Settings are the topics and the connection of the event log, set by the operator.
 type Settings struct {
-	Topic      string `koanf:"topic" help:"topic of the events; created if it does not exist"`
-	DeadTopic  string `koanf:"dead-topic" help:"topic of dead letters: messages that cannot be processed, with the reason"`
-	Group      string `koanf:"group" help:"consumer group of the dispatchers"`
-	Partitions int    `koanf:"partitions" help:"partitions of a topic that is created"`
-	Replicas   int    `koanf:"replicas" help:"replicas of a topic that is created"`
+	Topic      string `yaml:"topic" help:"topic of the events; created if it does not exist"`
+	DeadTopic  string `yaml:"dead-topic" help:"topic of dead letters: messages that cannot be processed, with the reason"`
+	Group      string `yaml:"group" help:"consumer group of the dispatchers"`
+	Partitions int    `yaml:"partitions" help:"partitions of a topic that is created"`
+	Replicas   int    `yaml:"replicas" help:"replicas of a topic that is created"`
 
-	TLS      config.Switch `koanf:"tls" help:"on or off: whether to connect to the brokers with TLS"`
-	CA       string        `koanf:"ca" help:"PEM file of certificate authorities of the brokers; empty for those of the system"`
-	Cert     string        `koanf:"cert" help:"PEM file of the client certificate; empty for none"`
-	Key      string        `koanf:"key" help:"PEM file of the key of the client certificate"`
-	SASL     string        `koanf:"sasl" help:"login mechanism: scram-sha-512, scram-sha-256, plain (with TLS only), or empty for no login"`
-	Username string        `koanf:"username" help:"user name of the login"`
-	Password config.Secret `koanf:"password" help:"password of the login; better in the environment than in a file"`
+	TLS      config.Switch `yaml:"tls" help:"on or off: whether to connect to the brokers with TLS"`
+	CA       string        `yaml:"ca" help:"PEM file of certificate authorities of the brokers; empty for those of the system"`
+	Cert     string        `yaml:"cert" help:"PEM file of the client certificate; empty for none"`
+	Key      string        `yaml:"key" help:"PEM file of the key of the client certificate"`
+	SASL     string        `yaml:"sasl" help:"login mechanism: scram-sha-512, scram-sha-256, plain (with TLS only), or empty for no login"`
+	Username string        `yaml:"username" help:"user name of the login"`
+	Password config.Secret `yaml:"password" help:"password of the login; better in the environment than in a file"`
 }
 
 // DefaultSettings returns settings for a single broker.

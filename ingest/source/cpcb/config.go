@@ -16,11 +16,11 @@ import (
 // Config configures the source.
 type Config struct {
 	// URL is the address of the feed.
-	URL string `koanf:"url"`
+	URL string `yaml:"url"`
 	// Timeout bounds a whole reply.
-	Timeout time.Duration `koanf:"timeout"`
+	Timeout time.Duration `yaml:"timeout"`
 	// MaxBytes is the largest accepted reply; the feed has about 400 KB.
-	MaxBytes config.Size `koanf:"max-bytes"`
+	MaxBytes config.Size `yaml:"max-bytes"`
 }
 
 // DefaultConfig returns the configuration for the public feed.

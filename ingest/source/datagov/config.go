@@ -16,18 +16,18 @@ import (
 // Config configures the source.
 type Config struct {
 	// URL is the address of the resource, without a query.
-	URL string `koanf:"url"`
+	URL string `yaml:"url"`
 	// Key is the portal's API key.
-	Key config.Secret `koanf:"key"`
+	Key config.Secret `yaml:"key"`
 	// Timeout bounds one page.
-	Timeout time.Duration `koanf:"timeout"`
+	Timeout time.Duration `yaml:"timeout"`
 	// MaxBytes is the largest accepted page; 300 records have about 100 KB.
-	MaxBytes config.Size `koanf:"max-bytes"`
+	MaxBytes config.Size `yaml:"max-bytes"`
 	// Limit is the number of records per page: 1,000 may time out, 300 works.
-	Limit int `koanf:"limit"`
+	Limit int `yaml:"limit"`
 	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of
 	// 300, or 350 of the 10 that a shared key gets.
-	MaxPages int `koanf:"max-pages"`
+	MaxPages int `yaml:"max-pages"`
 }
 
 // DefaultConfig returns the configuration for the public resource, without a key.

@@ -3,28 +3,29 @@ package file
 import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
 )
 
 // stationColumns are the columns of a CAAQM table that identify a row's station.
 type stationColumns struct {
 	name, city, state int
-	stations          stations
+	stations          table.Stations
 }
 
-func newStationColumns(h header) stationColumns {
+func newStationColumns(h table.Header) stationColumns {
 	return stationColumns{
-		name: h.find("site_name", "station_name", "station name"), city: h.find("city"), state: h.find("state"),
+		name: h.Find("site_name", "station_name", "station name"), city: h.Find("city"), state: h.Find("state"),
 	}
 }
 
 func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 	name := cells[s.name]
-	if !named(name) {
+	if !table.Named(name) {
 		return 0, false
 	}
-	return s.stations.find(name, false, b, func() schema.Station {
-		return cpcbformat.Station(string(name), string(at(cells, s.city)), string(at(cells, s.state)), 0, 0)
+	return s.stations.Find(name, false, b, func() air.Station {
+		return cpcbformat.Station(string(name), string(table.At(cells, s.city)), string(table.At(cells, s.state)), 0, 0)
 	}), true
 }
 
@@ -33,24 +34,24 @@ func (s *stationColumns) number(cells [][]byte, b *ingest.Builder) (int, bool) {
 type intervalTable struct {
 	place    stationColumns
 	interval interval
-	columns  []column
+	columns  []table.Column
 }
 
-func newSpans(h header) (row, bool) {
-	t := &intervalTable{newStationColumns(h), newInterval(h), h.columns()}
+func newSpans(h table.Header) (table.Row, bool) {
+	t := &intervalTable{newStationColumns(h), newInterval(h), h.Columns()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate >= 0 && len(t.columns) > 0
 }
 
-func (t *intervalTable) read(cells [][]byte, b *ingest.Builder) error {
+func (t *intervalTable) Read(cells [][]byte, b *ingest.Builder) error {
 	station, ok := t.place.number(cells, b)
 	if !ok {
-		return refuseAll(t.columns, ingest.NoStation, b)
+		return table.RefuseAll(t.columns, ingest.NoStation, b)
 	}
 	end, minutes, ok := t.interval.end(cells)
 	if !ok {
-		return refuseAll(t.columns, ingest.BadTime, b)
+		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
-	return concentrations(t.columns, cells, station, end, minutes, b)
+	return table.Concentrations(t.columns, cells, station, end, minutes, b)
 }
 
 // startTable is a CAAQM table with only the beginning of every interval. A first
@@ -58,34 +59,34 @@ func (t *intervalTable) read(cells [][]byte, b *ingest.Builder) error {
 type startTable struct {
 	place    stationColumns
 	interval interval
-	columns  []column
-	spacings spacings
+	columns  []table.Column
+	spacings table.Spacings
 }
 
-func newStarts(h header) (row, bool) {
-	t := &startTable{place: newStationColumns(h), interval: newInterval(h), columns: h.columns(), spacings: newSpacings()}
+func newStarts(h table.Header) (table.Row, bool) {
+	t := &startTable{place: newStationColumns(h), interval: newInterval(h), columns: h.Columns(), spacings: table.NewSpacings()}
 	return t, t.place.name >= 0 && t.interval.fromDate >= 0 && t.interval.toDate < 0 && len(t.columns) > 0
 }
 
-func (t *startTable) prescan(cells [][]byte) {
-	if from, ok := t.interval.begin(cells); ok && named(cells[t.place.name]) {
-		t.spacings.note(cells[t.place.name], from)
+func (t *startTable) Prescan(cells [][]byte) {
+	if from, ok := t.interval.begin(cells); ok && table.Named(cells[t.place.name]) {
+		t.spacings.Note(cells[t.place.name], from)
 	}
 }
 
-func (t *startTable) read(cells [][]byte, b *ingest.Builder) error {
+func (t *startTable) Read(cells [][]byte, b *ingest.Builder) error {
 	station, ok := t.place.number(cells, b)
 	if !ok {
-		return refuseAll(t.columns, ingest.NoStation, b)
+		return table.RefuseAll(t.columns, ingest.NoStation, b)
 	}
 	from, ok := t.interval.begin(cells)
 	if !ok {
-		return refuseAll(t.columns, ingest.BadTime, b)
+		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
-	d := t.spacings.of(cells[t.place.name])
-	minutes, ok := length(d)
+	d := t.spacings.Of(cells[t.place.name])
+	minutes, ok := table.Minutes(d)
 	if !ok {
-		return refuseAll(t.columns, ingest.BadTime, b)
+		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
-	return concentrations(t.columns, cells, station, from.Add(d), minutes, b)
+	return table.Concentrations(t.columns, cells, station, from.Add(d), minutes, b)
 }

@@ -5,7 +5,8 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
 )
 
 // cityDay is a table of daily means per city (the public set city_day.csv). Each
@@ -13,30 +14,30 @@ import (
 // author's own and is ignored.
 type cityDay struct {
 	city, day int
-	columns   []column
-	stations  stations
-	clock     clock
+	columns   []table.Column
+	stations  table.Stations
+	clock     table.Clock
 }
 
-func newCityDay(h header) (row, bool) {
-	t := &cityDay{city: h.find("city"), day: h.find("date"), columns: h.columns()}
-	return t, t.city >= 0 && t.day >= 0 && len(t.columns) >= 3 && h.find("station", "site_name", "stationid") < 0
+func newCityDay(h table.Header) (table.Row, bool) {
+	t := &cityDay{city: h.Find("city"), day: h.Find("date"), columns: h.Columns()}
+	return t, t.city >= 0 && t.day >= 0 && len(t.columns) >= 3 && h.Find("station", "site_name", "stationid") < 0
 }
 
-func (t *cityDay) read(cells [][]byte, b *ingest.Builder) error {
+func (t *cityDay) Read(cells [][]byte, b *ingest.Builder) error {
 	city := cells[t.city]
-	if !named(city) {
-		return refuseAll(t.columns, ingest.NoStation, b)
+	if !table.Named(city) {
+		return table.RefuseAll(t.columns, ingest.NoStation, b)
 	}
-	start, ok := t.clock.parse(cells[t.day], cpcbformat.ParseDate)
+	start, ok := t.clock.Parse(cells[t.day], cpcbformat.ParseDate)
 	if !ok {
-		return refuseAll(t.columns, ingest.BadTime, b)
+		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
-	station := t.stations.find(city, false, b, func() schema.Station {
-		return schema.Station{
-			ID: schema.StationID("citymean", string(city)), Name: string(city), City: string(city),
-			Kind: schema.CityMean, Attribution: cpcbformat.Owner, Licence: cpcbformat.Licence,
+	station := t.stations.Find(city, false, b, func() air.Station {
+		return air.Station{
+			ID: air.StationID("citymean", string(city)), Name: string(city), City: string(city),
+			Kind: air.CityMean, Attribution: cpcbformat.Owner, Licence: cpcbformat.Licence,
 		}
 	})
-	return concentrations(t.columns, cells, station, start.Add(24*time.Hour), schema.Daily, b)
+	return table.Concentrations(t.columns, cells, station, start.Add(24*time.Hour), air.Daily, b)
 }

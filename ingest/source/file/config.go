@@ -14,10 +14,10 @@ import (
 // Config configures a watched folder: the source `file`.
 type Config struct {
 	// Folder is the watched folder, including subfolders.
-	Folder string `koanf:"folder"`
+	Folder string `yaml:"folder"`
 	// Settle is how long a file must be unchanged before it is read. A younger file
 	// may still be growing.
-	Settle time.Duration `koanf:"settle"`
+	Settle time.Duration `yaml:"settle"`
 }
 
 // DefaultConfig returns a configuration without a folder.

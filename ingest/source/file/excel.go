@@ -10,6 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
 )
 
@@ -20,20 +21,20 @@ const maxUnzipped = 256 << 20
 // parseExcel reads an export of the CAAQM portal in Excel. Positions are row
 // numbers, over all sheets. The library panics on some damaged workbooks, for which
 // parseExcel returns an error.
-func parseExcel(in *source, b *ingest.Builder) (err error) {
-	text, err := in.text()
+func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	book, err := openBook(limited(text))
+	book, err := openBook(table.Limit(text))
 	if err != nil {
 		return err
 	}
 	defer book.Close()
 	n := int64(0)
 	for _, sheet := range book.GetSheetList() {
-		if n, err = readSheet(book, sheet, n, in.start, b); err != nil {
+		if n, err = readSheet(book, sheet, n, in.Start, b); err != nil {
 			return err
 		}
 	}
@@ -44,14 +45,14 @@ func parseExcel(in *source, b *ingest.Builder) (err error) {
 func openBook(r io.Reader) (book *excelize.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			book, err = nil, refuse("the workbook is damaged: %v", p)
+			book, err = nil, table.Refuse("the workbook is damaged: %v", p)
 		}
 	}()
 	book, err = excelize.OpenReader(r, excelize.Options{
 		RawCellValue: true, UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxUnzipped,
 	})
 	if err != nil {
-		return nil, refuse("the workbook cannot be opened: %v", err)
+		return nil, table.Refuse("the workbook cannot be opened: %v", err)
 	}
 	return book, nil
 }
@@ -61,7 +62,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {
-		return n, refuse("sheet %q: %v", sheet, err)
+		return n, table.Refuse("sheet %q: %v", sheet, err)
 	}
 	defer rows.Close()
 	e := newExport()
@@ -91,18 +92,18 @@ func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Buil
 func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = refuse("the sheet is damaged: %v", p)
+			err = table.Refuse("the sheet is damaged: %v", p)
 		}
 	}()
 	if !rows.Next() {
 		if err := rows.Error(); err != nil {
-			return nil, false, refuse("the sheet is damaged: %v", err)
+			return nil, false, table.Refuse("the sheet is damaged: %v", err)
 		}
 		return nil, false, nil
 	}
 	values, err = rows.Columns()
 	if err != nil {
-		return nil, false, refuse("the sheet is damaged: %v", err)
+		return nil, false, table.Refuse("the sheet is damaged: %v", err)
 	}
 	return values, true, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // workbook writes an export with one sheet of the given rows.
@@ -57,7 +58,7 @@ func TestExcelTimes(t *testing.T) {
 		[]any{"01-04-2020 00:30", 12, 7, 0.5},
 	)
 	got := reap(t, path)
-	if got.Readings != 3 || got.Averaging[15] != 3 || got.Kinds[schema.Concentration] != 3 {
+	if got.Readings != 3 || got.Averaging[15] != 3 || got.Kinds[air.Concentration] != 3 {
 		t.Errorf("%+v, want 3 readings of 15 minutes", got)
 	}
 	if got.Rejected[ingest.MissingValue] != 1 || got.Rejected[ingest.BadTime] != 2 {

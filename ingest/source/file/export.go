@@ -10,7 +10,8 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
 )
 
 // export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON.
@@ -33,9 +34,9 @@ type export struct {
 	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
-	columns           []column  // nil before the first header
-	station           int       // -1 before the station's first row
-	last              time.Time // beginning of the block's last row
+	columns           []table.Column // nil before the first header
+	station           int            // -1 before the station's first row
+	last              time.Time      // beginning of the block's last row
 }
 
 func newExport() *export { return &export{station: -1} }
@@ -46,8 +47,8 @@ func (e *export) several() bool { return len(e.listed) > 1 }
 // read reads one row. Rows before the start position only provide the station and
 // the columns.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
-	key := bytes.TrimSpace(at(cells, e.interval.fromDate))
-	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(at(cells, 1)) == 0 && e.title(cells) != "" {
+	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
+	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
 		if !e.skipRemark(cells) && !before {
 			b.Reject(ingest.BadLine)
 		}
@@ -63,31 +64,31 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 		return nil
 	}
 	if e.station < 0 {
-		if !named([]byte(e.name)) {
-			return refuse("the table does not name its station")
+		if !table.Named([]byte(e.name)) {
+			return table.Refuse("the table does not name its station")
 		}
 		e.station = b.Station(e.describe())
 	}
 	end, minutes, ok := e.interval.end(cells)
 	if !ok {
-		return refuseAll(e.columns, ingest.BadTime, b)
+		return table.RefuseAll(e.columns, ingest.BadTime, b)
 	}
-	return concentrations(e.columns, cells, e.station, end, minutes, b)
+	return table.Concentrations(e.columns, cells, e.station, end, minutes, b)
 }
 
 // check returns an error for a row whose station is uncertain.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
-		return refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
-			len(e.listed), strings.Join(e.listed, ", "), at(cells, e.interval.fromDate))
+		return table.Refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
+			len(e.listed), strings.Join(e.listed, ", "), table.At(cells, e.interval.fromDate))
 	}
 	begin, ok := e.interval.begin(cells)
 	if !ok {
 		return nil
 	}
 	if (e.doubtful || e.several()) && begin.Before(e.last) {
-		return refuse("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
-			e.name, at(cells, e.interval.fromDate))
+		return table.Refuse("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
+			e.name, table.At(cells, e.interval.fromDate))
 	}
 	e.last = begin
 	return nil
@@ -95,7 +96,7 @@ func (e *export) check(cells [][]byte) error {
 
 // describe returns the station of the current block. An export of one station has its
 // city and state. An export of several stations has a state only if all are in it.
-func (e *export) describe() schema.Station {
+func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
 		city = ""
@@ -125,7 +126,7 @@ func (e *export) title(cells [][]byte) string {
 	if only == "" {
 		return ""
 	}
-	only = schema.CleanPlace(only)
+	only = air.CleanPlace(only)
 	if _, _, ok := cpcbformat.Split(only); ok || slices.Contains(e.listed, only) {
 		return only
 	}
@@ -141,7 +142,7 @@ var remarks = []string{
 // skipRemark handles a row without readings. It reports false for one that it
 // cannot interpret.
 func (e *export) skipRemark(cells [][]byte) bool {
-	first, second := strings.TrimSpace(string(at(cells, 0))), strings.TrimSpace(string(at(cells, 1)))
+	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
 	case "state":
 		e.state = second
@@ -153,7 +154,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 		e.list(second)
 		return true
 	}
-	if h := headerOf(cells); h.span() {
+	if h := table.HeaderOf(cells); h.Span() {
 		e.head(h)
 		return true
 	}
@@ -178,7 +179,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 
 // list parses the row "Station", which names the stations of the export.
 func (e *export) list(text string) {
-	text = schema.CleanPlace(text)
+	text = air.CleanPlace(text)
 	e.listed = splitNames(text)
 	if !e.several() {
 		e.listed = []string{text}
@@ -188,10 +189,10 @@ func (e *export) list(text string) {
 
 // head begins a block. In an export of several stations the name above it
 // identifies the station.
-func (e *export) head(h header) {
-	columns := h.columns()
-	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c column) bool {
-		return slices.ContainsFunc(e.columns, func(old column) bool { return old.parameter == c.parameter })
+func (e *export) head(h table.Header) {
+	columns := h.Columns()
+	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {
+		return slices.ContainsFunc(e.columns, func(old table.Column) bool { return old.Parameter == c.Parameter })
 	})
 	if !e.named && e.several() {
 		e.name, e.station = "", -1
@@ -205,7 +206,7 @@ func (e *export) head(h header) {
 // begin sets the name of the station whose block follows.
 func (e *export) begin(name string) {
 	e.named = true
-	if name = schema.CleanPlace(name); name != e.name {
+	if name = air.CleanPlace(name); name != e.name {
 		e.name, e.station = name, -1
 	}
 }
@@ -225,31 +226,31 @@ func splitNames(text string) []string {
 }
 
 // parseExport reads an export in CSV.
-func parseExport(in *source, b *ingest.Builder) error {
-	text, err := in.text()
+func parseExport(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	head, _ := text.Peek(min(headBytes, text.Size()))
+	head, _ := text.Peek(min(table.HeadBytes, text.Size()))
 	separator := exportSeparator(head)
-	e, l := newExport(), lines{in: text.Reader}
+	e, l := newExport(), table.Lines{In: text.Reader}
 	var cells [][]byte
 	for {
-		line, offset, fine, err := l.next()
+		line, offset, fine, err := l.Next()
 		if errors.Is(err, io.EOF) {
-			b.At(l.offset)
+			b.At(l.Offset)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		before := offset < in.start
+		before := offset < in.Start
 		if !before {
 			b.At(offset)
 		}
 		if fine {
-			cells, fine = split(line, separator, cells)
+			cells, fine = table.Split(line, separator, cells)
 		}
 		if !fine {
 			if !before {
@@ -266,8 +267,8 @@ func parseExport(in *source, b *ingest.Builder) error {
 // exportSeparator returns the separator of the first table in a text.
 func exportSeparator(head []byte) byte {
 	for line := range bytes.Lines(head) {
-		if h := newHeader(bytes.Clone(line)); h.span() {
-			return h.separator
+		if h := table.NewHeader(bytes.Clone(line)); h.Span() {
+			return h.Separator
 		}
 	}
 	return ','

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/table"
 )
 
 // File is one file as a source. Another File can resume at the positions of its
@@ -63,8 +64,8 @@ func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Ba
 	return b.Close()
 }
 
-func (f *File) source(ctx context.Context) *source {
-	return &source{path: f.path, start: f.start, open: func() (io.ReadCloser, error) { return f.open(ctx) }}
+func (f *File) source(ctx context.Context) *table.Input {
+	return &table.Input{Path: f.path, Start: f.start, Open: func() (io.ReadCloser, error) { return f.open(ctx) }}
 }
 
 // open opens the file's raw bytes and resets the count.

@@ -9,13 +9,15 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/fetch"
+	"vayu/ingest/source/file/openaq"
+	"vayu/ingest/source/file/table"
 )
 
 // format is one file format, with its detection by the head and its parser.
 type format struct {
 	name  string
 	match func(h *head) bool
-	parse func(in *source, b *ingest.Builder) error
+	parse func(in *table.Input, b *ingest.Builder) error
 }
 
 // formats returns every known format, in the order of detection.
@@ -25,24 +27,24 @@ func formats() []format {
 		{"CAAQM JSON", func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
 		{"data.gov.in JSON", (*head).listing, parseRecords},
 		{"CAAQM Excel", func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
-		{"data.gov.in CSV", func(h *head) bool { return h.table.is(newListing) }, rows(newListing)},
-		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.is(newOpenAQ1) }, rows(newOpenAQ1)},
-		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.is(newOpenAQ2) }, rows(newOpenAQ2)},
-		{"OpenAQ archive CSV", func(h *head) bool { return h.table.is(newArchive) }, rows(newArchive)},
-		{"OpenAQ v3 JSON", (*head).openaq3, parseOpenAQ3},
-		{"CAAQM table", func(h *head) bool { return h.table.is(newSpans) }, rows(newSpans)},
-		{"CAAQM table without ends", func(h *head) bool { return h.table.is(newStarts) }, rows(newStarts)},
+		{"data.gov.in CSV", func(h *head) bool { return h.table.Is(newListing) }, table.Rows(newListing)},
+		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.Is(openaq.NewVersion1) }, table.Rows(openaq.NewVersion1)},
+		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.Is(openaq.NewVersion2) }, table.Rows(openaq.NewVersion2)},
+		{"OpenAQ archive CSV", func(h *head) bool { return h.table.Is(openaq.NewArchive) }, table.Rows(openaq.NewArchive)},
+		{"OpenAQ v3 JSON", (*head).openaq3, openaq.ParsePage},
+		{"CAAQM table", func(h *head) bool { return h.table.Is(newSpans) }, table.Rows(newSpans)},
+		{"CAAQM table without ends", func(h *head) bool { return h.table.Is(newStarts) }, table.Rows(newStarts)},
 		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},
-		{"CAAQM readings of one station", func(h *head) bool { return h.table.is(newWide) }, rows(newWide)},
-		{"station list", func(h *head) bool { return h.table.is(newStationList) }, func(*source, *ingest.Builder) error { return nil }},
-		{"city_day CSV", func(h *head) bool { return h.table.is(newCityDay) }, rows(newCityDay)},
+		{"CAAQM readings of one station", func(h *head) bool { return h.table.Is(newWide) }, table.Rows(newWide)},
+		{"station list", func(h *head) bool { return h.table.Is(newStationList) }, func(*table.Input, *ingest.Builder) error { return nil }},
+		{"city_day CSV", func(h *head) bool { return h.table.Is(newCityDay) }, table.Rows(newCityDay)},
 	}
 }
 
 // head is the beginning of a file's text, from which its format is detected.
 type head struct {
 	text  []byte
-	table header
+	table table.Header
 }
 
 func (h *head) begins(prefix string) bool {
@@ -58,54 +60,59 @@ func (h *head) export() bool {
 		if i > 100 {
 			return false
 		}
-		if newHeader(bytes.Clone(line)).span() {
+		if table.NewHeader(bytes.Clone(line)).Span() {
 			return true
 		}
 	}
 	return false
 }
 
+// openaq3 reports whether a head begins a page of OpenAQ's third version.
+func (h *head) openaq3() bool {
+	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
+}
+
 // parseFeed reads a saved reply of CPCB's live feed; it cannot be resumed.
-func parseFeed(in *source, b *ingest.Builder) error {
-	text, err := in.text()
+func parseFeed(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	return cpcbformat.ParseFeed(limited(text), b)
+	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
 // recognise reads the head of a file and detects the format.
-func recognise(file *source) (*format, error) {
-	text, err := file.text()
+func recognise(file *table.Input) (*format, error) {
+	text, err := file.Text()
 	if err != nil {
 		return nil, err
 	}
 	defer text.Close()
 	h := &head{}
-	h.text, err = text.Peek(min(headBytes, text.Size()))
+	h.text, err = text.Peek(min(table.HeadBytes, text.Size()))
 	if len(h.text) == 0 {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		return nil, refuse("the file is empty")
+		return nil, table.Refuse("the file is empty")
 	}
 	if fetch.IsHTML(h.text) {
-		return nil, refuse("a web page (HTML) in place of data")
+		return nil, table.Refuse("a web page (HTML) in place of data")
 	}
 	first, _, _ := bytes.Cut(h.text, []byte{'\n'})
-	h.table = newHeader(bytes.Clone(first))
+	h.table = table.NewHeader(bytes.Clone(first))
 	if known, ok := match(h); ok {
 		return known, nil
 	}
-	if !plain(first) {
-		return nil, refuse("the file is neither UTF-8 nor UTF-16 text, nor a known kind of document")
+	if !table.Plain(first) {
+		return nil, table.Refuse("the file is neither UTF-8 nor UTF-16 text, nor a known kind of document")
 	}
 	var names []string
 	for _, f := range formats() {
 		names = append(names, f.name)
 	}
-	return nil, refuse("the format is not known; known are %s", strings.Join(names, ", "))
+	return nil, table.Refuse("the format is not known; known are %s", strings.Join(names, ", "))
 }
 
 // match returns the first format that matches a head.

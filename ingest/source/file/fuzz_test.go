@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/table"
 	"vayu/ingest/sourcetest"
 )
 
@@ -38,7 +39,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(text, int64(100))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, start int64) {
-		in := &source{path: "Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.csv", start: start, open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+		in := &table.Input{Path: "Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.csv", Start: start, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 		format, err := recognise(in)
 		if err != nil {
 			return
@@ -62,35 +63,13 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// FuzzSplit checks that split returns the cells that were joined with quotes.
-func FuzzSplit(f *testing.F) {
-	f.Add("a", `b "quoted"`, "c,d")
-	f.Add("", "", "")
-	f.Fuzz(func(t *testing.T, a, b, c string) {
-		var line []byte
-		want := [][]byte{[]byte(a), []byte(b), []byte(c)}
-		for i, cell := range want {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = append(line, '"')
-			line = append(line, bytes.ReplaceAll(cell, []byte(`"`), []byte(`""`))...)
-			line = append(line, '"')
-		}
-		got, ok := split(line, ',', nil)
-		if !ok || !slices.EqualFunc(got, want, bytes.Equal) {
-			t.Errorf("split of %q, %q, %q gave %q, %v", a, b, c, got, ok)
-		}
-	})
-}
-
 func TestTooLongLine(t *testing.T) {
 	t.Parallel()
-	long := bytes.Repeat([]byte("x"), maxLine+5)
+	long := bytes.Repeat([]byte("x"), table.MaxLine+5)
 	for name, text := range map[string][]byte{
 		"in the middle": slices.Concat([]byte(listingHead), long, []byte("\n"), []byte(listingRow)),
 		"at the end":    slices.Concat([]byte(listingHead), []byte(listingRow), long),
-		"full buffers":  slices.Concat([]byte(listingHead), bytes.Repeat([]byte("y"), 3*maxLine), []byte("\n"), []byte(listingRow)),
+		"full buffers":  slices.Concat([]byte(listingHead), bytes.Repeat([]byte("y"), 3*table.MaxLine), []byte("\n"), []byte(listingRow)),
 	} {
 		path := filepath.Join(t.TempDir(), "input")
 		if err := os.WriteFile(path, text, 0o600); err != nil {

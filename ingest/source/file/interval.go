@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
 )
 
 // interval is the columns of a CAAQM table that hold a row's interval. Each end
@@ -12,20 +12,20 @@ import (
 type interval struct {
 	fromDate, fromTime, toDate, toTime int
 
-	from, to clock
+	from, to table.Clock
 	text     []byte
 }
 
-func newInterval(h header) interval {
+func newInterval(h table.Header) interval {
 	return interval{
-		fromDate: h.find("from date", "from_date"), fromTime: h.find("from_time", "from time"),
-		toDate: h.find("to date", "to_date"), toTime: h.find("to_time", "to time"),
+		fromDate: h.Find("from date", "from_date"), fromTime: h.Find("from_time", "from time"),
+		toDate: h.Find("to date", "to_date"), toTime: h.Find("to_time", "to time"),
 	}
 }
 
 // begin returns the beginning of the row's interval.
 func (i *interval) begin(cells [][]byte) (time.Time, bool) {
-	return i.from.parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
+	return i.from.Parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
 // end returns the end of the row's interval and the length in minutes. It reports
@@ -36,30 +36,22 @@ func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	if !ok {
 		return time.Time{}, 0, false
 	}
-	to, ok := i.to.parse(i.join(cells, i.toDate, i.toTime), exportTime)
+	to, ok := i.to.Parse(i.join(cells, i.toDate, i.toTime), exportTime)
 	if !ok {
 		return time.Time{}, 0, false
 	}
-	minutes, ok := length(to.Sub(from))
+	minutes, ok := table.Minutes(to.Sub(from))
 	return to, minutes, ok
-}
-
-// length returns an interval in minutes, the unit of readings.
-func length(d time.Duration) (uint16, bool) {
-	if d < time.Minute || d > time.Duration(schema.Daily)*time.Minute {
-		return 0, false
-	}
-	return uint16(d / time.Minute), true
 }
 
 // join joins a date and a time from two cells.
 func (i *interval) join(cells [][]byte, date, clock int) []byte {
 	if clock < 0 {
-		return at(cells, date)
+		return table.At(cells, date)
 	}
-	i.text = append(i.text[:0], at(cells, date)...)
+	i.text = append(i.text[:0], table.At(cells, date)...)
 	i.text = append(i.text, ' ')
-	i.text = append(i.text, at(cells, clock)...)
+	i.text = append(i.text, table.At(cells, clock)...)
 	return i.text
 }
 

@@ -3,7 +3,8 @@ package file
 import (
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
 )
 
 // listing is a download of resource 3b01bcb8 of data.gov.in. Each row has the sub-index
@@ -12,32 +13,32 @@ type listing struct {
 	station, city, state, latitude, longitude int
 	stamp, pollutant, average                 int
 
-	stations   stations
-	clock      clock
-	parameters parameters
+	stations   table.Stations
+	clock      table.Clock
+	parameters table.Parameters
 }
 
-func newListing(h header) (row, bool) {
+func newListing(h table.Header) (table.Row, bool) {
 	l := &listing{
-		station: h.find("station"), city: h.find("city"), state: h.find("state"),
-		latitude: h.find("latitude"), longitude: h.find("longitude"), stamp: h.find("last_update"),
-		pollutant: h.find("pollutant_id"), average: h.find("pollutant_avg", "avg_value"), parameters: make(parameters),
+		station: h.Find("station"), city: h.Find("city"), state: h.Find("state"),
+		latitude: h.Find("latitude"), longitude: h.Find("longitude"), stamp: h.Find("last_update"),
+		pollutant: h.Find("pollutant_id"), average: h.Find("pollutant_avg", "avg_value"), parameters: make(table.Parameters),
 	}
 	return l, l.station >= 0 && l.stamp >= 0 && l.pollutant >= 0 && l.average >= 0
 }
 
-func (l *listing) read(cells [][]byte, b *ingest.Builder) error {
+func (l *listing) Read(cells [][]byte, b *ingest.Builder) error {
 	name := cells[l.station]
-	if !named(name) {
+	if !table.Named(name) {
 		b.Reject(ingest.NoStation)
 		return nil
 	}
-	station := l.stations.find(name, len(at(cells, l.latitude)) > 0, b, func() schema.Station {
-		lat, lon := position(at(cells, l.latitude), at(cells, l.longitude), b)
-		return cpcbformat.Station(string(name), string(at(cells, l.city)), string(at(cells, l.state)), lat, lon)
+	station := l.stations.Find(name, len(table.At(cells, l.latitude)) > 0, b, func() air.Station {
+		lat, lon := table.Position(table.At(cells, l.latitude), table.At(cells, l.longitude), b)
+		return cpcbformat.Station(string(name), string(table.At(cells, l.city)), string(table.At(cells, l.state)), lat, lon)
 	})
-	stamp, _ := l.clock.parse(cells[l.stamp], cpcbformat.ParseUpdate)
-	reading, reason := cpcbformat.SubIndex(l.parameters.parse(cells[l.pollutant]), stamp, string(cells[l.average]))
+	stamp, _ := l.clock.Parse(cells[l.stamp], cpcbformat.ParseUpdate)
+	reading, reason := cpcbformat.SubIndex(l.parameters.Parse(cells[l.pollutant]), stamp, string(cells[l.average]))
 	switch reason {
 	case ingest.None:
 		return b.Add(station, reading)

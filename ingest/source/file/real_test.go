@@ -14,7 +14,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/internal/testing/realdata"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // now is later than every real file.
@@ -27,7 +27,7 @@ type fileSummary struct {
 	Stations  int
 	Rejected  ingest.Rejections
 	Averaging map[uint16]int
-	Kinds     map[schema.Kind]int
+	Kinds     map[air.Kind]int
 	Stuck     int
 }
 
@@ -37,7 +37,7 @@ func reap(t *testing.T, path string) fileSummary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fileSummary{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[schema.Kind]int)}
+	got := fileSummary{Format: f.Format(), Averaging: make(map[uint16]int), Kinds: make(map[air.Kind]int)}
 	stations := make(map[string]bool)
 	err = f.Fetch(context.Background(), ingest.Window{}, func(b *ingest.Batch) error {
 		defer b.Release()
@@ -50,7 +50,7 @@ func reap(t *testing.T, path string) fileSummary {
 			r := b.Reading(i)
 			got.Averaging[r.Averaging]++
 			got.Kinds[r.Kind]++
-			if r.Flag == schema.Stuck {
+			if r.Flag == air.Stuck {
 				got.Stuck++
 			}
 		}
@@ -70,7 +70,7 @@ func reap(t *testing.T, path string) fileSummary {
 func listed(readings, stations, missing int) fileSummary {
 	return fileSummary{
 		"data.gov.in CSV", readings, stations, ingest.Rejections{ingest.MissingValue: missing},
-		map[uint16]int{60: readings}, map[schema.Kind]int{schema.SubIndex: readings}, 0,
+		map[uint16]int{60: readings}, map[air.Kind]int{air.SubIndex: readings}, 0,
 	}
 }
 
@@ -78,7 +78,7 @@ func listed(readings, stations, missing int) fileSummary {
 func measured(format string, readings, stations int, averaging uint16, rejected ingest.Rejections) fileSummary {
 	return fileSummary{
 		format, readings, stations, rejected,
-		map[uint16]int{averaging: readings}, map[schema.Kind]int{schema.Concentration: readings}, 0,
+		map[uint16]int{averaging: readings}, map[air.Kind]int{air.Concentration: readings}, 0,
 	}
 }
 
@@ -95,7 +95,7 @@ func TestRealFiles(t *testing.T) {
 		"datagov/debdattasarkar.csv":  listed(3047, 487, 243),
 		"cpcb/rss_feed_2025-12-09_part.xml": {
 			"CPCB feed XML", 1251, 194, ingest.Rejections{ingest.MissingValue: 31},
-			map[uint16]int{60: 1251}, map[schema.Kind]int{schema.SubIndex: 1251}, 5,
+			map[uint16]int{60: 1251}, map[air.Kind]int{air.SubIndex: 1251}, 5,
 		},
 		"cpcb/city_day.csv": measured("city_day CSV", 214038, 21, 1440,
 			ingest.Rejections{ingest.MissingValue: 64769, ingest.OutOfRange: 1}), // CO 175.81 mg/m³
@@ -111,7 +111,7 @@ func TestRealFiles(t *testing.T) {
 		"openaq/openaq_v1_sample_pollucheck.csv": measured("OpenAQ v1 CSV", 540, 1, 60, nil),
 		"openaq/openaq_v2_latest_delhi_2022-03-25.csv": {
 			"OpenAQ v2 CSV", 664, 52, nil, map[uint16]int{60: 664},
-			map[schema.Kind]int{schema.SubIndex: 216, schema.Concentration: 448}, 0,
+			map[air.Kind]int{air.SubIndex: 216, air.Concentration: 448}, 0,
 		},
 		"networks/openaq/archive_quoted_8118.csv": measured("OpenAQ archive CSV", 2, 1, 60, nil),
 		"networks/openaq/archive_unquoted.csv":    measured("OpenAQ archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 14}),
@@ -180,7 +180,7 @@ func TestOneStationOneIdentity(t *testing.T) {
 		err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
 			defer b.Release()
 			for _, s := range b.Stations {
-				if s.ID == id && s.City == "Delhi" && s.State == "Delhi" && s.Kind == schema.Reference {
+				if s.ID == id && s.City == "Delhi" && s.State == "Delhi" && s.Kind == air.Reference {
 					found[f.Format()] = true
 				}
 			}

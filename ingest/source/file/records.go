@@ -7,6 +7,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
 )
 
 // listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record
@@ -24,18 +25,18 @@ func (h *head) listing() bool {
 
 // parseRecords reads saved replies of data.gov.in: one, several in sequence, or a
 // list of replies or records. Positions are record numbers.
-func parseRecords(in *source, b *ingest.Builder) error {
-	text, err := in.text()
+func parseRecords(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
 	if err != nil {
 		return err
 	}
 	defer text.Close()
-	d := json.NewDecoder(limited(text))
+	d := json.NewDecoder(table.Limit(text))
 	var all cpcbformat.Records
 	n := int64(0)
 	add := func(record *cpcbformat.Record) error {
 		defer func() { n++ }()
-		if n < in.start {
+		if n < in.Start {
 			return nil
 		}
 		b.At(n)
@@ -79,7 +80,7 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 		err = json.Unmarshal(raw, &pages[0])
 	}
 	if err != nil {
-		return nil, refuse("not the JSON of data.gov.in: %v", err)
+		return nil, table.Refuse("not the JSON of data.gov.in: %v", err)
 	}
 	return pages, nil
 }
@@ -89,7 +90,7 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return refuse("the JSON is damaged or cut off: %v", err)
+		return table.Refuse("the JSON is damaged or cut off: %v", err)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // longTable returns a table with more readings than one batch.
@@ -28,7 +28,7 @@ func longTable(rows int) []byte {
 
 // collect returns the readings of a file from a position on. It also returns each
 // batch's position with the number of readings until then.
-func collect(t *testing.T, path string, start int64) (readings []schema.Reading, positions []int64, counts []int) {
+func collect(t *testing.T, path string, start int64) (readings []air.Reading, positions []int64, counts []int) {
 	t.Helper()
 	f, err := Open("file", path, start, now)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"vayu/ingest/cpcbformat"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
 )
 
 // stationList is the name of the table that assigns a station to each file in its
@@ -24,25 +25,25 @@ const stationList = "stations.csv"
 const maxList = 4 << 20
 
 // newStationList recognises a station list, a table without readings.
-func newStationList(h header) (row, bool) {
-	return nil, h.find("file") >= 0 && h.find("station") >= 0 && len(h.columns()) == 0
+func newStationList(h table.Header) (table.Row, bool) {
+	return nil, h.Find("file") >= 0 && h.Find("station") >= 0 && len(h.Columns()) == 0
 }
 
 // stationOfFile returns the station of a file and the averaging interval in its name, 0
 // for none. A station list in the same folder takes precedence over the name.
-func stationOfFile(path string) (schema.Station, time.Duration, error) {
+func stationOfFile(path string) (air.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
 	listed, err := listedStation(filepath.Join(filepath.Dir(path), stationList), base)
 	if err != nil {
-		return schema.Station{}, 0, err
+		return air.Station{}, 0, err
 	}
 	if listed != "" {
 		return cpcbformat.Station(cpcbformat.NormalizeName(listed), "", "", 0, 0), period, nil
 	}
 	station, ok := cpcbformat.ParseLooseName(name)
 	if !ok {
-		return schema.Station{}, 0, refuse("neither the table nor the file name %q shows which station it is from: "+
+		return air.Station{}, 0, table.Refuse("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
 			"with the columns file,station beside it", base, stationList)
 	}
@@ -96,23 +97,21 @@ func listedStation(path, base string) (string, error) {
 		return "", err
 	}
 	defer list.Close()
-	text, err := decode(io.LimitReader(list, maxList))
+	text, err := table.Decode(io.LimitReader(list, maxList))
 	if err != nil {
-		return "", refuse("the station list %q cannot be read: %v", path, err)
+		return "", table.Refuse("the station list %q cannot be read: %v", path, err)
 	}
-	t := &table{text: &textReader{text, list}, lines: lines{in: text}}
-	first, _, _, err := t.lines.next()
+	t, err := table.ReadHeader(text)
 	if err != nil {
-		return "", nil // an empty list names no file
+		return "", nil //nolint:nilerr // an empty list names no file
 	}
-	t.header = newHeader(first)
-	file, station := t.header.find("file"), t.header.find("station")
+	file, station := t.Header.Find("file"), t.Header.Find("station")
 	if file < 0 || station < 0 {
 		return "", nil // a table of another kind
 	}
 	var found []string
-	err = t.each(func(_ int64, cells [][]byte, fine bool) error {
-		if fine && plainName(filepath.Base(string(cells[file]))) == base && named(cells[station]) {
+	err = t.Each(func(_ int64, cells [][]byte, fine bool) error {
+		if fine && plainName(filepath.Base(string(cells[file]))) == base && table.Named(cells[station]) {
 			if name := string(cells[station]); !slices.Contains(found, name) {
 				found = append(found, name)
 			}
@@ -123,7 +122,7 @@ func listedStation(path, base string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(found) > 1:
-		return "", refuse("the station list %q gives the file several stations: %s", path, strings.Join(found, "; "))
+		return "", table.Refuse("the station list %q gives the file several stations: %s", path, strings.Join(found, "; "))
 	case len(found) == 1:
 		return found[0], nil
 	}

@@ -5,7 +5,9 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // wide is a table of one station with one time a row. It covers CPCB's yearly files
@@ -24,10 +26,10 @@ import (
 // is midnight, or the time of the export, where the portal cuts the interval.
 type wide struct {
 	stamp    int
-	columns  []column
-	station  schema.Station
-	clock    clock
-	spacings spacings
+	columns  []table.Column
+	station  air.Station
+	clock    table.Clock
+	spacings table.Spacings
 	period   time.Duration // length of the intervals; before decide, the one in the file's name or 0
 
 	first, last time.Time
@@ -36,28 +38,28 @@ type wide struct {
 	number      int
 }
 
-func newWide(h header) (row, bool) {
-	t := &wide{stamp: h.find("timestamp", "dates"), columns: h.columns(), spacings: newSpacings(), number: -1}
-	located := h.find("station", "station name", "station_name", "site_name", "stationid", "city", "location", "from date", "from_date") >= 0
+func newWide(h table.Header) (table.Row, bool) {
+	t := &wide{stamp: h.Find("timestamp", "dates"), columns: h.Columns(), spacings: table.NewSpacings(), number: -1}
+	located := h.Find("station", "station name", "station_name", "site_name", "stationid", "city", "location", "from date", "from_date") >= 0
 	return t, t.stamp >= 0 && len(t.columns) > 0 && !located
 }
 
-func (t *wide) resolveStation(in *source) error {
+func (t *wide) ResolveStation(in *table.Input) error {
 	var err error
-	t.station, t.period, err = stationOfFile(in.path)
+	t.station, t.period, err = stationOfFile(in.Path)
 	return err
 }
 
 func (t *wide) time(cells [][]byte) (time.Time, bool) {
-	return t.clock.parse(cells[t.stamp], cpcbformat.ParseTime)
+	return t.clock.Parse(cells[t.stamp], cpcbformat.ParseTime)
 }
 
-func (t *wide) prescan(cells [][]byte) {
+func (t *wide) Prescan(cells [][]byte) {
 	at, ok := t.time(cells)
 	if !ok {
 		return
 	}
-	t.spacings.note(nil, at)
+	t.spacings.Note(nil, at)
 	if t.first.IsZero() || at.Before(t.first) {
 		t.first = at
 	}
@@ -70,7 +72,7 @@ func (t *wide) prescan(cells [][]byte) {
 // ends.
 func (t *wide) decide() {
 	t.decided = true
-	if d := t.spacings.of(nil); d > 0 {
+	if d := t.spacings.Of(nil); d > 0 {
 		t.period = d
 	}
 	if t.period <= 0 {
@@ -83,7 +85,7 @@ func (t *wide) decide() {
 // sinceMidnight returns the time of day in India.
 func sinceMidnight(t time.Time) time.Duration { return t.Sub(schema.DayOf(t.Add(time.Second)).Start()) }
 
-func (t *wide) read(cells [][]byte, b *ingest.Builder) error {
+func (t *wide) Read(cells [][]byte, b *ingest.Builder) error {
 	if !t.decided {
 		t.decide()
 	}
@@ -91,15 +93,15 @@ func (t *wide) read(cells [][]byte, b *ingest.Builder) error {
 		t.number = b.Station(t.station)
 	}
 	at, ok := t.time(cells)
-	minutes, known := length(t.period)
+	minutes, known := table.Minutes(t.period)
 	if !ok || !known {
-		return refuseAll(t.columns, ingest.BadTime, b)
+		return table.RefuseAll(t.columns, ingest.BadTime, b)
 	}
 	if !t.ends {
-		return concentrations(t.columns, cells, t.number, at.Add(t.period), minutes, b)
+		return table.Concentrations(t.columns, cells, t.number, at.Add(t.period), minutes, b)
 	}
-	if cut, ok := length(sinceMidnight(at) % t.period); ok {
+	if cut, ok := table.Minutes(sinceMidnight(at) % t.period); ok {
 		minutes = cut // the last interval, cut at the time of the export
 	}
-	return concentrations(t.columns, cells, t.number, at, minutes, b)
+	return table.Concentrations(t.columns, cells, t.number, at, minutes, b)
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/table"
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // TestRawQuarters compares each of the 15 stations of caaqm15 with counts of an
@@ -59,7 +61,7 @@ func TestRawQuarters(t *testing.T) {
 						continue
 					}
 					readings++
-					if r.Station != want.station || r.Kind != schema.Concentration {
+					if r.Station != want.station || r.Kind != air.Concentration {
 						t.Fatalf("%+v", r)
 					}
 					if r.Averaging != 15 {
@@ -102,7 +104,7 @@ func TestTimesAreStartsOrEnds(t *testing.T) {
 		{"beginnings whose first is missing", 15 * time.Minute, 24*time.Hour - 15*time.Minute, false},
 		{"beginnings from another time of the day", 13 * time.Hour, 24 * time.Hour, false},
 	} {
-		w := &wide{spacings: newSpacings(), period: 15 * time.Minute, first: day.Add(c.first), last: day.Add(c.last)}
+		w := &wide{spacings: table.NewSpacings(), period: 15 * time.Minute, first: day.Add(c.first), last: day.Add(c.last)}
 		if w.decide(); w.ends != c.ends {
 			t.Errorf("%s: ends %v, want %v", c.about, w.ends, c.ends)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 //go:embed cities.csv
@@ -21,7 +22,7 @@ type city struct {
 	latitude, longitude float64
 	stations            int
 	climate             climate
-	level               [schema.Pb + 1]float64
+	level               [air.Pb + 1]float64
 	seed                uint64
 }
 
@@ -60,8 +61,8 @@ var cities = sync.OnceValue(func() []city {
 		c := city{name: f[0], state: f[1], label: f[0], latitude: number(2), longitude: number(3), stations: int(number(4)),
 			climate: climates[f[5]], seed: hashText(f[0] + f[1])}
 		c.level = [...]float64{
-			schema.PM25: number(6), schema.PM10: number(6) * c.climate.coarse, schema.NO2: number(7), schema.SO2: number(8),
-			schema.CO: number(9), schema.O3: c.climate.ozone, schema.NH3: c.climate.ammonia, schema.Pb: 0,
+			air.PM25: number(6), air.PM10: number(6) * c.climate.coarse, air.NO2: number(7), air.SO2: number(8),
+			air.CO: number(9), air.O3: c.climate.ozone, air.NH3: c.climate.ammonia, air.Pb: 0,
 		}
 		if other, twice := seen[c.name]; twice {
 			out[other].label = c.name + " (" + out[other].state + ")"
@@ -81,12 +82,12 @@ var (
 )
 
 // curve returns the city's level of a pollutant in each hour.
-func (c *city) curve(p schema.Pollutant, hours []hour) []float64 {
+func (c *city) curve(p air.Pollutant, hours []hour) []float64 {
 	out := make([]float64, len(hours))
 	for i := range hours {
 		h := &hours[i]
 		v := c.level[p] * c.weather(h) * diurnal(p, h) * season(c.climate, p, h.year)
-		if p == schema.PM25 || p == schema.PM10 {
+		if p == air.PM25 || p == air.PM10 {
 			v *= h.smoke
 		}
 		out[i] = v
@@ -94,12 +95,12 @@ func (c *city) curve(p schema.Pollutant, hours []hour) []float64 {
 	return out
 }
 
-func diurnal(p schema.Pollutant, h *hour) float64 {
-	if p == schema.O3 {
+func diurnal(p air.Pollutant, h *hour) float64 {
+	if p == air.O3 {
 		return sun[h.of]
 	}
 	shape := traffic[h.of]
-	if p == schema.SO2 || p == schema.NH3 { // chimneys and fields have no rush hour
+	if p == air.SO2 || p == air.NH3 { // chimneys and fields have no rush hour
 		shape = 1 + (shape-1)*0.4
 	} else if h.weekend {
 		shape *= 0.9
@@ -109,14 +110,14 @@ func diurnal(p schema.Pollutant, h *hour) float64 {
 
 // season interpolates the climate's monthly factors between mid-months. Gases vary
 // less than particles; ozone peaks before the monsoon.
-func season(c climate, p schema.Pollutant, year float64) float64 {
+func season(c climate, p air.Pollutant, year float64) float64 {
 	at := year - 0.5 + 12
 	month, part := int(at)%12, at-math.Floor(at)
 	factor := c.particles[month]*(1-part) + c.particles[(month+1)%12]*part
 	switch p {
-	case schema.PM25, schema.PM10:
+	case air.PM25, air.PM10:
 		return factor
-	case schema.O3:
+	case air.O3:
 		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // mid-May
 	}
 	return 1 + (factor-1)*0.4

@@ -8,13 +8,14 @@ import (
 
 	"vayu/ingest"
 	"vayu/schema"
+	"vayu/schema/air"
 )
 
 // Source invents readings. Its history is unlimited.
 type Source struct{ name string }
 
 // pollutants are the seven that most Indian stations measure; few measure lead.
-var pollutants = [...]schema.Pollutant{schema.PM25, schema.PM10, schema.NO2, schema.SO2, schema.CO, schema.O3, schema.NH3}
+var pollutants = [...]air.Pollutant{air.PM25, air.PM10, air.NO2, air.SO2, air.CO, air.O3, air.NH3}
 
 // Fetch invents readings for every Indian clock hour that ends after w.From and not
 // after w.To. It implements [ingest.Source].
@@ -89,10 +90,10 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 
 // addCurve adds a pollutant at a station: the city's curve, the station's own
 // level, some noise and a few missing hours.
-func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
+func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
 	level := 0.75 + 0.5*unit(seed) // lower in a park, higher at a crossing
 	scale := 10.0                  // one decimal, as instruments report; two for CO
-	if p == schema.CO {
+	if p == air.CO {
 		scale = 100
 	}
 	for i := range hours {
@@ -102,8 +103,8 @@ func addCurve(b *ingest.Builder, station int, p schema.Pollutant, seed uint64, c
 		}
 		noise := 0.9 + 0.2*unit(h)
 		value := math.Round(curve[i]*level*noise*scale) / scale
-		err := b.Add(station, schema.Reading{
-			Parameter: p.Parameter(), At: hours[i].end, Value: value, Kind: schema.Concentration, Averaging: schema.Hourly,
+		err := b.Add(station, air.Reading{
+			Parameter: p.Parameter(), At: hours[i].end, Value: value, Kind: air.Concentration, Averaging: air.Hourly,
 		})
 		if err != nil {
 			return err
@@ -128,15 +129,15 @@ func silentHours(seed uint64, hours []hour) []bool {
 }
 
 // station describes the city's nth station. Its name marks it as simulated.
-func (c city) station(n int) schema.Station {
+func (c city) station(n int) air.Station {
 	seed := hashText(fmt.Sprint(c.name, c.state, n))
-	return schema.Station{
-		ID:   schema.StationID(Name, fmt.Sprintf("%s %s %d", c.name, c.state, n)),
+	return air.Station{
+		ID:   air.StationID(Name, fmt.Sprintf("%s %s %d", c.name, c.state, n)),
 		Name: fmt.Sprintf("%s Simulated Station %d", c.label, n),
 		City: c.name, State: c.state,
 		Latitude:  round4(c.latitude + 0.12*(unit(seed)-0.5)), // within some 7 km of the centre
 		Longitude: round4(c.longitude + 0.12*(unit(mix(seed))-0.5)),
-		Kind:      schema.Reference, Attribution: "Simulated data", Licence: "none",
+		Kind:      air.Reference, Attribution: "Simulated data", Licence: "none",
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/ingest/source/simulator"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -27,9 +29,9 @@ func newSource(tb testing.TB) ingest.Source {
 	return src
 }
 
-func fetch(tb testing.TB, from, to time.Time) ingest.Sample {
+func fetch(tb testing.TB, from, to time.Time) runner.Sample {
 	tb.Helper()
-	sample, err := ingest.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
+	sample, err := runner.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,7 +44,7 @@ type key struct {
 	at        time.Time
 }
 
-func byKey(readings []schema.Reading) map[key]float64 {
+func byKey(readings []air.Reading) map[key]float64 {
 	out := make(map[key]float64)
 	for _, r := range readings {
 		out[key{r.Station, r.Parameter, r.At}] = r.Value
@@ -117,7 +119,7 @@ func TestStationsAreMarkedAsSimulated(t *testing.T) {
 	}
 }
 
-func mean(readings []schema.Reading, p schema.Pollutant, prefix string, keep func(schema.Reading) bool) float64 {
+func mean(readings []air.Reading, p air.Pollutant, prefix string, keep func(air.Reading) bool) float64 {
 	sum, n := 0.0, 0.0
 	for _, r := range readings {
 		if r.Parameter == p.Parameter() && strings.HasPrefix(r.Station, prefix) && (keep == nil || keep(r)) {
@@ -132,8 +134,8 @@ func TestAirLooksLikeIndia(t *testing.T) {
 	winter := fetch(t, to.Add(-14*24*time.Hour), to).Readings
 	monsoonTo := time.Date(2025, 8, 10, 0, 0, 0, 0, time.UTC)
 	monsoon := fetch(t, monsoonTo.Add(-14*24*time.Hour), monsoonTo).Readings
-	hour := func(h int) func(schema.Reading) bool {
-		return func(r schema.Reading) bool { return r.At.In(schema.India).Hour() == h }
+	hour := func(h int) func(air.Reading) bool {
+		return func(r air.Reading) bool { return r.At.In(schema.India).Hour() == h }
 	}
 	delhi := "simulator-delhi-"
 	for _, c := range []struct {
@@ -141,12 +143,12 @@ func TestAirLooksLikeIndia(t *testing.T) {
 		less, more  float64
 		ratioAtMost float64 // less/more
 	}{
-		{"Delhi's PM2.5, monsoon and winter", mean(monsoon, schema.PM25, delhi, nil), mean(winter, schema.PM25, delhi, nil), 0.4},
-		{"winter PM2.5, Chennai and Delhi", mean(winter, schema.PM25, "simulator-chennai-", nil), mean(winter, schema.PM25, delhi, nil), 0.6},
-		{"NO2, afternoon and evening", mean(winter, schema.NO2, "", hour(15)), mean(winter, schema.NO2, "", hour(21)), 0.6},
-		{"NO2, afternoon and morning", mean(winter, schema.NO2, "", hour(15)), mean(winter, schema.NO2, "", hour(9)), 0.6},
-		{"ozone, night and afternoon", mean(winter, schema.O3, "", hour(4)), mean(winter, schema.O3, "", hour(14)), 0.5},
-		{"PM2.5 and PM10", mean(winter, schema.PM25, "", nil), mean(winter, schema.PM10, "", nil), 0.7},
+		{"Delhi's PM2.5, monsoon and winter", mean(monsoon, air.PM25, delhi, nil), mean(winter, air.PM25, delhi, nil), 0.4},
+		{"winter PM2.5, Chennai and Delhi", mean(winter, air.PM25, "simulator-chennai-", nil), mean(winter, air.PM25, delhi, nil), 0.6},
+		{"NO2, afternoon and evening", mean(winter, air.NO2, "", hour(15)), mean(winter, air.NO2, "", hour(21)), 0.6},
+		{"NO2, afternoon and morning", mean(winter, air.NO2, "", hour(15)), mean(winter, air.NO2, "", hour(9)), 0.6},
+		{"ozone, night and afternoon", mean(winter, air.O3, "", hour(4)), mean(winter, air.O3, "", hour(14)), 0.5},
+		{"PM2.5 and PM10", mean(winter, air.PM25, "", nil), mean(winter, air.PM10, "", nil), 0.7},
 	} {
 		if c.less/c.more > c.ratioAtMost {
 			t.Errorf("%s: %.1f and %.1f, want a ratio of at most %.1f", c.what, c.less, c.more, c.ratioAtMost)

@@ -21,9 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/embedded"
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // childVariable marks the child process of the test binary that is the engine.

@@ -24,14 +24,14 @@ import (
 // TLSConfig configures where certificates come from: files, or an ACME authority such as Let's Encrypt. If
 // neither is set, the API serves plain HTTP. In the configuration, the settings are below the key "tls".
 type TLSConfig struct {
-	Cert    string   `koanf:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
-	Key     string   `koanf:"key" help:"file of the certificate's private key, PEM"`
-	Domains []string `koanf:"acme-domains" help:"names for which certificates are got by ACME; they must lead to port 443 of this service"`
-	Email   string   `koanf:"acme-email" help:"address at which the ACME authority can warn"`
+	Cert    string   `yaml:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
+	Key     string   `yaml:"key" help:"file of the certificate's private key, PEM"`
+	Domains []string `yaml:"acme-domains" help:"names for which certificates are got by ACME; they must lead to port 443 of this service"`
+	Email   string   `yaml:"acme-email" help:"address at which the ACME authority can warn"`
 	// Directory is empty for autocert's default, Let's Encrypt.
-	Directory string `koanf:"acme-directory" help:"URL of the ACME directory; empty for Let's Encrypt"`
-	Cache     string `koanf:"acme-cache" help:"directory of the ACME account and certificates; acme in the data directory when empty"`
-	Root      string `koanf:"acme-root" help:"file of the certificates that the ACME directory's own is checked with, PEM; the system's when empty"`
+	Directory string `yaml:"acme-directory" help:"URL of the ACME directory; empty for Let's Encrypt"`
+	Cache     string `yaml:"acme-cache" help:"directory of the ACME account and certificates; acme in the data directory when empty"`
+	Root      string `yaml:"acme-root" help:"file of the certificates that the ACME directory's own is checked with, PEM; the system's when empty"`
 }
 
 // Enabled reports whether the API serves HTTPS.

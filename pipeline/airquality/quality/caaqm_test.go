@@ -21,8 +21,8 @@ import (
 // caaqmColumns are the parameters of the columns of caaqm15's files.
 var caaqmColumns = map[string]string{"PM25": "pm25", "PM10": "pm10", "NO": "no", "NO2": "no2", "NOx": "nox", "Ozone": "o3", "SO2": "so2"}
 
-// caaqm reads the 15-minute readings of one station of 2020. A figure stands at
-// the beginning of its interval.
+// caaqm reads the 15-minute readings of one station up to the end of the quarter. A
+// figure stands at the beginning of its interval.
 func caaqm(tb testing.TB, file, station string, into *readings) {
 	tb.Helper()
 	f, err := os.Open(realdata.Path(tb, "caaqm15/"+file))
@@ -59,6 +59,9 @@ func caaqm(tb testing.TB, file, station string, into *readings) {
 		if err != nil {
 			tb.Fatal(err)
 		}
+		if !began.Before(quarterTo) {
+			continue
+		}
 		for i, text := range line {
 			if columns[i] == "" || slices.Contains([]string{"", "NA", "None"}, text) {
 				continue
@@ -72,8 +75,8 @@ func caaqm(tb testing.TB, file, station string, into *readings) {
 	}
 }
 
-// year loads all stations of caaqm15 and returns their ids.
-func (w *fixture) year() []string {
+// quarter loads all stations of caaqm15 and returns their ids.
+func (w *fixture) quarter() []string {
 	w.Helper()
 	list, err := os.Open(realdata.Path(w, "caaqm15/stations.csv"))
 	if err != nil {
@@ -95,9 +98,11 @@ func (w *fixture) year() []string {
 	return stations
 }
 
+// The faults are injected into January and February, so the quarter has clean data
+// after them. The shares in docs/quality.md are those of the year, up to 2 January 2021.
 var (
-	yearFrom = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	yearTo   = time.Date(2021, 1, 2, 0, 0, 0, 0, time.UTC)
+	quarterFrom = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	quarterTo   = time.Date(2020, 4, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // injections write faults into copies of stations, in January and February, one
@@ -124,15 +129,15 @@ var injections = map[string]string{
 	WHERE source = 'test' AND at < '2020-03-01' AND parameter IN ('no', 'no2', 'nox')`,
 }
 
-// TestInjectedFaultsAreFound checks the tests on a year of 15 stations: what they
+// TestInjectedFaultsAreFound checks the tests on a quarter of 15 stations: what they
 // find in the clean data, and which injected faults they find.
 func TestInjectedFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, quality.Settings{})
-	stations := w.year()
+	stations := w.quarter()
 	begin := time.Now()
-	w.run(yearFrom, yearTo, stations...)
-	t.Logf("%d readings of a year were tested in %s", w.count("SELECT count() FROM %s.reading"), time.Since(begin).Round(time.Millisecond))
+	w.run(quarterFrom, quarterTo, stations...)
+	t.Logf("%d readings of a quarter were tested in %s", w.count("SELECT count() FROM %s.reading"), time.Since(begin).Round(time.Millisecond))
 	w.logRows("clean data", `
 		SELECT concat(test, ' ', toString(flag), ': ', toString(count()), ' readings, ', toString(round(100 * count() / (SELECT count() FROM %[1]s.reading), 3)), ' %%; ', toString(sumMap(map(parameter, 1))))
 		FROM %[1]s.reading_quality FINAL GROUP BY test, flag ORDER BY test, flag`)
@@ -147,7 +152,7 @@ func TestInjectedFaultsAreFound(t *testing.T) {
 			copies = append(copies, s+"~"+fault)
 		}
 	}
-	w.run(yearFrom, time.Date(2020, 3, 2, 0, 0, 0, 0, time.UTC), copies...)
+	w.run(quarterFrom, time.Date(2020, 3, 2, 0, 0, 0, 0, time.UTC), copies...)
 	w.logRows("units of", `SELECT concat(station, ': documented ', toString(sum(documented)), ', zero_celsius ', toString(sum(zero_celsius)),
 			', one_unit ', toString(sum(one_unit)), ', neither ', toString(sum(neither)))
 		FROM %[1]s.nox_form FINAL WHERE station NOT LIKE '%%~%%' GROUP BY station ORDER BY station`)
@@ -165,7 +170,7 @@ func TestInjectedFaultsAreFound(t *testing.T) {
 
 // recalls count the injected faults and those that a test found. Spikes and
 // readings of flat lines count one by one. Units count by day, if the test flags at
-// least half of the NO2 readings. Stations without a stable form (85 % of the year)
+// least half of the NO2 readings. Stations without a stable form (85 % of the quarter)
 // have no expected units.
 var recalls = map[string]string{
 	"spike": `SELECT count(), countIf((station, parameter, at) IN (SELECT station, parameter, at FROM %[1]s.reading_quality FINAL WHERE test IN ('spike', 'rate_of_change') AND flag = 'suspect'))

@@ -261,7 +261,7 @@ func TestIncrementsEqualOneRun(t *testing.T) {
 	for name, order := range map[string]func(int) int{
 		"in reverse": func(n int) int { return hours - 1 - n },
 	} {
-		if diff := cmp.Diff(want, results(order, 3)); diff != "" {
+		if diff := cmp.Diff(want, results(order, 8)); diff != "" {
 			t.Errorf("%s (-one run +increments):\n%s", name, diff)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 type Settings struct {
 	// Off lists, by source, the tests that do not apply to the readings of the
 	// source.
-	Off map[string][]string `koanf:"off" help:"tests that do not apply, by source"`
+	Off map[string][]string `yaml:"off" help:"tests that do not apply, by source"`
 	// Exclude lists the tests whose suspect readings do not count in the index.
 	// Readings that failed a test never count.
-	Exclude []string `koanf:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
+	Exclude []string `yaml:"exclude" help:"tests whose suspect readings the index leaves out; failed ones are always left out"`
 	// Colocated maps the id of a sensor to the id of the reference station beside
 	// it. Use it for sensors without usable positions.
-	Colocated map[string]string `koanf:"colocated" help:"reference station beside a sensor, by station id"`
+	Colocated map[string]string `yaml:"colocated" help:"reference station beside a sensor, by station id"`
 }
 
 // Validate checks that the settings name existing tests. It implements

@@ -1,0 +1,41 @@
+package loader
+
+import (
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/ingest/station"
+)
+
+var aliasColumns = []clickhouse.ColumnNameAndType{
+	{Name: "alias", Type: "String"}, {Name: "station", Type: "String"}, {Name: "reason", Type: "String"}, {Name: "actor", Type: "String"},
+}
+
+var changeColumns = []clickhouse.ColumnNameAndType{
+	{Name: "station", Type: "String"}, {Name: "field", Type: "String"}, {Name: "before", Type: "String"},
+	{Name: "after", Type: "String"}, {Name: "source", Type: "String"}, {Name: "reason", Type: "String"},
+}
+
+// aliasSlices converts rows to the columns of aliasColumns.
+func aliasSlices(all []station.Alias) []any {
+	return []any{
+		column(all, func(a station.Alias) string { return a.Alias }), column(all, func(a station.Alias) string { return a.Station }),
+		column(all, func(a station.Alias) string { return a.Reason }), column(all, func(a station.Alias) string { return a.Actor }),
+	}
+}
+
+// changeSlices converts rows to the columns of changeColumns.
+func changeSlices(all []station.Change) []any {
+	return []any{
+		column(all, func(c station.Change) string { return c.Station }), column(all, func(c station.Change) string { return c.Field }),
+		column(all, func(c station.Change) string { return c.Before }), column(all, func(c station.Change) string { return c.After }),
+		column(all, func(c station.Change) string { return c.Source }), column(all, func(c station.Change) string { return c.Reason }),
+	}
+}
+
+func column[T any](rows []T, field func(T) string) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = field(row)
+	}
+	return out
+}

@@ -1,0 +1,252 @@
+package loader
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/ingest/station"
+	"vayu/internal/columnstore"
+	"vayu/schema/air"
+)
+
+// cacheLifetime is the maximum age of the cached stations. Another process, such
+// as an import, may write the table too.
+const cacheLifetime = 10 * time.Second
+
+var stationColumns = []clickhouse.ColumnNameAndType{
+	{Name: "id", Type: "String"},
+	{Name: "source", Type: "String"},
+	{Name: "name", Type: "String"},
+	{Name: "city", Type: "String"},
+	{Name: "state", Type: "String"},
+	{Name: "latitude", Type: "Float64"},
+	{Name: "longitude", Type: "Float64"},
+	{Name: "kind", Type: "Int8"},
+	{Name: "attribution", Type: "String"},
+	{Name: "licence", Type: "String"},
+	{Name: "first_seen", Type: "DateTime('UTC')"},
+	{Name: "last_seen", Type: "DateTime('UTC')"},
+	{Name: "network", Type: "String"},
+	{Name: "position_source", Type: "String"},
+	{Name: "place_source", Type: "Int8"},
+	{Name: "same_as", Type: "String"},
+	{Name: "priority", Type: "UInt8"},
+}
+
+const stationNames = "id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, " +
+	"position_source, place_source, same_as"
+
+// loadStations writes the changed stations, the new aliases and the change log. It
+// returns the number of refused positions, and the station id of each alias. If the
+// write fails, it drops the cache, so that the next call reads the tables.
+func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refreshCache(ctx); err != nil {
+		return 0, nil, err
+	}
+	for _, s := range described {
+		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
+		s.PositionSource = ""
+		if s.Located() {
+			s.PositionSource = s.Source
+		}
+		id := s.ID
+		if l.cache.Describe(s) {
+			moved++
+		}
+		if a, ok := l.cache.Aliases[id]; ok {
+			if aliases == nil {
+				aliases = make(map[string]string)
+			}
+			aliases[id] = a.Station
+		}
+	}
+	if err := l.storeChanges(ctx); err != nil {
+		l.cache = nil // the cache has changes that the tables lack: reload it
+		return 0, nil, err
+	}
+	return moved, aliases, nil
+}
+
+// refreshCache reads the stations and their aliases if the cache has expired. The
+// caller holds l.mu.
+func (l *Loader) refreshCache(ctx context.Context) error {
+	first := l.cache == nil
+	if !first && time.Since(l.loadedAt) <= cacheLifetime {
+		return nil
+	}
+	book, err := l.readStations(ctx)
+	if err != nil {
+		return err
+	}
+	if !first {
+		if err := l.completeMerges(ctx, l.cache, book); err != nil {
+			return err
+		}
+	}
+	l.cache, l.loadedAt = book, time.Now()
+	if first {
+		l.cache.ApplyRules()
+	}
+	return nil
+}
+
+// completeMerges copies the readings of ids that another process made aliases.
+// Until it read the aliases, this process stored readings under the old ids.
+func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
+	for id, a := range is.Aliases {
+		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {
+			continue
+		}
+		if err := l.copyReadings(ctx, id, a.Station); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canonical returns the readings with their stations' ids in place of alias ids.
+func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.Reading, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refreshCache(ctx); err != nil {
+		return nil, err
+	}
+	if len(l.cache.Aliases) == 0 {
+		return readings, nil
+	}
+	readings = slices.Clone(readings)
+	for i := range readings {
+		if a, ok := l.cache.Aliases[readings[i].Station]; ok {
+			readings[i].Station = a.Station
+		}
+	}
+	return readings, nil
+}
+
+// storeChanges writes the cache's changes. The log is written before the stations:
+// after a crash in between, a change is logged twice and none is lost.
+func (l *Loader) storeChanges(ctx context.Context) error {
+	b := l.cache
+	if len(b.Changes) > 0 {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_change", columnstore.NewToken(), changeColumns, changeSlices(b.Changes)); err != nil {
+			return fmt.Errorf("storing %d changes of stations: %w", len(b.Changes), err)
+		}
+	}
+	if len(b.NewAliases) > 0 {
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station_alias", columnstore.NewToken(), aliasColumns, aliasSlices(b.NewAliases)); err != nil {
+			return fmt.Errorf("storing %d aliases of stations: %w", len(b.NewAliases), err)
+		}
+	}
+	if len(b.Changed) > 0 {
+		rows := make([]air.Station, 0, len(b.Changed))
+		for id := range b.Changed {
+			rows = append(rows, b.Known[id])
+		}
+		if err := columnstore.Insert(ctx, l.conn, l.database+".station", columnstore.NewToken(), stationColumns, stationSlices(rows)); err != nil {
+			return fmt.Errorf("storing %d stations: %w", len(rows), err)
+		}
+	}
+	b.Changes, b.NewAliases = nil, nil
+	clear(b.Changed)
+	return nil
+}
+
+// readStations reads the stations and their aliases.
+func (l *Loader) readStations(ctx context.Context) (*station.Cache, error) {
+	var located map[string]station.Placement
+	if l.cache != nil {
+		located = l.cache.Placements
+	}
+	b := station.NewCache(located)
+	rows, err := l.conn.Query(ctx, "SELECT "+stationNames+" FROM "+l.database+".station FINAL")
+	if err != nil {
+		return nil, fmt.Errorf("reading the stations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var s air.Station
+		var kind, place int8
+		if err := rows.Scan(&s.ID, &s.Source, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude,
+			&kind, &s.Attribution, &s.Licence, &s.FirstSeen, &s.LastSeen, &s.PositionSource, &place, &s.SameAs); err != nil {
+			return nil, fmt.Errorf("reading a station: %w", err)
+		}
+		s.Kind, s.ByPosition = air.StationKind(kind), place == 1
+		s.FirstSeen, s.LastSeen = wholeSecond(s.FirstSeen), wholeSecond(s.LastSeen)
+		b.Known[s.ID] = s
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the stations: %w", err)
+	}
+	return b, l.readAliases(ctx, b)
+}
+
+func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
+	rows, err := l.conn.Query(ctx, "SELECT alias, station, reason, actor FROM "+l.database+".station_alias FINAL")
+	if err != nil {
+		return fmt.Errorf("reading the aliases of stations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var a station.Alias
+		if err := rows.Scan(&a.Alias, &a.Station, &a.Reason, &a.Actor); err != nil {
+			return fmt.Errorf("reading an alias: %w", err)
+		}
+		b.Aliases[a.Alias] = a
+		delete(b.Known, a.Alias) // its row is from before it became an alias
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading the aliases of stations: %w", err)
+	}
+	return nil
+}
+
+// wholeSecond truncates a time to the table's precision, so that equal times
+// compare equal.
+func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
+
+// stationSlices converts rows to the columns of stationColumns.
+func stationSlices(stations []air.Station) []any {
+	n := len(stations)
+	text := func(field func(*air.Station) string) []string {
+		out := make([]string, n)
+		for i := range stations {
+			out[i] = field(&stations[i])
+		}
+		return out
+	}
+	latitude, longitude := make([]float64, n), make([]float64, n)
+	kind, first, last := make([]int8, n), make([]int64, n), make([]int64, n)
+	place, priority := make([]int8, n), make([]uint8, n)
+	for i, s := range stations {
+		latitude[i], longitude[i] = s.Latitude, s.Longitude
+		kind[i] = int8(cmp.Or(s.Kind, air.Reference))
+		first[i], last[i] = s.FirstSeen.Unix(), s.LastSeen.Unix()
+		priority[i] = air.NetworkPriority(s.Network())
+		if s.ByPosition {
+			place[i] = 1
+		}
+	}
+	return []any{
+		text(func(s *air.Station) string { return s.ID }),
+		text(func(s *air.Station) string { return s.Source }),
+		text(func(s *air.Station) string { return s.Name }),
+		text(func(s *air.Station) string { return s.City }),
+		text(func(s *air.Station) string { return s.State }),
+		latitude, longitude, kind,
+		text(func(s *air.Station) string { return s.Attribution }),
+		text(func(s *air.Station) string { return s.Licence }),
+		first, last,
+		text(func(s *air.Station) string { return s.Network() }),
+		text(func(s *air.Station) string { return s.PositionSource }),
+		place,
+		text(func(s *air.Station) string { return s.SameAs }),
+		priority,
+	}
+}

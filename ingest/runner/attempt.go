@@ -1,0 +1,185 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"vayu/ingest"
+	"vayu/internal/panics"
+)
+
+// errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
+var errTimeout = errors.New("the fetch timed out")
+
+// runCounts are the stored rows and the rejected values of one run.
+type runCounts struct {
+	rows     int
+	rejected ingest.Rejections
+}
+
+// run fetches one window, stores it and rolls it up. It counts and logs the
+// outcome. The watermark (end of the fetched range) moves after a whole window.
+func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
+	begun := time.Now()
+	var sum runCounts
+	err := r.fetch(ctx, f, w, kind, &sum)
+	outcome := outcomeOf(err)
+	if err == nil {
+		f.plan.fetched(w)
+	}
+	if f.rollUpPending && ctx.Err() == nil {
+		if rollUpErr := r.rollUp(ctx, f); rollUpErr != nil {
+			r.notePanic(ctx, f, rollUpErr)
+			if err = errors.Join(err, rollUpErr); outcome == Done {
+				outcome = RollUpFailed
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return outcome // shutdown is no outcome of the source
+	}
+	r.count(f, outcome, time.Since(begun))
+	log := r.log.With("source", f.Name, "from", w.From, "to", w.To, "outcome", outcome,
+		"stored", sum.rows, "rejected", sum.rejected, "seconds", time.Since(begun).Seconds())
+	if err != nil {
+		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures[kind]+1)
+		return outcome
+	}
+	level := slog.LevelInfo
+	if sum.rows == 0 && len(sum.rejected) == 0 {
+		level = slog.LevelDebug // a folder is polled every half minute
+	}
+	log.Log(ctx, level, "source ran")
+	return outcome
+}
+
+// fetch stores batches that an earlier run left unstored, then fetches the window.
+func (r *Runner) fetch(ctx context.Context, f *feedRun, w ingest.Window, kind runKind, sum *runCounts) error {
+	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
+	defer cancel()
+	load := loadWithRetry(r.archive, func(err error) {
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
+	})
+	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
+		r.metrics.batch(f.Name, b)
+		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
+		sum.rows += b.Rows()
+		sum.rejected.Merge(b.Rejected)
+		return nil
+	}
+	err := r.storeUnstored(limited, f, load, stored)
+	if err == nil {
+		err = f.callThroughBreaker(kind, func() error {
+			left, err := transfer(limited, f.Source, w, load, stored)
+			f.unstored = left
+			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
+				err = errors.Join(errTimeout, err)
+			}
+			return err
+		})
+	}
+	r.notePanic(ctx, f, err)
+	if refused, ok := errors.AsType[*ingest.BatchError](err); ok {
+		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
+	}
+	return err
+}
+
+// callThroughBreaker calls fetch unless the circuit breaker is open. Only live runs
+// can open it, so that a failing backfill does not stop live runs.
+func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
+	if kind == backfillRun {
+		if f.breaker.State() != gobreaker.StateClosed {
+			return gobreaker.ErrOpenState
+		}
+		return fetch()
+	}
+	_, err := f.breaker.Execute(func() (struct{}, error) { return struct{}{}, fetch() })
+	return err
+}
+
+// storeUnstored stores the batches that an earlier fetch left. The source may
+// regard them as stored and not yield them again.
+func (r *Runner) storeUnstored(
+	ctx context.Context, f *feedRun, load, stored func(context.Context, *ingest.Batch) error,
+) error {
+	for len(f.unstored) > 0 {
+		b := f.unstored[0]
+		if err := storeOne(ctx, b, load, stored); err != nil {
+			return err
+		}
+		b.Release()
+		f.unstored = f.unstored[1:]
+	}
+	return nil
+}
+
+func releaseAll(batches *[]*ingest.Batch) {
+	for _, b := range *batches {
+		b.Release()
+	}
+	*batches = nil
+}
+
+// rollUp calls onChange to compute means. If that fails, the roll-up stays pending.
+func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
+	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
+		return err
+	}
+	f.rollUpPending = false
+	return nil
+}
+
+func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
+	if panicked, ok := errors.AsType[*panics.Error](err); ok {
+		r.metrics.panics.WithLabelValues(f.Name).Inc()
+		r.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("source", f.Name),
+			slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
+	}
+}
+
+// count records the metrics of a finished run.
+func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
+	r.metrics.runs.WithLabelValues(f.Name, string(outcome)).Inc()
+	r.metrics.setLastOutcome(f.Name, outcome)
+	if outcome != BreakerOpen {
+		r.metrics.seconds.WithLabelValues(f.Name).Observe(took.Seconds())
+	}
+	backlog := time.Duration(0)
+	if f.History > 0 && f.plan.oldest.After(f.plan.horizon) {
+		backlog = f.plan.oldest.Sub(f.plan.horizon)
+	}
+	r.metrics.backlog.WithLabelValues(f.Name).Set(backlog.Seconds())
+	if outcome == Done {
+		r.metrics.lastSuccess.WithLabelValues(f.Name).Set(float64(time.Now().UnixMilli()) / 1000)
+	}
+}
+
+// outcomeOf maps the error of a fetch to its outcome.
+func outcomeOf(err error) Outcome {
+	var (
+		panicked *panics.Error
+		refused  *ingest.BatchError
+		store    *StoreError
+	)
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+		return BreakerOpen
+	case errors.As(err, &panicked):
+		return Panicked
+	case errors.Is(err, errTimeout):
+		return TimedOut
+	case errors.As(err, &refused):
+		return Refused
+	case errors.As(err, &store):
+		return StoreFailed
+	}
+	return FetchFailed
+}

@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"vayu/ingest"
+)
+
+// Feed is a source with its schedule. Zero durations take the defaults given
+// below.
+type Feed struct {
+	// Name is the source's name: the column `source` and the label of metrics.
+	Name string
+	// Source fetches the readings.
+	Source ingest.Source
+	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
+	// Default "@hourly". The first run starts at once.
+	Schedule string
+	// Jitter is the upper bound of a random delay of each scheduled run. It
+	// spreads the load on a public server. Default none.
+	Jitter time.Duration
+	// Timeout bounds one fetch. Default 10 minutes.
+	Timeout time.Duration
+	// Lookback is how much of the previous window is fetched again, for late data.
+	// Default 3 hours.
+	Lookback time.Duration
+	// History is the time range of the first backfill; 0 for a source without
+	// history.
+	History time.Duration
+}
+
+const (
+	defaultSchedule = "@hourly"
+	defaultTimeout  = 10 * time.Minute
+	defaultOverlap  = 3 * time.Hour
+	// recentSlice is the range that a new source fetches first. Current answers
+	// need 24 hours; 12 more give a trend.
+	recentSlice = 36 * time.Hour
+	// backfillSlice is the range that one backfill run fetches. An interrupted backfill
+	// repeats at most one slice.
+	backfillSlice = 7 * 24 * time.Hour
+)
+
+// prepare checks the feed and fills its defaults.
+func (f Feed) prepare() (Feed, cron.Schedule, error) {
+	if f.Name == "" || f.Source == nil {
+		return f, nil, fmt.Errorf("feed %q: a feed needs a name and a source", f.Name)
+	}
+	if f.Schedule == "" {
+		f.Schedule = defaultSchedule
+	}
+	if f.Timeout <= 0 {
+		f.Timeout = defaultTimeout
+	}
+	if f.Lookback <= 0 {
+		f.Lookback = defaultOverlap
+	}
+	schedule, err := cron.ParseStandard(f.Schedule)
+	if err != nil {
+		return f, nil, fmt.Errorf("feed %q: reading the schedule %q: %w", f.Name, f.Schedule, err)
+	}
+	return f, schedule, nil
+}
+
+// fetchPlan determines the windows that a feed still has to fetch. It does not read
+// the clock: times are arguments.
+//
+// Live windows come first. A new source starts with the last 36 hours and then goes
+// back slice by slice. So current answers exist within seconds. After a restart the
+// plan is derived from the stored readings. Slices are fetched in a fixed order, so
+// only the oldest and the newest can be incomplete. They are fetched again.
+type fetchPlan struct {
+	feed      Feed
+	watermark time.Time // end of the fetched range
+	oldest    time.Time // start of the fetched range
+	horizon   time.Time // start of the wanted range
+}
+
+// newFetchPlan plans a feed from the times of its first and last stored reading
+// since now - History - backfillSlice. Both are zero without readings.
+func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
+	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
+	switch {
+	case feed.History == 0:
+		p.watermark, p.oldest = last, p.horizon
+	case last.IsZero():
+		p.oldest = later(now.Add(-recentSlice), p.horizon)
+	default:
+		// The run that stored the first or last reading may be incomplete.
+		p.watermark = later(last.Add(-recentSlice), p.horizon)
+		p.oldest = p.horizon
+		if first.After(p.horizon.Add(-backfillSlice)) {
+			p.oldest = earlier(first.Add(backfillSlice), p.watermark)
+		}
+	}
+	return p
+}
+
+// liveWindow returns the window from Lookback before the watermark to now. With
+// history it ends at most recentSlice after the watermark, to fill gaps in order.
+func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
+	switch {
+	case p.watermark.IsZero() && p.feed.History > 0:
+		return ingest.Window{From: p.oldest, To: now}
+	case p.watermark.IsZero():
+		return ingest.Window{From: now.Add(-p.feed.Lookback), To: now}
+	}
+	w := ingest.Window{From: p.watermark.Add(-p.feed.Lookback), To: now}
+	if p.feed.History > 0 && now.Sub(p.watermark) > recentSlice {
+		w.To = p.watermark.Add(recentSlice)
+	}
+	return w
+}
+
+// backfillWindow returns the next window of the backfill, and false after the last.
+func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
+	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
+		return ingest.Window{}, false
+	}
+	return ingest.Window{From: later(p.oldest.Add(-backfillSlice), p.horizon), To: p.oldest}, true
+}
+
+// fetched extends the fetched range by a window that is stored.
+func (p *fetchPlan) fetched(w ingest.Window) {
+	if w.To.After(p.watermark) {
+		p.watermark = w.To
+	}
+	if w.From.Before(p.oldest) && !w.To.Before(p.oldest) {
+		p.oldest = w.From
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,152 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vayu/ingest"
+)
+
+// Job is one input to import.
+type Job struct {
+	// Key identifies the input and its content: the same key means the same bytes.
+	// See [FileKey].
+	Key string
+	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
+	Open func(position int64) (ingest.Source, error)
+	// Progress, unless nil, is called after each stored batch from one goroutine.
+	// It may keep the summary.
+	Progress func(Summary)
+}
+
+// Summary is the result of an import. It covers the whole input, including earlier
+// interrupted runs. Read is always Stored plus all of Rejected.
+type Summary struct {
+	Read     int               // values read
+	Stored   int               // values that are in ClickHouse
+	Rejected ingest.Rejections // rejected values by reason
+	// Withdrawn counts stored readings that the input now reports as missing. They
+	// are among Rejected as [ingest.MissingValue].
+	Withdrawn int
+	// Positions counts dropped station positions; the readings of these stations
+	// are stored.
+	Positions ingest.Rejections
+	Stations  int           // stations that have a stored reading
+	Elapsed   time.Duration // working time, without the time between runs
+	Resumed   bool          // whether it resumed an earlier import
+}
+
+// Importer stores inputs completely and resumes interrupted imports.
+type Importer struct {
+	store    Store
+	progress progressFolder
+}
+
+// NewImporter returns an importer that keeps its progress in dir. It creates dir
+// on demand.
+func NewImporter(store Store, dir string) *Importer {
+	return &Importer{store: store, progress: progressFolder(dir)}
+}
+
+// Import stores an input. It is idempotent: a repeated import stores the same
+// readings again. After an interruption, the same job resumes at the last position
+// that ClickHouse acknowledged. A finished import removes its progress file. If no
+// reading is stored or withdrawn, Import returns a [NothingStoredError]. After an
+// error the summary covers what was stored.
+func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
+	begun := time.Now()
+	state := i.progress.load(job.Key)
+	src, err := job.Open(state.Position)
+	if err != nil {
+		return Summary{}, fmt.Errorf("importing: %w", err)
+	}
+	run := importRun{job: job, folder: i.progress, state: state, begun: begun, stations: make(map[string]bool)}
+	for _, id := range state.Stations {
+		run.stations[id] = true
+	}
+	load := loadWithRetry(i.store, func(error) {})
+	left, err := transfer(ctx, src, ingest.Window{To: begun}, load, run.stored)
+	releaseAll(&left)
+	if err != nil {
+		return run.summary(), fmt.Errorf("importing: %w", err)
+	}
+	if err := i.progress.remove(job.Key); err != nil {
+		return run.summary(), fmt.Errorf("importing: %w", err)
+	}
+	summary := run.summary()
+	if summary.Stored == 0 && summary.Withdrawn == 0 {
+		return summary, &NothingStoredError{summary.Rejected}
+	}
+	return summary, nil
+}
+
+// NothingStoredError is returned for an input that was read to its end without a
+// valid reading. It is not returned if an interrupted run stored some.
+type NothingStoredError struct{ Rejected ingest.Rejections }
+
+// Error implements error. It names the most frequent reason.
+func (e *NothingStoredError) Error() string {
+	reason, n := e.Rejected.MostFrequent()
+	if reason == ingest.None {
+		return "nothing was stored: the input holds no values"
+	}
+	total := 0
+	for _, count := range e.Rejected {
+		total += count
+	}
+	return fmt.Sprintf("nothing was stored: %d of %d values were rejected as %s (%s)", n, total, reason, reason.Explain())
+}
+
+// importRun is the state of one call of Import.
+type importRun struct {
+	job      Job
+	folder   progressFolder
+	state    progress // as it will be saved
+	begun    time.Time
+	stations map[string]bool
+}
+
+// stored saves the progress after ClickHouse has acknowledged a batch.
+func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
+	r.state.Stored += b.Rows()
+	r.state.Withdrawn += b.Withdrawn
+	for reason, n := range b.Rejected {
+		if reason.ConcernsPosition() {
+			r.state.Positions.Add(reason, n)
+		} else {
+			r.state.Rejected.Add(reason, n)
+		}
+	}
+	for _, s := range b.Stations {
+		r.stations[s.ID] = true
+	}
+	if b.Position > r.state.Position {
+		saved := r.state
+		saved.Key, saved.Position = r.job.Key, b.Position
+		saved.Stations = slices.Sorted(maps.Keys(r.stations))
+		saved.Elapsed += time.Since(r.begun)
+		if err := r.folder.save(saved); err != nil {
+			return err
+		}
+		r.state.Position = b.Position
+	}
+	if r.job.Progress != nil {
+		r.job.Progress(r.summary())
+	}
+	return nil
+}
+
+func (r *importRun) summary() Summary {
+	s := Summary{
+		Read: r.state.Stored, Stored: r.state.Stored, Withdrawn: r.state.Withdrawn, Stations: len(r.stations),
+		Rejected: maps.Clone(r.state.Rejected), Positions: maps.Clone(r.state.Positions),
+		Elapsed: r.state.Elapsed + time.Since(r.begun), Resumed: r.state.Key != "",
+	}
+	for _, n := range s.Rejected {
+		s.Read += n
+	}
+	return s
+}

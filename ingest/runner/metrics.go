@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/ingest"
+)
+
+// Outcome is the result of one run of a source. It is a label of
+// vayu_source_runs_total.
+type Outcome string
+
+// The outcomes.
+const (
+	Done         Outcome = "done"          // everything fetched, stored and rolled up
+	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
+	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
+	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
+	Panicked     Outcome = "panicked"      // the source panicked; recovered
+	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
+	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
+	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures
+)
+
+// Metrics counts runs and readings of sources. All runners of a process share one.
+type Metrics struct {
+	runs        *prometheus.CounterVec   // source, outcome
+	seconds     *prometheus.HistogramVec // source
+	readings    *prometheus.CounterVec   // source, outcome, reason
+	positions   *prometheus.CounterVec   // source, reason
+	refused     *prometheus.CounterVec   // source, reason
+	panics      *prometheus.CounterVec   // source
+	storeErrors *prometheus.CounterVec   // source
+	lastSuccess *prometheus.GaugeVec     // source
+	breaker     *prometheus.GaugeVec     // source
+	backlog     *prometheus.GaugeVec     // source
+	outcome     *prometheus.GaugeVec     // source, outcome
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
+	}
+	m := &Metrics{
+		runs: counter("vayu_source_runs_total", "Runs of a source by outcome.", "source", "outcome"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vayu_source_run_seconds", Help: "Time to fetch, store and roll up one window.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
+		}, []string{"source"}),
+		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
+		positions:   counter("vayu_station_positions_dropped_total", "Rejected positions of stations by reason; the readings are stored.", "source", "reason"),
+		refused:     counter("vayu_source_refused_total", "Inputs refused as a whole, by reason.", "source", "reason"),
+		panics:      counter("vayu_source_panics_total", "Recovered panics of a source.", "source"),
+		storeErrors: counter("vayu_source_store_errors_total", "Failed attempts to store a batch.", "source"),
+		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Unix time of the last successful run."),
+		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
+		backlog:     gauge("vayu_source_backlog_seconds", "Length of the backfill that remains."),
+		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
+		}, []string{"source", "outcome"}),
+	}
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.outcome)
+	return m
+}
+
+// outcomes lists every outcome. A source has a gauge for each.
+var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
+
+// setLastOutcome sets the outcome gauge of the last run.
+func (m *Metrics) setLastOutcome(source string, is Outcome) {
+	for _, one := range outcomes {
+		value := 0.0
+		if one == is {
+			value = 1
+		}
+		m.outcome.WithLabelValues(source, string(one)).Set(value)
+	}
+}
+
+// reset resets the gauges of a source that no longer runs in this process. The
+// gauge of its last success stays, because that remains true.
+func (m *Metrics) reset(source string) {
+	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
+	m.backlog.DeleteLabelValues(source)
+	m.breaker.WithLabelValues(source).Set(0)
+}
+
+// batch counts a stored batch.
+func (m *Metrics) batch(source string, b *ingest.Batch) {
+	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
+	for reason, n := range b.Rejected {
+		if reason.ConcernsPosition() {
+			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))
+			continue
+		}
+		m.readings.WithLabelValues(source, "rejected", string(reason)).Add(float64(n))
+	}
+}

@@ -1,0 +1,100 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vayu/ingest"
+)
+
+// progress is the saved state of an import. Everything before Position is stored
+// and counted.
+type progress struct {
+	Key       string            `json:"key"`
+	Position  int64             `json:"position"`
+	Stored    int               `json:"stored"`
+	Withdrawn int               `json:"withdrawn"`
+	Rejected  ingest.Rejections `json:"rejected"`
+	Positions ingest.Rejections `json:"positions"`
+	Stations  []string          `json:"stations"`
+	Elapsed   time.Duration     `json:"elapsed_ns"`
+}
+
+// progressFolder holds one file per unfinished import.
+type progressFolder string
+
+func (f progressFolder) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(string(f), hex.EncodeToString(sum[:16])+".json")
+}
+
+// load returns the progress of an import. Without a readable file the import
+// starts at the beginning, which is slower but loses nothing.
+func (f progressFolder) load(key string) progress {
+	text, err := os.ReadFile(f.path(key))
+	if err != nil {
+		return progress{}
+	}
+	var p progress
+	if json.Unmarshal(text, &p) != nil || p.Key != key || p.Position <= 0 {
+		return progress{}
+	}
+	return p
+}
+
+// save replaces the file atomically, after a sync of its content.
+func (f progressFolder) save(p progress) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("saving the progress: %w", err)
+		}
+	}()
+	if err := os.MkdirAll(string(f), 0o750); err != nil {
+		return err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(string(f), "*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), f.path(p.Key))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
+
+func (f progressFolder) remove(key string) error {
+	err := os.Remove(f.path(key))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing the progress: %w", err)
+	}
+	return nil
+}
+
+// FileKey identifies a file by its path, size and modification time. A changed
+// file is another input.
+func FileKey(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("identifying %q: %w", path, err)
+	}
+	info, err := os.Stat(absolute)
+	if err != nil {
+		return "", fmt.Errorf("identifying %q: %w", path, err)
+	}
+	return fmt.Sprintf("%s %d %d", absolute, info.Size(), info.ModTime().UnixNano()), nil
+}

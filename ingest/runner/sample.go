@@ -1,0 +1,41 @@
+package runner
+
+import (
+	"context"
+
+	"vayu/ingest"
+	"vayu/schema/air"
+)
+
+// Sample is the result of a trial fetch.
+type Sample struct {
+	Readings []air.Reading
+	// Stations describes the stations of the readings, in order of arrival.
+	Stations []air.Station
+	Rejected ingest.Rejections
+}
+
+// FetchSample fetches a window once, completely, without storing it. After an
+// error the sample holds what was yielded before. A panic of the source is
+// returned as an error.
+func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
+	var sample Sample
+	at := make(map[string]int)
+	keep := func(_ context.Context, b *ingest.Batch) error {
+		for row := range b.Rows() {
+			sample.Readings = append(sample.Readings, b.Reading(row))
+		}
+		for _, s := range b.Stations {
+			if i, known := at[s.ID]; known {
+				sample.Stations[i] = s
+				continue
+			}
+			at[s.ID] = len(sample.Stations)
+			sample.Stations = append(sample.Stations, s)
+		}
+		sample.Rejected.Merge(b.Rejected)
+		return nil
+	}
+	_, err := transfer(ctx, src, w, func(context.Context, *ingest.Batch) error { return nil }, keep)
+	return sample, err
+}

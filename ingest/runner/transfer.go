@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/panics"
+	"vayu/internal/sleep"
+)
+
+// inFlight is how many batches are buffered between parsing and storing. With one
+// more on each side that is four batches, about 64 MB. This keeps two cores busy.
+const inFlight = 2
+
+// Store writes batches of readings, normally to ClickHouse.
+type Store interface {
+	// Load stores a batch and returns nil once it is durable. It is idempotent and
+	// may be called again after an error. It may add to b.Rejected on success. It
+	// does not release the batch.
+	Load(ctx context.Context, b *ingest.Batch) error
+}
+
+// StoreError is a failure of the store, not of the source.
+type StoreError struct{ Err error }
+
+// Error implements error.
+func (e *StoreError) Error() string { return "storing a batch: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// transfer fetches a window and stores its batches in order. It parses the next
+// batch while it stores the last one. After each acknowledged batch it calls
+// stored, from one goroutine, and then releases the batch. It returns after this
+// goroutine has ended. If storing fails, left holds the fetched batches that are
+// not stored, in order. The caller owns them.
+func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan *ingest.Batch, inFlight)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for b := range batches {
+			if err == nil {
+				err = storeOne(ctx, b, load, stored)
+			}
+			if err == nil {
+				b.Release()
+				continue
+			}
+			left = append(left, b)
+			cancel(err) // ends the fetch
+		}
+		done <- err
+	}()
+	fetchErr := panics.Catch(func() error {
+		return src.Fetch(ctx, w, func(b *ingest.Batch) error {
+			select {
+			case batches <- b:
+				return nil
+			case <-ctx.Done():
+				b.Release()
+				return context.Cause(ctx)
+			}
+		})
+	})
+	close(batches)
+	if storeErr := <-done; storeErr != nil {
+		return left, storeErr // the fetch error follows from it
+	}
+	return nil, fetchErr
+}
+
+func storeOne(ctx context.Context, b *ingest.Batch, load, stored func(context.Context, *ingest.Batch) error) error {
+	return panics.Catch(func() error {
+		if err := load(ctx, b); err != nil {
+			return &StoreError{err}
+		}
+		return stored(ctx, b)
+	})
+}
+
+// storeRetryDelays are the delays before a batch is loaded again. They add up to 31
+// s, longer than ClickHouse takes to restart. After the last one the run fails.
+var storeRetryDelays = [...]time.Duration{
+	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
+}
+
+// loadWithRetry returns [Store.Load] with retries. It calls failed for each
+// failure.
+func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
+	return func(ctx context.Context, b *ingest.Batch) error {
+		for try := 0; ; try++ {
+			err := store.Load(ctx, b)
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+			failed(err)
+			if try == len(storeRetryDelays) {
+				return err
+			}
+			if !sleep.For(ctx, storeRetryDelays[try]) {
+				return errors.Join(err, context.Cause(ctx))
+			}
+		}
+	}
+}

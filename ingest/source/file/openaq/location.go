@@ -1,0 +1,231 @@
+package openaq
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
+	"vayu/schema/geo"
+	"vayu/schema/parameter"
+)
+
+// location is a location of OpenAQ's third version, with the fields that
+// describe a station.
+type location struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	Locality string `json:"locality"`
+	Country  struct {
+		Code string `json:"code"`
+		Name string `json:"name"`
+	} `json:"country"`
+	Owner       struct{ Name string } `json:"owner"`
+	Provider    struct{ Name string } `json:"provider"`
+	IsMonitor   *bool                 `json:"isMonitor"`
+	Sensors     []sensor              `json:"sensors"`
+	Coordinates *point                `json:"coordinates"`
+	Licenses    []terms               `json:"licenses"`
+}
+
+type point struct {
+	Latitude  cpcbformat.Scalar `json:"latitude"`
+	Longitude cpcbformat.Scalar `json:"longitude"`
+}
+
+// terms is a licence of a location with its attribution.
+type terms struct {
+	Name        string                `json:"name"`
+	Attribution struct{ Name string } `json:"attribution"`
+}
+
+// sensor is one parameter of a location in one unit.
+type sensor struct {
+	ID        int64    `json:"id"`
+	Parameter quantity `json:"parameter"`
+}
+
+type quantity struct {
+	Name  string `json:"name"`
+	Units string `json:"units"`
+}
+
+// monitors are reference stations whose kind the archive lacks: the locations of
+// the United States in New Delhi and Mumbai.
+var monitors = []int64{8118, 8039}
+
+// kind distinguishes a reference station from a low-cost sensor. A station outside
+// India's network whose kind is unspecified counts as a sensor, because a sensor
+// counted as reference falsifies its city.
+func (p *location) kind() air.StationKind {
+	provider := strings.ToLower(p.Provider.Name)
+	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
+	switch {
+	case lowCost:
+		return air.Sensor
+	case p.IsMonitor != nil && *p.IsMonitor, p.IsMonitor == nil && slices.Contains(monitors, p.ID):
+		return air.Reference
+	}
+	return air.Sensor
+}
+
+// abroad reports whether the location is outside India. A location without country
+// and position is not.
+func (p *location) abroad() bool {
+	if p.Country.Code != "" {
+		return p.Country.Code != "IN"
+	}
+	if p.Coordinates == nil {
+		return false
+	}
+	lat, lon, reason := cpcbformat.Position(string(p.Coordinates.Latitude), string(p.Coordinates.Longitude))
+	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
+}
+
+// inIndia is [geo.InIndia] without Sri Lanka, which lies in the same box and time
+// zone.
+func inIndia(lat, lon float64) bool {
+	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
+}
+
+// describe makes a station from the location. A station of India's network keeps
+// its id. Another id contains OpenAQ's number, because names at OpenAQ repeat.
+func (p *location) describe(b *ingest.Builder) air.Station {
+	var lat, lon float64
+	if p.Coordinates != nil {
+		lat, lon = table.Position([]byte(p.Coordinates.Latitude), []byte(p.Coordinates.Longitude), b)
+	}
+	name := air.CleanPlace(p.Name)
+	if _, _, ok := cpcbformat.Split(name); ok {
+		return cpcbformat.Station(name, "", "", lat, lon)
+	}
+	s := air.Station{
+		ID: air.StationID("openaq", name+"-"+strconv.FormatInt(p.ID, 10)), Name: name, Latitude: lat, Longitude: lon, Kind: p.kind(),
+	}
+	if !strings.EqualFold(p.Locality, p.Country.Name) {
+		s.City = p.Locality
+	}
+	s.Licence, s.Attribution = p.terms()
+	return s
+}
+
+// terms returns the licences and attributions of a location, always including
+// OpenAQ.
+func (p *location) terms() (licence, attribution string) {
+	var licences, names []string
+	add := func(list *[]string, text string) {
+		if text != "" && len(text) < 200 && !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
+	}
+	for _, l := range p.Licenses {
+		add(&licences, l.Name)
+		add(&names, l.Attribution.Name)
+	}
+	if len(names) == 0 {
+		add(&names, p.Provider.Name)
+	}
+	if len(licences) == 0 {
+		licences = []string{"as OpenAQ states for the location"}
+	}
+	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
+}
+
+// locations are the known locations of a file by number, and their sensors.
+type locations struct {
+	byID    map[int64]*location
+	sensors map[int64]sensorAt
+}
+
+type sensorAt struct {
+	location  *location
+	parameter quantity
+}
+
+// add adds the locations of a page. It skips results without sensors, which are no
+// locations.
+func (p *locations) add(all []location) {
+	if p.byID == nil {
+		p.byID, p.sensors = make(map[int64]*location), make(map[int64]sensorAt)
+	}
+	for i := range all {
+		l := &all[i]
+		if len(l.Sensors) == 0 || l.Name == "" {
+			continue
+		}
+		p.byID[l.ID] = l
+		for _, s := range l.Sensors {
+			p.sensors[s.ID] = sensorAt{l, s.Parameter}
+		}
+	}
+}
+
+// Limits of the location files that are read for a file: their number, and the size of
+// each. A page of 1,000 locations has about 2 MB.
+const (
+	maxLocations     = 200
+	maxLocationBytes = 8 << 20
+)
+
+// beside reads the saved replies of /v3/locations in the same folder as a file. Their
+// names begin with "location". It skips files that are no such reply.
+func (p *locations) beside(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil //nolint:nilerr // without these files the stations may still be known
+	}
+	read := 0
+	for _, entry := range entries {
+		name := strings.ToLower(entry.Name())
+		if !strings.HasPrefix(name, "location") || !strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") || !entry.Type().IsRegular() {
+			continue
+		}
+		if read++; read > maxLocations {
+			return table.Refuse("more than %d saved replies with locations lie beside the file", maxLocations)
+		}
+		if all, ok := readLocations(filepath.Join(filepath.Dir(path), entry.Name())); ok {
+			p.add(all)
+		}
+	}
+	return nil
+}
+
+func readLocations(path string) ([]location, bool) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer in.Close()
+	text, err := table.Decode(in)
+	if err != nil {
+		return nil, false
+	}
+	var page struct {
+		Results []location `json:"results"`
+	}
+	if json.NewDecoder(io.LimitReader(text, maxLocationBytes)).Decode(&page) != nil {
+		return nil, false
+	}
+	return page.Results, true
+}
+
+// convert converts a value of a station into the parameter's own unit.
+//
+// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO
+// as ppb with values of 0.3 to 1.2. Its fetcher passes CPCB's mg/m³ on unchanged.
+// Clean air has at least 40 ppb, and Indian stations report less than 30 mg/m³. So
+// the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too.
+// Their values do not show that, so the label applies.
+func convert(p parameter.Parameter, v float64, unit string) (float64, bool) {
+	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
+		return v, true
+	}
+	return p.Convert(v, unit)
+}

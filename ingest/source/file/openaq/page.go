@@ -1,0 +1,208 @@
+package openaq
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// result is an entry of a page of OpenAQ's third version. Pages of the paths
+// /sensors/{id}/measurements, /hours and /days have value, parameter and period.
+// Pages of /locations/{id}/latest and /parameters/{id}/latest have value, datetime
+// and sensorsId.
+type result struct {
+	Value     json.RawMessage `json:"value"`
+	Parameter *quantity       `json:"parameter"`
+	Period    *struct {
+		Interval string  `json:"interval"`
+		From     instant `json:"datetimeFrom"`
+		To       instant `json:"datetimeTo"`
+	} `json:"period"`
+	Summary *struct {
+		Average json.RawMessage `json:"avg"`
+	} `json:"summary"`
+	Datetime *instant `json:"datetime"`
+	Sensor   int64    `json:"sensorsId"`
+}
+
+type instant struct {
+	UTC string `json:"utc"`
+}
+
+func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
+
+// pageReader reads one page. No page has complete readings: pages of measurements
+// lack sensor and location, pages of latest values lack parameter and unit. The
+// rest is in saved replies of /v3/locations beside the file. A page of measurements
+// is from the sensor whose number the file's name contains.
+type pageReader struct {
+	locations locations
+	path      string
+	sensor    int64 // for a page of measurements; 0 until it is found
+	spacings  table.Spacings
+	stations  map[*location]int
+}
+
+// ParsePage reads a saved page. Positions count its results.
+func ParsePage(in *table.Input, b *ingest.Builder) error {
+	text, err := in.Text()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	body, err := io.ReadAll(table.Limit(text))
+	if err != nil {
+		return err
+	}
+	var page struct {
+		Results []result `json:"results"`
+	}
+	if err := json.Unmarshal(body, &page); err != nil {
+		return table.Refuse("not a page of OpenAQ: %v", err)
+	}
+	p := &pageReader{path: in.Path, spacings: table.NewSpacings(), stations: make(map[*location]int)}
+	if err := p.locations.beside(in.Path); err != nil {
+		return err
+	}
+	for i := range page.Results {
+		if r := &page.Results[i]; r.Period != nil {
+			if at, ok := r.Period.To.time(); ok {
+				p.spacings.Note(nil, at)
+			}
+		}
+	}
+	for n := range page.Results {
+		if int64(n) < in.Start {
+			continue
+		}
+		b.At(int64(n))
+		if err := p.read(&page.Results[n], b); err != nil {
+			return err
+		}
+	}
+	b.At(int64(len(page.Results)))
+	return nil
+}
+
+func (p *pageReader) read(r *result, b *ingest.Builder) error {
+	switch {
+	case r.Period != nil && r.Parameter != nil:
+		return p.measurement(r, b)
+	case r.Datetime != nil && r.Sensor != 0:
+		return p.latest(r, b)
+	}
+	return nil // a location or a sensor, not a reading
+}
+
+func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
+	if p.sensor == 0 {
+		if err := p.findSensor(); err != nil {
+			return err
+		}
+	}
+	end, okEnd := r.Period.To.time()
+	begin, okBegin := r.Period.From.time()
+	minutes, ok := table.Minutes(end.Sub(begin))
+	if !okEnd || !okBegin || !ok {
+		b.Reject(ingest.BadTime)
+		return nil
+	}
+	// OpenAQ labels quarter-hours as hours. The distance of their times is the true
+	// interval.
+	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
+		minutes = d
+	}
+	value := r.Value
+	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
+		value = r.Summary.Average // in hours and days, value is rounded to three digits
+	}
+	return p.add(p.locations.sensors[p.sensor].location, *r.Parameter, value, end, minutes, b)
+}
+
+func (p *pageReader) latest(r *result, b *ingest.Builder) error {
+	s, known := p.locations.sensors[r.Sensor]
+	if !known {
+		b.Reject(ingest.UnknownUnit)
+		return nil
+	}
+	end, ok := r.Datetime.time()
+	if !ok {
+		b.Reject(ingest.BadTime)
+		return nil
+	}
+	return p.add(s.location, s.parameter, r.Value, end, air.Hourly, b)
+}
+
+func (p *pageReader) add(at *location, measured quantity, value json.RawMessage, end time.Time, minutes uint16, b *ingest.Builder) error {
+	what, known := parameter.Parse(measured.Name)
+	switch {
+	case at.abroad():
+		b.Reject(ingest.OutsideIndia)
+		return nil
+	case !table.Named([]byte(at.Name)):
+		b.Reject(ingest.NoStation)
+		return nil
+	case !known:
+		b.Reject(ingest.UnknownPollutant)
+		return nil
+	}
+	station, ok := p.stations[at]
+	if !ok {
+		station = b.Station(at.describe(b))
+		p.stations[at] = station
+	}
+	reading := air.Reading{Parameter: what, At: end, Kind: air.Concentration, Averaging: minutes}
+	v, reason := ingest.ParseValueOf(what, string(table.Scalar(value)))
+	if reason == ingest.None {
+		if reading.Value, ok = convert(what, v, measured.Units); !ok {
+			reason = ingest.UnknownUnit
+		}
+	}
+	switch reason {
+	case ingest.None:
+		return b.Add(station, reading)
+	case ingest.MissingValue:
+		b.Missing(station, reading)
+	default:
+		b.Reject(reason)
+	}
+	return nil
+}
+
+// numbers matches the numbers in a file's name.
+var numbers = regexp.MustCompile(`\d+`)
+
+// findSensor finds the sensor of a page of measurements.
+func (p *pageReader) findSensor() error {
+	base := filepath.Base(p.path)
+	var found []int64
+	for _, text := range numbers.FindAllString(base, -1) {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if _, known := p.locations.sensors[id]; err == nil && known && !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	if len(found) != 1 {
+		return errSensor(base, len(found))
+	}
+	p.sensor = found[0]
+	return nil
+}
+
+func errSensor(base string, found int) error {
+	why := "none of the numbers in the file's name %q is a sensor of them"
+	if found > 1 {
+		why = "several numbers in the file's name %q are sensors of them"
+	}
+	return table.Refuse("a page of measurements does not say which sensor it is from: put the saved reply of /v3/locations beside it "+
+		"(its name begins with \"location\"), and the sensor's number into the file's name; "+why, base)
+}

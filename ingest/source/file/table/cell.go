@@ -1,0 +1,136 @@
+package table
+
+import (
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// At returns a cell; it is empty for a missing column.
+func At(cells [][]byte, index int) []byte {
+	if index < 0 || index >= len(cells) {
+		return nil
+	}
+	return cells[index]
+}
+
+// Stations caches the builder's station numbers by the text that names the station.
+// It avoids building the station's id for every row.
+type Stations struct {
+	known map[string]*site
+	last  *site
+}
+
+// site is a station as a file names it.
+type site struct {
+	text   string
+	number int
+	placed bool // a row had a position
+}
+
+// Find returns the number of the station that a text names. It calls describe for a
+// new text. If the first rows had no position, it calls describe again for the
+// first that has one.
+func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
+	if s.last == nil || string(name) != s.last.text {
+		s.last = s.known[string(name)]
+	}
+	if s.last == nil {
+		if s.known == nil {
+			s.known = make(map[string]*site)
+		}
+		s.last = &site{text: string(name), placed: placed, number: b.Station(describe())}
+		s.known[s.last.text] = s.last
+	}
+	if placed && !s.last.placed {
+		s.last.placed = true
+		b.Station(describe())
+	}
+	return s.last.number
+}
+
+// Named reports whether a cell contains a name. An id needs at least a letter or
+// digit.
+func Named(cell []byte) bool {
+	for _, c := range cell {
+		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
+			return true
+		}
+	}
+	return air.Slug(string(cell)) != ""
+}
+
+// Clock parses times and caches the last one, because consecutive rows share it.
+type Clock struct {
+	text string
+	at   time.Time
+	ok   bool
+}
+
+// Parse parses a time with the function parse. It reports false for an invalid one.
+func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
+	if c.text == "" || string(text) != c.text {
+		c.text = string(text)
+		c.at, c.ok = parse(text)
+	}
+	return c.at, c.ok
+}
+
+// Parameters caches parsed parameter names. A file has about a dozen, so the cache
+// is limited. Other names are parsed each time.
+type Parameters map[string]parameter.Parameter
+
+// Parse parses the name of a parameter. An unknown name gives an invalid parameter.
+func (known Parameters) Parse(name []byte) parameter.Parameter {
+	p, ok := known[string(name)]
+	if !ok {
+		p, _ = parameter.Parse(string(name))
+		if len(known) < 64 {
+			known[string(name)] = p
+		}
+	}
+	return p
+}
+
+// Position parses a station's position and counts an invalid one.
+func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
+	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
+	if reason != ingest.None {
+		b.Reject(reason)
+	}
+	return lat, lon
+}
+
+// Concentrations adds the values of one row of a wide table.
+func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
+	for i := range columns {
+		c := &columns[i]
+		v, reason := ingest.ParseValueOf(c.Parameter, string(At(cells, c.index)))
+		if reason == ingest.None && c.unit != "" {
+			v, _ = c.Parameter.Convert(v, c.unit)
+		}
+		r := air.Reading{Parameter: c.Parameter, At: end, Value: v, Kind: air.Concentration, Averaging: averaging}
+		switch reason {
+		case ingest.None:
+			if err := b.Add(station, r); err != nil {
+				return err
+			}
+		case ingest.MissingValue:
+			b.Missing(station, r)
+		default:
+			b.Reject(reason)
+		}
+	}
+	return nil
+}
+
+// RefuseAll counts every value of a row as rejected for one reason.
+func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error {
+	for range columns {
+		b.Reject(reason)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package table
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"vayu/schema/parameter"
+)
+
+// Header is the first line of a table: its separator and its column names, trimmed
+// and in lower case.
+type Header struct {
+	Separator byte
+	names     []string
+}
+
+// NewHeader parses a line, which it may modify. It chooses the separator that yields
+// the most columns.
+func NewHeader(line []byte) Header {
+	line = bytes.TrimRight(line, "\r\n")
+	h := Header{Separator: ','}
+	most := 0
+	for _, c := range []byte{',', ';', '\t'} {
+		if n := bytes.Count(line, []byte{c}); n > most {
+			most, h.Separator = n, c
+		}
+	}
+	if !Plain(line) {
+		return h
+	}
+	if cells, ok := Split(line, h.Separator, nil); ok {
+		h.names = HeaderOf(cells).names
+	}
+	return h
+}
+
+// HeaderOf makes a header from the cells of a spreadsheet's row.
+func HeaderOf(cells [][]byte) Header {
+	var h Header
+	for _, cell := range cells {
+		h.names = append(h.names, strings.ToLower(strings.TrimSpace(string(cell))))
+	}
+	return h
+}
+
+// Find returns the first column that has one of the names, or -1.
+func (h Header) Find(names ...string) int {
+	for i, name := range h.names {
+		if slices.Contains(names, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Is reports whether open, the constructor of a kind of table, accepts the header.
+func (h Header) Is(open func(Header) (Row, bool)) bool {
+	_, ok := open(h)
+	return ok
+}
+
+// Column is a column with the values of one parameter.
+type Column struct {
+	index     int
+	Parameter parameter.Parameter
+	unit      string // empty for the parameter's own
+}
+
+// Columns returns the columns with values of known parameters: "PM2.5", "pm25",
+// "Ozone (ug/m3)", "AT (degree C)". A substance without a unit has its own, as in
+// CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because
+// its short names ("at", "sr") are ambiguous. Other columns are ignored and not
+// counted. If two columns have one parameter, the first is used.
+func (h Header) Columns() []Column {
+	var found []Column
+	taken := make(map[parameter.Parameter]bool)
+	for i, name := range h.names {
+		name, unit, _ := strings.Cut(name, "(")
+		p, ok := parameter.Parse(name)
+		if !ok || taken[p] {
+			continue
+		}
+		unit = strings.TrimSuffix(strings.TrimSpace(unit), ")")
+		if unit == "" && p.Group() == parameter.Weather {
+			continue
+		}
+		if unit != "" {
+			one, ok := p.Convert(1, unit)
+			if !ok {
+				continue
+			}
+			if zero, _ := p.Convert(0, unit); one == 1 && zero == 0 {
+				unit = ""
+			}
+		}
+		taken[p] = true
+		found = append(found, Column{i, p, unit})
+	}
+	return found
+}
+
+// Span reports whether a header has both columns of an interval's ends, and values,
+// as in a CAAQM export.
+func (h Header) Span() bool {
+	return h.Find("from date") >= 0 && h.Find("to date") >= 0 && len(h.Columns()) > 0
+}

@@ -1,0 +1,117 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"vayu/ingest"
+)
+
+// HeadBytes is the size of the head for format detection. The portal's exports
+// have a page of text before their table.
+const HeadBytes = 64 << 10
+
+// Input is the bytes of one file, which a parser may open several times.
+type Input struct {
+	Path  string // for formats whose station is in the file's name
+	Start int64
+	Open  func() (io.ReadCloser, error)
+}
+
+// Text opens the file's text, decompressed and in UTF-8 without a byte order mark.
+// Positions count the bytes of this text.
+func (s *Input) Text() (*Text, error) {
+	in, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	text, err := Decode(in)
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return &Text{text, in}, nil
+}
+
+// Text is a decoded text with its file.
+type Text struct {
+	*bufio.Reader
+	file io.Closer
+}
+
+// Close closes the file.
+func (t *Text) Close() error { return t.file.Close() }
+
+// Decode removes compression, UTF-16 and byte order marks. The reader's buffer
+// holds the longest accepted line.
+func Decode(r io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReaderSize(r, HeadBytes)
+	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		packed, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("decompressing: %w", err)
+		}
+		in = bufio.NewReaderSize(packed, HeadBytes)
+	}
+	head, _ := in.Peek(3)
+	var from encoding.Encoding
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		from = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
+	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
+		_, _ = in.Discard(3) // peeked, so it cannot fail
+	}
+	if from != nil {
+		return bufio.NewReaderSize(transform.NewReader(in, from.NewDecoder()), MaxLine), nil
+	}
+	return bufio.NewReaderSize(in, MaxLine), nil
+}
+
+// Refuse returns the error of a file that cannot be read at all.
+func Refuse(text string, args ...any) error {
+	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf(text, args...)}
+}
+
+// maxDocument is the largest document that is read as a whole. The portal's
+// largest known export has 0.4 MB.
+const maxDocument = 64 << 20
+
+// Limit rejects a document longer than [maxDocument] instead of truncating it.
+func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
+
+type limitedReader struct {
+	in   io.Reader
+	left int64
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	n, err := l.in.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, Refuse("the document exceeds %d bytes", maxDocument)
+	}
+	return n, err
+}
+
+// Scalar returns a JSON string or number as text, and nil for anything else.
+func Scalar(raw json.RawMessage) []byte {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
+		return nil
+	}
+	if raw[0] != '"' {
+		return raw
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return nil
+	}
+	return []byte(strings.TrimSpace(text))
+}

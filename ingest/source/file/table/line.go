@@ -1,0 +1,111 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// MaxLine is the longest accepted line. A row of the widest export has under 2 KB.
+// A file without line ends must not exhaust memory.
+const MaxLine = 1 << 20
+
+// Lines reads a text line by line. A quoted cell may not span lines, so an
+// unclosed quote affects only its own line.
+type Lines struct {
+	In     *bufio.Reader // with a buffer of MaxLine
+	Offset int64         // of the byte after the last line
+}
+
+// Next returns the next line without its end, and the offset of its first byte. The
+// line is valid until the next call and may be modified. If the line is too long,
+// not UTF-8 or has a NUL, fine is false. The error is io.EOF at the end of the
+// text, else the reader's.
+func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
+	at = l.Offset
+	line, err = l.In.ReadSlice('\n')
+	l.Offset += int64(len(line))
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return nil, at, false, l.skip()
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return nil, at, false, err
+	}
+	line = bytes.TrimRight(line, "\r\n")
+	return line, at, Plain(line), nil
+}
+
+// skip discards the rest of a line.
+func (l *Lines) skip() error {
+	for {
+		part, err := l.In.ReadSlice('\n')
+		l.Offset += int64(len(part))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// Plain reports whether a line is text.
+func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
+
+// Split splits a line of CSV into cells and reuses the slice cells. It unquotes
+// cells in place. It reports false for unbalanced quotes.
+func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
+	cells = cells[:0]
+	if bytes.IndexByte(line, '"') < 0 {
+		for {
+			i := bytes.IndexByte(line, separator)
+			if i < 0 {
+				return append(cells, line), true
+			}
+			cells = append(cells, line[:i])
+			line = line[i+1:]
+		}
+	}
+	for {
+		cell, rest, more, ok := cut(line, separator)
+		if !ok {
+			return cells, false
+		}
+		if cells = append(cells, cell); !more {
+			return cells, true
+		}
+		line = rest
+	}
+}
+
+// cut splits the first cell off a line.
+func cut(line []byte, separator byte) (cell, rest []byte, more, ok bool) {
+	if len(line) == 0 || line[0] != '"' {
+		cell, rest, more = bytes.Cut(line, []byte{separator})
+		return cell, rest, more, true
+	}
+	end := 0 // of the unquoted cell, which moves to the line's beginning
+	for i := 1; i < len(line); i++ {
+		if line[i] != '"' {
+			line[end] = line[i]
+			end++
+			continue
+		}
+		if i+1 < len(line) && line[i+1] == '"' {
+			line[end] = '"'
+			end++
+			i++
+			continue
+		}
+		switch {
+		case i+1 == len(line):
+			return line[:end], nil, false, true
+		case line[i+1] == separator:
+			return line[:end], line[i+2:], true, true
+		}
+		return nil, nil, false, false
+	}
+	return nil, nil, false, false
+}

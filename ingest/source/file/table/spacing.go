@@ -1,0 +1,88 @@
+package table
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"vayu/schema/air"
+)
+
+// Spacings finds the interval length of a table with one time a row: the most
+// frequent distance of a station's rows. Gaps in the data have no effect.
+type Spacings struct {
+	known map[string]*spacing
+	all   map[time.Duration]int
+}
+
+// spacing counts the distances of the rows of one station or sensor.
+type spacing struct {
+	last   time.Time
+	counts map[time.Duration]int
+	length time.Duration // 0 until it is computed
+}
+
+// NewSpacings returns spacings of no rows.
+func NewSpacings() Spacings {
+	return Spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
+}
+
+// Note counts the distance of a row's time from that of the station's previous row.
+func (t *Spacings) Note(station []byte, at time.Time) {
+	s := t.known[string(station)]
+	if s == nil {
+		s = &spacing{counts: make(map[time.Duration]int)}
+		t.known[string(station)] = s
+	} else if d := at.Sub(s.last); d > 0 && d <= time.Duration(air.Daily)*time.Minute {
+		s.counts[d]++
+		t.all[d]++
+	}
+	s.last = at
+}
+
+// Own returns the interval length from a station's own rows, 0 for a station with
+// a single row.
+func (t *Spacings) Own(station []byte) time.Duration {
+	s := t.known[string(station)]
+	if s == nil {
+		return 0
+	}
+	if s.length == 0 {
+		s.length = commonest(s.counts)
+	}
+	return s.length
+}
+
+// Of returns the interval length of a station, 0 if it is unknown. A station with
+// a single row gets the length of the whole table.
+func (t *Spacings) Of(station []byte) time.Duration {
+	s := t.known[string(station)]
+	if s == nil {
+		return 0
+	}
+	if s.length == 0 {
+		if s.length = commonest(s.counts); s.length == 0 {
+			s.length = commonest(t.all)
+		}
+	}
+	return s.length
+}
+
+// commonest returns the most frequent distance; on a tie, the shorter one.
+func commonest(counts map[time.Duration]int) time.Duration {
+	var best time.Duration
+	for _, d := range slices.Sorted(maps.Keys(counts)) {
+		if counts[d] > counts[best] {
+			best = d
+		}
+	}
+	return best
+}
+
+// Minutes returns an interval in minutes, the unit of readings.
+func Minutes(d time.Duration) (uint16, bool) {
+	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
+		return 0, false
+	}
+	return uint16(d / time.Minute), true
+}

@@ -1,0 +1,184 @@
+// Package air defines the types of air quality: readings, stations, pollutants, and the
+// records that clients get.
+package air
+
+import (
+	"strconv"
+	"time"
+
+	"vayu/schema"
+)
+
+// Record is the air quality record of a city, pin code or position. Clients rely
+// on the order of its fields. Concentrations are in µg/m³, CO in mg/m³, to two
+// decimals; null if no station within reach measured the pollutant. AQI is India's
+// National AQI, 0–500. Updated is the end of the latest averaging interval, UTC.
+type Record struct {
+	Status   string        `json:"status"`
+	City     string        `json:"city"`
+	AQI      int           `json:"aqi"`
+	Category string        `json:"category"`
+	PM25     schema.Figure `json:"pm25"`
+	PM10     schema.Figure `json:"pm10"`
+	NO2      schema.Figure `json:"no2"`
+	SO2      schema.Figure `json:"so2"`
+	CO       schema.Figure `json:"co"`
+	O3       schema.Figure `json:"o3"`
+	Dominant string        `json:"dominant"`
+	Updated  time.Time     `json:"updated"`
+}
+
+// BulkError is the element of a bulk reply for a city that has no record.
+type BulkError struct {
+	Status string         `json:"status"`
+	City   string         `json:"city"`
+	Error  schema.Problem `json:"error"`
+}
+
+// Detail is what view=detail adds to a record. SubIndices holds 0–500 per
+// pollutant identifier. Estimated lists pollutants whose concentration was
+// gap-filled or derived from a published sub-index. Stale is true for a current
+// record older than three hours. Queries by pin code or position get Pincode and
+// DistanceKM. Queries for other than the default station kinds get Kinds.
+type Detail struct {
+	Kinds         []string          `json:"kinds,omitempty"`
+	State         string            `json:"state,omitempty"`
+	Pincode       string            `json:"pincode,omitempty"`
+	DistanceKM    *schema.Figure    `json:"distance_km,omitempty"`
+	SubIndices    map[string]int    `json:"sub_indices"`
+	Units         map[string]string `json:"units"`
+	Stations      []StationFigure   `json:"stations"`
+	StationsUsed  int               `json:"stations_used"`
+	StationsTotal int               `json:"stations_total"`
+	Estimated     []string          `json:"estimated"`
+	Averaging     map[string]string `json:"averaging"`
+	Health        string            `json:"health"`
+	Attribution   []string          `json:"attribution"`
+	Source        []string          `json:"source"`
+	Stale         bool              `json:"stale"`
+}
+
+// StationFigure is one station in a detailed record, with its AQI. DistanceKM is
+// from the queried place. AQI is null if the station has too few pollutants.
+type StationFigure struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	Kind       string         `json:"kind"`
+	AQI        *int           `json:"aqi"`
+	DistanceKM *schema.Figure `json:"distance_km"`
+	Updated    time.Time      `json:"updated"`
+}
+
+// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI
+// and Updated are null until the city has an AQI. Coordinates are the mean of its
+// stations (WGS 84), null if unknown.
+type CityEntry struct {
+	Name      string     `json:"name"`
+	City      string     `json:"city"`
+	State     string     `json:"state"`
+	AQI       *int       `json:"aqi"`
+	Category  *string    `json:"category"`
+	Updated   *time.Time `json:"updated"`
+	Latitude  *float64   `json:"latitude"`
+	Longitude *float64   `json:"longitude"`
+	Stations  int        `json:"stations"`
+}
+
+// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The
+// values are of its latest hour. Queries with a position get DistanceKM.
+type StationEntry struct {
+	ID          string         `json:"id"`
+	Name        string         `json:"name"`
+	City        string         `json:"city"`
+	State       string         `json:"state"`
+	Latitude    *float64       `json:"latitude"`
+	Longitude   *float64       `json:"longitude"`
+	Kind        string         `json:"kind"`
+	Source      string         `json:"source"`
+	Attribution string         `json:"attribution"`
+	Licence     string         `json:"licence"`
+	FirstSeen   time.Time      `json:"first_seen"`
+	LastSeen    time.Time      `json:"last_seen"`
+	DistanceKM  *schema.Figure `json:"distance_km,omitempty"`
+	AQI         *int           `json:"aqi"`
+	Category    *string        `json:"category"`
+	PM25        schema.Figure  `json:"pm25"`
+	PM10        schema.Figure  `json:"pm10"`
+	NO2         schema.Figure  `json:"no2"`
+	SO2         schema.Figure  `json:"so2"`
+	CO          schema.Figure  `json:"co"`
+	O3          schema.Figure  `json:"o3"`
+	Dominant    *string        `json:"dominant"`
+	SubIndices  map[string]int `json:"sub_indices"`
+	Updated     *time.Time     `json:"updated"`
+}
+
+// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the latest
+// hour with figures, null without one. Readings holds the latest reading of each
+// parameter, null while they are unavailable.
+type StationReply struct {
+	Status string `json:"status"`
+	StationEntry
+	Hour     *time.Time      `json:"hour"`
+	Readings []LatestReading `json:"readings"`
+}
+
+// LatestReading is the newest reading of a parameter at a station, as the source
+// published it. Unit is empty for a sub-index. Averaging is the averaging interval
+// in minutes, and At its end.
+type LatestReading struct {
+	Parameter string    `json:"parameter"`
+	Value     float64   `json:"value"`
+	Unit      string    `json:"unit"`
+	At        time.Time `json:"at"`
+	Kind      string    `json:"kind"`
+	Averaging uint16    `json:"averaging"`
+}
+
+// Append appends the record as JSON without its closing brace, so that callers can
+// add fields. It escapes only City.
+func (r *Record) Append(b []byte) []byte {
+	b = append(b, `{"status":"success","city":`...)
+	b = AppendString(b, r.City)
+	b = append(b, `,"aqi":`...)
+	b = strconv.AppendInt(b, int64(r.AQI), 10)
+	b = append(b, `,"category":"`...)
+	b = append(b, r.Category...)
+	b = append(b, `","pm25":`...)
+	b = r.PM25.Append(b)
+	b = append(b, `,"pm10":`...)
+	b = r.PM10.Append(b)
+	b = append(b, `,"no2":`...)
+	b = r.NO2.Append(b)
+	b = append(b, `,"so2":`...)
+	b = r.SO2.Append(b)
+	b = append(b, `,"co":`...)
+	b = r.CO.Append(b)
+	b = append(b, `,"o3":`...)
+	b = r.O3.Append(b)
+	b = append(b, `,"dominant":"`...)
+	b = append(b, r.Dominant...)
+	b = append(b, `","updated":"`...)
+	b = r.Updated.UTC().AppendFormat(b, time.RFC3339)
+	return append(b, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as a JSON string. It escapes control characters, quotes
+// and backslashes. It escapes < > & too, so that a reply displayed as HTML
+// contains no markup. Invalid UTF-8 becomes U+FFFD.
+func AppendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < 0x20 || r == '<' || r == '>' || r == '&' || r == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[r>>4], hexDigits[r&15])
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return append(b, '"')
+}

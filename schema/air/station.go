@@ -1,0 +1,184 @@
+package air
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// StationKind distinguishes reference-grade analysers, low-cost sensors, and files
+// with one value for a whole city.
+type StationKind uint8
+
+const (
+	// Reference is a regulatory continuous monitoring station.
+	Reference StationKind = 1 + iota
+	// Sensor is a low-cost sensor.
+	Sensor
+	// CityMean is a series that its source has averaged over a city.
+	CityMean
+)
+
+// String returns the identifier of the Enum8 column in ClickHouse.
+func (k StationKind) String() string {
+	switch k {
+	case Reference:
+		return "reference"
+	case Sensor:
+		return "sensor"
+	case CityMean:
+		return "city_mean"
+	}
+	return "none"
+}
+
+// StationKinds lists every kind of station in the order of its constants.
+var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
+
+// ParseCityKinds parses the station kinds that count for a city's AQI. Valid are
+// reference, as CPCB computes it, or reference and sensor. [CityMean] is invalid,
+// because it is only used where no other kind has values.
+func ParseCityKinds(names []string) ([]StationKind, error) {
+	var kinds []StationKind
+	for _, name := range names {
+		switch kind := strings.TrimSpace(name); kind {
+		case Reference.String():
+			kinds = append(kinds, Reference)
+		case Sensor.String():
+			kinds = append(kinds, Sensor)
+		default:
+			return nil, fmt.Errorf("%q is neither reference nor sensor", kind)
+		}
+	}
+	if !slices.Contains(kinds, Reference) {
+		return nil, errors.New("reference must be among them")
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds), nil
+}
+
+// Station is a place where air is measured. Latitude and Longitude are WGS 84
+// degrees, both 0 if unknown. City and State are normalised by [CleanPlace] and
+// [CleanState]. Package gazetteer resolves other names of a city.
+type Station struct {
+	ID          string
+	Source      string
+	Name        string
+	City        string
+	State       string
+	Latitude    float64
+	Longitude   float64
+	Kind        StationKind
+	Attribution string
+	Licence     string
+	FirstSeen   time.Time
+	LastSeen    time.Time
+	// PositionSource is the source of the position; empty if unknown.
+	PositionSource string
+	// ByPosition reports that the position, not the names, decided City and State.
+	ByPosition bool
+	// SameAs is the id of the same physical station in a network of higher
+	// priority; empty for none. A city counts the two once.
+	SameAs string
+}
+
+// Located reports whether the station's position is known.
+func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
+
+// Network returns the station's network, the first part of its id.
+func (s *Station) Network() string { return NetworkOf(s.ID) }
+
+// NetworkOf returns the network of a station's id.
+func NetworkOf(id string) string {
+	network, _, _ := strings.Cut(id, "-")
+	return network
+}
+
+// networkPriorities ranks networks. Of several ids of one physical station the one
+// of highest priority counts. CPCB's own id comes first, because CPCB operates the
+// analyser. Networks with their own stations follow. Networks that copy the data
+// of others, later and in other units, come last.
+var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
+
+// NetworkPriority returns the priority of a network; the default is 20.
+func NetworkPriority(network string) uint8 {
+	if p, ok := networkPriorities[network]; ok {
+		return p
+	}
+	return 20
+}
+
+// StationID derives a station's id from its network and name, so that the id is
+// the same in all files and feeds. "Anand Vihar, Delhi - DPCC" is
+// "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in CAAQM exports
+// and in OpenAQ.
+func StationID(network, name string) string { return network + "-" + Slug(name) }
+
+// Slug folds a name to lower-case ASCII letters, digits and single hyphens. It
+// removes accents. Letters of other scripts, which have no ASCII base letter, stay.
+func Slug(name string) string {
+	folded := name
+	if !ascii(name) {
+		decomposed, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn)), norm.NFC), name)
+		if err == nil {
+			folded = decomposed
+		}
+	}
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(folded) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			gap = false
+			b.WriteRune(r)
+			continue
+		}
+		gap = true
+	}
+	return b.String()
+}
+
+// ascii reports whether a text is ASCII, so that [Slug] need not decompose it.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// CleanPlace trims a place's name, turns underscores into blanks and collapses
+// white space.
+func CleanPlace(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
+}
+
+// stateNames maps spellings in CPCB's feeds to the names of the Constitution's
+// First Schedule.
+var stateNames = map[string]string{
+	"tamilnadu": "Tamil Nadu", "andhrapradesh": "Andhra Pradesh", "arunachalpradesh": "Arunachal Pradesh",
+	"himachalpradesh": "Himachal Pradesh", "madhyapradesh": "Madhya Pradesh", "uttarpradesh": "Uttar Pradesh",
+	"westbengal": "West Bengal", "jammuandkashmir": "Jammu and Kashmir", "jammu&kashmir": "Jammu and Kashmir",
+	"andamanandnicobar": "Andaman and Nicobar Islands", "andamanandnicobarislands": "Andaman and Nicobar Islands",
+	"orissa": "Odisha", "pondicherry": "Puducherry", "uttaranchal": "Uttarakhand", "nctofdelhi": "Delhi",
+	"chattisgarh": "Chhattisgarh", "newdelhi": "Delhi",
+}
+
+// CleanState is [CleanPlace] plus a correction of CPCB's spellings of states.
+func CleanState(s string) string {
+	s = CleanPlace(s)
+	if name, ok := stateNames[strings.ToLower(strings.ReplaceAll(s, " ", ""))]; ok {
+		return name
+	}
+	return s
+}
