@@ -9,6 +9,8 @@ import (
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"vayu/internal/columnstore/embedded"
 )
 
 // SetHangTimeout makes db treat an engine as hung after two pings without an answer within timeout.
@@ -51,4 +53,13 @@ func TransientCodes() map[int32]string { return transientCodes }
 // NewHandshakeConn is a connection whose handshake ends with ctx.
 func NewHandshakeConn(ctx context.Context, conn net.Conn) net.Conn {
 	return newHandshakeConn(ctx, conn)
+}
+
+// Report is what a child reports about its start.
+type Report = embedded.Report
+
+// EndsRun reports whether a start that failed with this report ends Run of db.
+func EndsRun(db *DB, report Report) bool {
+	_, ends := errors.AsType[*stoppedError](db.startError(report))
+	return ends
 }

@@ -43,11 +43,11 @@ func (db *DB) supervise(ctx context.Context) error {
 			return permanent.reason
 		}
 		db.endpoint.lose(err)
-		if time.Since(began) > healthyLife || errors.Is(err, errStarting) {
+		if time.Since(began) > healthyLife || errors.Is(err, errHeld) {
 			pause = backoffFirst
 		}
-		if errors.Is(err, errStarting) {
-			db.log.Info("waiting for the ClickHouse engine of another process", "error", err, "pause", pause)
+		if errors.Is(err, errHeld) {
+			db.log.Info("waiting for another process with the data directory", "error", err, "pause", pause)
 		} else {
 			db.log.Error("the ClickHouse engine ended; restarting it", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
 		}
@@ -70,13 +70,13 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errStarting means that another process has an engine that does not answer yet.
-var errStarting = errors.New("the engine of another process does not answer yet")
+// errHeld means that another process has the data directory. Its engine may not answer yet.
+var errHeld = errors.New("another process has the data directory")
 
 // follow uses an engine that another process owns, until that process ends.
 func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	if holder.PID == 0 {
-		return fmt.Errorf("%w: it has only just taken the data directory", errStarting)
+		return fmt.Errorf("%w: it has only just taken the data directory", errHeld)
 	}
 	address, password, err := embedded.Access(db.cfg.Data)
 	if err == nil {
@@ -86,7 +86,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 		err = db.checkHolder(holder)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: using the engine of %s: %w", errStarting, holder, err)
+		return fmt.Errorf("%w: using the engine of %s: %w", errHeld, holder, err)
 	}
 	db.endpoint.serve(access{address: address, password: password})
 	db.metrics.up.Set(1)
@@ -144,11 +144,7 @@ func (db *DB) child(ctx context.Context) error {
 		return fmt.Errorf("the engine did not start within %s", startTimeout)
 	}
 	if report.Error != "" {
-		err := errors.New(report.Error)
-		if report.Missing || report.Held && !db.cfg.Share {
-			return &stoppedError{err}
-		}
-		return err
+		return db.startError(report)
 	}
 	if report.Address == "" {
 		return fmt.Errorf("the engine ended at its start: %w", p.wait())
@@ -167,12 +163,26 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
+// startError returns the error of an engine that did not start. A service waits for the end of a
+// command that has locked the data directory: the command may have started while the service's own
+// engine was loading. A directory that another service has locked ends Run.
+func (db *DB) startError(report embedded.Report) error {
+	err := errors.New(report.Error)
+	switch {
+	case report.Missing, report.Held && !report.Command && !db.cfg.Share:
+		return &stoppedError{err}
+	case report.Held:
+		return fmt.Errorf("%w: %w", errHeld, err)
+	}
+	return err
+}
+
 func (db *DB) childConfig() embedded.Config {
 	return embedded.Config{
 		Data: db.cfg.Data, Library: db.cfg.Library, File: db.cfg.File, Port: db.cfg.Port,
 		MaxMemory: int64(db.cfg.MaxMemory), MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.Connections,
 		Owner:  fmt.Sprintf("%s, pid %d", strings.Join(os.Args, " "), os.Getpid()),
-		Parent: os.Getpid(),
+		Parent: os.Getpid(), Command: db.cfg.Share,
 	}
 }
 

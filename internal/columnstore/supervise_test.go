@@ -178,6 +178,37 @@ func TestSecondStartNamesTheHolder(t *testing.T) {
 	}
 }
 
+// A command that began while the engine of a service was loading may hold the directory. The service waits for its
+// end.
+func TestServiceWaitsForCommandOnly(t *testing.T) {
+	t.Parallel()
+	service, command := embedded(t.TempDir()), embedded(t.TempDir())
+	command.Share = true
+	for _, c := range []struct {
+		name   string
+		cfg    columnstore.Config
+		report columnstore.Report
+		ends   bool
+	}{
+		{"a service after a service", service, columnstore.Report{Error: "held", Held: true}, true},
+		{"a service after a command", service, columnstore.Report{Error: "held", Held: true, Command: true}, false},
+		{"a command after a service", command, columnstore.Report{Error: "held", Held: true}, false},
+		{"a service without the library", service, columnstore.Report{Error: "missing", Missing: true}, true},
+		{"a service with another error", service, columnstore.Report{Error: "no space"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db, err := columnstore.Open(c.cfg, slog.New(slog.DiscardHandler), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ends := columnstore.EndsRun(db, c.report); ends != c.ends {
+				t.Errorf("the error ends Run: %v, want %v", ends, c.ends)
+			}
+		})
+	}
+}
+
 // An engine was killed, and another program listens on its port. The next engine has locked the directory and
 // has not yet written its record.
 func TestGuestDoesNotUseStalePort(t *testing.T) {

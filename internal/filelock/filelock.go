@@ -24,6 +24,8 @@ type Holder struct {
 	Parent  int       `json:"parent"`  // of the process that it belongs to
 	Owner   string    `json:"owner"`   // the command that started it
 	Started time.Time `json:"started"` // UTC
+	// Command marks a holder that ends by itself, unlike a service.
+	Command bool `json:"command,omitempty"`
 }
 
 // String returns, for example, "pid 42 (vayu serve) since 2026-01-02T03:04:05Z".
@@ -104,11 +106,11 @@ func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, er
 	return &Lock{lock}, nil
 }
 
-// WriteHolder records this process, which runs the command owner, as the holder. parent is the
-// process that started this one. The caller passes parent, because os.Getppid changes when the
-// parent is killed.
-func (l *Lock) WriteHolder(owner string, parent int) error {
-	text, err := json.Marshal(Holder{PID: os.Getpid(), Parent: parent, Owner: owner, Started: time.Now().UTC().Truncate(time.Second)})
+// WriteHolder records this process as the holder. It sets h.PID and h.Started. The caller sets
+// h.Parent, because os.Getppid changes when the parent is killed.
+func (l *Lock) WriteHolder(h Holder) error {
+	h.PID, h.Started = os.Getpid(), time.Now().UTC().Truncate(time.Second)
+	text, err := json.Marshal(h)
 	if err == nil {
 		err = os.WriteFile(l.file.Path(), text, 0o600)
 	}

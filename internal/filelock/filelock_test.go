@@ -23,7 +23,7 @@ func TestLockHasOneHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.WriteHolder("vayu serve", os.Getppid()); err != nil {
+	if err := first.WriteHolder(filelock.Holder{Owner: "vayu serve", Parent: os.Getppid()}); err != nil {
 		t.Fatal(err)
 	}
 	switch h, ok := filelock.Find(path); {

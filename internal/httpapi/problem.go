@@ -51,7 +51,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	x.end(status)
 	x.limits()
 	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // rejected before its endpoint was found
-		x.varyBy(credentialOf(&x.call, &Route{}))
+		x.varyBy(&Route{})
 	}
 	h := x.Header()
 	switch {

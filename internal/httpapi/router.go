@@ -232,8 +232,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}
-	by := credentialOf(c, &m.Route)
-	x.varyBy(by)
+	by := x.varyBy(&m.Route)
 	var resp Response
 	if err == nil {
 		resp, err = rt.handle(x, m, pass)

@@ -15,17 +15,6 @@ const (
 	sessionCredential
 )
 
-// credentialOf returns the kind of credential that a call of an endpoint needs.
-func credentialOf(c *Call, route *Route) credential {
-	switch {
-	case c.BySession:
-		return sessionCredential
-	case route.NoAuth:
-		return noCredential
-	}
-	return keyCredential
-}
-
 // add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1, the Vary
 // line for the credential is already in the [server.HeaderBlock]. In this case add adds a second
 // Vary line for Accept-Encoding.
@@ -40,16 +29,19 @@ func (v credential) add(h http.Header) {
 	}
 }
 
-// varyBy writes the Vary header, which names the header with the credential.
-func (x *exchange) varyBy(v credential) {
+// varyBy writes the Vary header, which names the header with the credential of the call. It returns
+// the kind of that credential.
+func (x *exchange) varyBy(route *Route) credential {
 	x.varied = true
-	switch v {
-	case keyCredential:
-		x.constant("Vary", varyKey)
-	case sessionCredential:
+	switch {
+	case x.call.BySession:
 		x.constant("Vary", varyCookie)
-	default:
+		return sessionCredential
+	case route.NoAuth:
+		return noCredential
 	}
+	x.constant("Vary", varyKey)
+	return keyCredential
 }
 
 // age writes the headers about the age of the readings in an answer.

@@ -34,7 +34,7 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 		return err
 	}
 	defer migration.Release()
-	if err := migration.WriteHolder(owner(), os.Getppid()); err != nil {
+	if err := migration.WriteHolder(filelock.Holder{Owner: owner(), Parent: os.Getppid()}); err != nil {
 		return err
 	}
 	path := filepath.Join(s.db.cfg.Data, lockName)
@@ -49,7 +49,7 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 		return err
 	}
 	s.release = lock.Release // called by close, also after an error below
-	if err := lock.WriteHolder(owner(), os.Getppid()); err != nil {
+	if err := lock.WriteHolder(filelock.Holder{Owner: owner(), Parent: os.Getppid()}); err != nil {
 		return err
 	}
 	return migrate()

@@ -22,6 +22,7 @@ type Report struct {
 	Address string `json:"address,omitempty"` // host:port
 	Error   string `json:"error,omitempty"`
 	Held    bool   `json:"held,omitempty"`    // another process has locked the data directory
+	Command bool   `json:"command,omitempty"` // that process is a command, which ends by itself
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
@@ -55,7 +56,10 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 		var missing *chdb.MissingLibraryError
 		var broken *chdb.BrokenLibraryError
 		var unsafe *chdb.UnsafeLibraryError
-		report(Report{Error: err.Error(), Held: errors.As(err, &held), Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe)})
+		report(Report{
+			Error: err.Error(), Held: errors.As(err, &held), Command: held != nil && held.Holder.Command,
+			Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe),
+		})
 		return err
 	}
 	return nil

@@ -53,7 +53,7 @@ const lockTimeout = 3*stopTime + time.Second
 
 // acquire locks the directory, removes the address of a killed engine, and writes the new holder. In this order a
 // reader that finds a living holder never finds another's address.
-func acquire(ctx context.Context, data, owner string, parent int) (*filelock.Lock, error) {
+func acquire(ctx context.Context, data string, holder Holder) (*filelock.Lock, error) {
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
 	}
@@ -65,7 +65,7 @@ func acquire(ctx context.Context, data, owner string, parent int) (*filelock.Loc
 		lock.Release()
 		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
-	if err := lock.WriteHolder(owner, parent); err != nil {
+	if err := lock.WriteHolder(holder); err != nil {
 		lock.Release()
 		return nil, err
 	}

@@ -23,13 +23,13 @@ func TestStartWaitsForStoppingHolder(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		time.AfterFunc(3*stopTime, func() { _ = old.Close() })
-		lock, err := acquire(t.Context(), dir, "test", os.Getppid())
+		lock, err := acquire(t.Context(), dir, Holder{Owner: "test", Parent: os.Getppid()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer lock.Release()
 		var held *HeldError
-		if _, err := acquire(t.Context(), dir, "test", os.Getppid()); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
+		if _, err := acquire(t.Context(), dir, Holder{Owner: "test", Parent: os.Getppid()}); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
 			t.Errorf("a second start gave %v, want this process as the holder of the directory", err)
 		}
 	})
@@ -62,7 +62,7 @@ func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 		t.Errorf("before the next holder has written its record it is %s, %v, want an unknown one", h, ok)
 	}
 	_ = next.Close()
-	lock, err := acquire(t.Context(), dir, "next", os.Getppid())
+	lock, err := acquire(t.Context(), dir, Holder{Owner: "next", Parent: os.Getppid()})
 	if err != nil {
 		t.Fatal(err)
 	}

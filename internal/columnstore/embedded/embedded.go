@@ -34,6 +34,7 @@ type Config struct {
 	MaxQueries int           `json:"max_queries"` // concurrent queries, 0 for 32
 	Owner      string        `json:"owner"`       // the command that started it, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command
+	Command    bool          `json:"command"`     // the owner ends by itself, unlike a service
 
 	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
@@ -54,7 +55,7 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 			return err
 		}
 	}
-	lock, err := acquire(ctx, cfg.Data, cfg.Owner, cfg.Parent)
+	lock, err := acquire(ctx, cfg.Data, Holder{Owner: cfg.Owner, Parent: cfg.Parent, Command: cfg.Command})
 	if err != nil {
 		return err
 	}
