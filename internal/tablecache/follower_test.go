@@ -18,7 +18,7 @@ func newFollower(load func(ctx context.Context, began time.Time) error) *Followe
 	log := failurelog.New(slog.New(slog.DiscardHandler), "store", "reading", "nothing", nil)
 	return New(Config{
 		Name: "rows", Load: load, Loading: log, Refreshing: log, Now: time.Now,
-		Failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "failures_total"}),
+		Failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "failures_total", Help: "Failed reads."}),
 	})
 }
 

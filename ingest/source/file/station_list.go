@@ -103,7 +103,7 @@ func listedStation(path, base string) (string, error) {
 	}
 	t, err := table.ReadHeader(text)
 	if err != nil {
-		return "", nil //nolint:nilerr // an empty list names no file
+		return "", nil
 	}
 	file, station := t.Header.Find("file"), t.Header.Find("station")
 	if file < 0 || station < 0 {

@@ -171,7 +171,8 @@ func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *colum
 	go func() { ended <- db.Run(ctx) }()
 	ready, stop := context.WithTimeout(ctx, startTimeout)
 	defer stop()
-	return db, func() error { cancel(); return <-ended }, db.Ready(ready)
+	err = db.Ready(ready)
+	return db, func() error { cancel(); return <-ended }, err
 }
 
 // Database creates a database for one test and drops it at the end. It returns the name.

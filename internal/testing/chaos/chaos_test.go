@@ -32,8 +32,8 @@ func configured(t *testing.T) Config {
 	dir := *dataFlag
 	if dir == "" {
 		// PostgreSQL does not run as root, and its user cannot reach a folder of t.TempDir.
-		if dir, err = os.MkdirTemp("", "vayu-cluster-"); err == nil { //nolint:usetesting // see above
-			err = os.Chmod(dir, 0o755) //nolint:gosec // see above
+		if dir, err = os.MkdirTemp("", "vayu-cluster-"); err == nil {
+			err = os.Chmod(dir, 0o755)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func (c Config) cleanup() *exec.Cmd {
 	if c.Keep {
 		args = append(args, "keep")
 	}
-	return exec.Command(filepath.Join(c.Root, ".ci", "chaos-cleanup"), args...) //nolint:gosec // a script of the project
+	return exec.Command(filepath.Join(c.Root, ".ci", "chaos-cleanup"), args...)
 }
 
 // end triggers the cleanup of the guard, and waits for it.
@@ -62,7 +62,7 @@ const marker = "this-folder-is-removed-by-vayu-cluster"
 
 // claim creates and marks the folder of a cluster. It rejects a folder that is not empty.
 func claim(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the user postgres must reach what is inside
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the cluster: %w", err)
 	}
 	inside, err := os.ReadDir(dir)

@@ -167,7 +167,7 @@ func await(ctx context.Context, timeout time.Duration, check func(context.Contex
 // Command runs a command of vayu while the cluster runs, and returns its standard output. An
 // error includes its standard error.
 func (c *Cluster) Command(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, c.program(), args...) //nolint:gosec // the program under test
+	cmd := exec.CommandContext(ctx, c.program(), args...)
 	cmd.Env, cmd.Dir = append(c.environment(), "VAYU_DATA="+c.Dir, "VAYU_STATE="+c.DSN), c.Dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

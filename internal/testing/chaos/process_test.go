@@ -78,7 +78,7 @@ func (p *Process) launch() (*exec.Cmd, io.Reader, error) {
 		return nil, nil, err
 	}
 	defer func() { _ = log.Close() }()            // the child has its own
-	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:gosec,noctx // our own program, stopped by Stop
+	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // our own program, stopped by Stop
 	cmd.Dir, cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.dir, p.env, log, attributes()
 	var in io.WriteCloser
 	var out io.ReadCloser

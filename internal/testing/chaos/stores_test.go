@@ -34,7 +34,7 @@ func newKey() string {
 
 // script runs a script of .ci, which starts or stops a store, and returns its output.
 func (c *Cluster) script(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, ".ci", name), args...) //nolint:gosec // a script of the project
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, ".ci", name), args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	cmd.SysProcAttr = group()

@@ -127,28 +127,29 @@ type Counters struct {
 	Written, WrittenB uint64 // by an insert, with its materialized views
 }
 
-// result is a result, or a piece of one, in memory of the engine. It must be freed.
-type result struct {
+// Result is a result, or a piece of one, in memory of the engine. It must be freed.
+type Result struct {
 	lib    *Library
 	handle uintptr
 }
 
 // take wraps the handle of a result. If it has an error message, take frees it and returns the message as an error.
-func (l *Library) take(handle uintptr) (result, error) {
+func (l *Library) take(handle uintptr) (Result, error) {
 	if handle == 0 {
-		return result{}, errors.New("the engine gave neither a result nor an error")
+		return Result{}, errors.New("the engine gave neither a result nor an error")
 	}
 	if message := l.ResultError(handle); message != "" {
 		l.DestroyResult(handle)
-		return result{}, parseException(message)
+		return Result{}, parseException(message)
 	}
-	return result{lib: l, handle: handle}, nil
+	return Result{lib: l, handle: handle}, nil
 }
 
-func (r result) Free() { r.lib.DestroyResult(r.handle) }
+// Free releases the memory of the result.
+func (r Result) Free() { r.lib.DestroyResult(r.handle) }
 
-// Data returns the bytes of the result, which are valid until free.
-func (r result) Data() []byte {
+// Data returns the bytes of the result, which are valid until Free.
+func (r Result) Data() []byte {
 	n := r.lib.resultLength(r.handle)
 	if n == 0 {
 		return nil
@@ -156,7 +157,8 @@ func (r result) Data() []byte {
 	return unsafe.Slice((*byte)(r.lib.resultBuffer(r.handle)), n)
 }
 
-func (r result) Counters() Counters {
+// Counters returns the figures of the query.
+func (r Result) Counters() Counters {
 	return Counters{
 		Rows: r.lib.resultRows(r.handle), Bytes: r.lib.resultBytes(r.handle),
 		Scanned: r.lib.resultScanned(r.handle), ScannedB: r.lib.resultScannedB(r.handle),
@@ -191,7 +193,7 @@ func (c *Connection) invoke(fn call, query, format string, params []Param) uintp
 }
 
 // Query runs one statement and returns its whole result in format.
-func (c *Connection) Query(query, format string, params []Param) (result, error) {
+func (c *Connection) Query(query, format string, params []Param) (Result, error) {
 	return c.lib.take(c.invoke(c.lib.Query, query, format, params))
 }
 
@@ -206,41 +208,41 @@ func (c *Connection) Exec(query string) error {
 }
 
 // Stream starts a SELECT whose result is fetched in pieces.
-func (c *Connection) Stream(query, format string, params []Param) (*stream, error) {
+func (c *Connection) Stream(query, format string, params []Param) (*Stream, error) {
 	r, err := c.lib.take(c.invoke(c.lib.stream, query, format, params))
 	if err != nil {
 		return nil, err
 	}
-	return &stream{conn: c, result: r}, nil
+	return &Stream{conn: c, result: r}, nil
 }
 
-// stream is a running SELECT.
-type stream struct {
+// Stream is a running SELECT.
+type Stream struct {
 	conn   *Connection
-	result result
+	result Result
 	over   bool
 }
 
 // Next returns the next piece, which the caller frees; ok is false at the end.
-func (s *stream) Next() (piece result, ok bool, err error) {
+func (s *Stream) Next() (piece Result, ok bool, err error) {
 	if s.over {
-		return result{}, false, nil
+		return Result{}, false, nil
 	}
 	piece, err = s.conn.lib.take(s.conn.lib.fetch(s.conn.inner(), s.result.handle))
 	if err != nil {
 		s.over = true
-		return result{}, false, err
+		return Result{}, false, err
 	}
 	if len(piece.Data()) == 0 {
 		s.over = true
 		piece.Free()
-		return result{}, false, nil
+		return Result{}, false, nil
 	}
 	return piece, true, nil
 }
 
 // Close cancels a running query and frees the handle.
-func (s *stream) Close() {
+func (s *Stream) Close() {
 	if !s.over {
 		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
 	}
