@@ -122,7 +122,8 @@ func TestSlowReceiverDelaysNoOther(t *testing.T) {
 	})
 	defer close(release)
 	good := receive(t, false, nil)
-	o := newFixture(t, sqlstoretest.SQLite(t), nil)
+	patient := sender.New(sender.Config{Timeout: time.Hour}) // no attempt ends, so all that began are in flight
+	o := newFixture(t, sqlstoretest.SQLite(t), nil, func(c *dispatch.Config) { c.Sender = patient })
 	a, b := o.account("slow"), o.account("good")
 	o.subscribe(a, slow.URL)
 	o.subscribe(b, good.URL)
