@@ -126,7 +126,7 @@ type AuditRow struct {
 	Hash      string         `json:"hash"`
 }
 
-// Owner is an account and a world (live or sandbox). All data of a client has an Owner.
+// Owner is the account and the world (live or sandbox) that data belongs to.
 type Owner struct {
 	Account string // id
 	World   World

@@ -32,7 +32,7 @@ type BatchAccepted struct {
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
-// BatchRetention says where the results of a batch are, and when they expire.
+// BatchRetention is where the results of a batch are, and when they expire.
 type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion

@@ -3,7 +3,7 @@ package schema
 // Health classifies a webhook by its recent deliveries.
 type Health string
 
-// The values of Health. If several apply, the OpenAPI document says which is used.
+// The values of Health. If several apply, the OpenAPI document defines which is used.
 const (
 	HealthIdle     Health = "idle"     // no attempt at these deliveries
 	HealthHealthy  Health = "healthy"  // no other value applies

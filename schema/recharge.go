@@ -55,7 +55,7 @@ type RechargeDetail struct {
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
-// Detection says how the operator and circle of a number were detected.
+// Detection is how the operator and circle of a number were detected.
 type Detection struct {
 	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series

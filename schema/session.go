@@ -23,7 +23,7 @@ type SessionsEnded struct {
 	Ended  int    `json:"ended"` // number of ended sessions
 }
 
-// Identity is the reply to GET /v1/sessions/current. It says who the caller is.
+// Identity is the reply to GET /v1/sessions/current: the identity of the caller.
 type Identity struct {
 	Status string       `json:"status"`
 	Data   IdentityData `json:"data"`

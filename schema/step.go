@@ -59,7 +59,7 @@ type Step struct {
 	Answer StepAnswer `json:"answer"`
 }
 
-// ProviderCalls is the part of a timeline that belongs to one order at one provider.
+// ProviderCalls is the timeline of an order at its provider.
 type ProviderCalls struct {
 	Provider      string `json:"provider,omitempty"`     // configured name of the provider; empty for none
 	ProviderRef   string `json:"provider_ref,omitempty"` // the provider's id of the order, once known

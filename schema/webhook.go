@@ -121,7 +121,7 @@ type DeliveryDetail struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Stage says how far an attempt got before it ended.
+// Stage is how far an attempt got before it ended.
 type Stage string
 
 // The stages of an attempt, in order. An attempt that got a response ended in

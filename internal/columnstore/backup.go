@@ -21,7 +21,8 @@ import (
 )
 
 // Backup copies the tables of each of worlds (live, sandbox) into dir. These are the tables that the migrations in
-// files define. Reads and writes continue. dir must be absent or empty. Without an error the backup has a manifest.
+// files define. Reads and writes continue. dir must be absent or empty. The backup has a manifest only if Backup
+// returns nil.
 //
 // Of each key Backup copies only the latest row. It reads tables in the reverse order of their creation, so that
 // derived tables come before their sources. So the backup contains the sources of every derived row in it. It may

@@ -148,7 +148,7 @@ func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 	return nil
 }
 
-// storedIn returns the TTL and policy of a table on each available node that has the table.
+// storedIn returns the different TTLs and policies that a table has on the available nodes.
 func (db *DB) storedIn(ctx context.Context, p Params, table string) ([]stored, error) {
 	from := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
 	rows, err := db.conn.Query(ctx, "SELECT DISTINCT engine_full, storage_policy FROM "+from+

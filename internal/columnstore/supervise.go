@@ -94,7 +94,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails unless holder still locks the data directory. Else another program may use its address.
+// checkHolder fails unless holder still locks the data directory. Else its address may be another program's.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)

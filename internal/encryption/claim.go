@@ -59,8 +59,8 @@ func (b *Cipher) Find(owner string) error {
 }
 
 // Confirm returns an error if the cipher's key is no longer the store's. It blocks rotations until tx ends. A
-// rotation detects running services, but not commands such as a backup. So a command calls Confirm before it
-// encrypts anything in tx.
+// rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything
+// in tx.
 func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {

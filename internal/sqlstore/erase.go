@@ -14,7 +14,7 @@ type Erasure struct {
 	// From is the text after FROM in a query for the rows of account $1 that have personal data. It must give
 	// the table the alias t.
 	From string
-	// Set is the text after SET in an UPDATE; empty to delete the rows. From must not match updated rows.
+	// Set follows SET in an UPDATE; empty for DELETE. From must not match rows that the UPDATE has changed.
 	Set string
 	// Before is a statement without parameters. It runs at the start of each transaction; empty for none.
 	Before string
@@ -27,7 +27,7 @@ type Erased struct {
 	Left  int64 // still found afterwards; 0 unless others write meanwhile
 }
 
-// eraseGroup is how many rows one transaction erases. Other changes wait for it, a few milliseconds.
+// eraseGroup is how many rows a transaction erases. It takes a few milliseconds, in which other changes wait.
 const eraseGroup = 500
 
 // statements returns the statement that erases a group of rows, and the query that counts the rows left.

@@ -27,8 +27,7 @@ import (
 // the status may be that of another transaction. That happens on a promoted standby, and on the same server
 // after a crash. A crash does not even change the timeline or the system identifier.
 const (
-	// proofVersion is the first version of the tables that has commit_proof. Dumps of older versions can be
-	// loaded.
+	// proofVersion is the first version of the tables that has commit_proof. Older dumps can be loaded too.
 	proofVersion = 7
 
 	// microsecondsOnServer is the server's clock. now() would return the start of the transaction.
@@ -38,7 +37,7 @@ const (
 	// COMMIT need not write. The id is part of the text, because the simple protocol has no parameters.
 	insertProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
 
-	// resolveProof inserts a row with undone = 1, or, if a row with the id exists, returns its undone.
+	// resolveProof inserts a row with undone = 1, unless a row with the id exists. It returns the row's undone.
 	resolveProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 

@@ -230,7 +230,7 @@ func (v View) classify(err error) error {
 	return v.db.classify(err)
 }
 
-// fault says what failed: a statement, the store or a connection.
+// fault classifies what failed: a statement, the store or a connection.
 type fault int
 
 const (

@@ -85,7 +85,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// checkVersion rejects a command unless the running service (holder) has migrated the tables to its version.
+// checkVersion fails unless the tables of the running service (holder) are of this command's version.
 func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
 	known, err := migration.Newest(goose.DialectSQLite3, s.writing)
 	if err != nil {

@@ -43,7 +43,7 @@ type Result struct {
 	Cut     []schema.Owner
 }
 
-// Notice tells a client what has changed, with little more than an id.
+// Notice reports to a client what has changed, with little more than an id.
 type Notice struct {
 	Owner schema.Owner
 	Kind  schema.LiveKind
@@ -74,9 +74,9 @@ type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }
 
-// Search runs a statement on groups of owners, with read, which reads at most limit rows of each
-// group. A group that reaches the limit is split into halves, down to single owners. An owner that
-// alone reaches the limit is added to f.Cut.
+// Search runs a statement on groups of owners. read returns at most limit rows of a group. A group
+// that reaches the limit is split into halves, down to single owners. An owner that alone reaches
+// the limit is added to f.Cut.
 func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]

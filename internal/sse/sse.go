@@ -55,8 +55,7 @@ type Access interface {
 	// Scopes returns the current scopes of the key that made c, for the client address of c. They
 	// are empty if the key is no longer valid. Scopes does not query the store.
 	Scopes(c *httpapi.Call) []schema.Scope
-	// SessionsEnded reports for each of calls, all of them of sessions, whether its session has
-	// ended.
+	// SessionsEnded reports for each call whether its session has ended. All calls have a session.
 	SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error)
 }
 

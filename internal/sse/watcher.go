@@ -69,7 +69,7 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// queries returns a query for each owner that has streams. It also makes w.states those of the open
+// queries returns a query for each owner that has streams. It also limits w.states to the open
 // streams.
 func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// insertBatch inserts nothing if the account has used the ref_id for an earlier batch.
+	// insertBatch inserts a batch, or nothing if the account has used the ref_id before.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
@@ -121,7 +121,8 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 	})
 }
 
-// replyToRepeat returns the reply to a batch whose ref_id is used. It fails if the batches differ.
+// replyToRepeat returns the reply to a batch that has the ref_id of an earlier one. It fails if the
+// two batches differ.
 func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {

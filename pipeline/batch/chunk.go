@@ -57,9 +57,9 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases the due chunks that wants requests, up to maxBytes of records. The first chunk is
-// leased even if it is larger. whole is false if maxBytes excluded a due chunk. If whole is true,
-// an account with fewer chunks than requested has no other due chunks.
+// claim leases due chunks, at most the numbers in wants and maxBytes of records. It leases the
+// first chunk even if that is larger. whole is false if maxBytes excluded a due chunk. If whole is
+// true, an account with fewer chunks than requested has no other due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any

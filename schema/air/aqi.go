@@ -10,10 +10,10 @@ import (
 )
 
 // Record is the air quality record of a city, pin code or position. Clients rely on the
-// order of its fields. Concentrations have two decimals and are in µg/m³, except CO in
-// mg/m³. A concentration is null if no station within reach measured the pollutant. AQI
-// is India's National AQI, 0–500. Updated is the end of the latest averaging interval,
-// in UTC.
+// order of its fields. Concentrations are in µg/m³, except CO in mg/m³, with at most
+// two decimals. A concentration is null if no station within reach measured the
+// pollutant. AQI is India's National AQI, 0–500. Updated is the end of the latest
+// averaging interval, in UTC.
 type Record struct {
 	Status   string        `json:"status"`
 	City     string        `json:"city"`

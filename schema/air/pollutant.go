@@ -30,7 +30,7 @@ var RecordPollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3}
 // Valid reports whether p is one of the eight pollutants.
 func (p Pollutant) Valid() bool { return p >= PM25 && p <= Pb }
 
-// Parameter returns the pollutant as a parameter of package parameter.
+// Parameter returns the pollutant as a [parameter.Parameter].
 func (p Pollutant) Parameter() parameter.Parameter { return parameter.Parameter(p) }
 
 // String returns the pollutant's identifier in columns and JSON fields: "pm25".

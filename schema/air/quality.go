@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// QualityCount is how many readings of a parameter got the same flag from a test.
+// QualityCount is how many results of a test for a parameter have the same flag.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`

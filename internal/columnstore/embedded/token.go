@@ -90,7 +90,7 @@ func (s *scanner) past(mark string, offset int) {
 	s.pos += offset + i + len(mark)
 }
 
-// quoted moves past a quoted token. In the token a backslash escapes, and a doubled quote is a quote.
+// quoted moves past a quoted token, in which a backslash escapes and a doubled quote is a quote.
 func (s *scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {

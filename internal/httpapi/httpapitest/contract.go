@@ -24,8 +24,8 @@ import (
 type document struct {
 	// operations has the operations by path template, such as /v1/sessions/{id}, and method.
 	operations map[string]map[string]*operation
-	// refusals has the error replies that any request can get, by status. So can a request with a path that
-	// the contract does not have.
+	// refusals has the error replies that any request can get, by status. Requests with a path outside the
+	// contract get them too.
 	refusals map[string]*reply
 	router   *mux.Router // to path templates
 }

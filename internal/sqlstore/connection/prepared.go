@@ -1,4 +1,4 @@
-// Package connection extends connections of database/sql: Prepared keeps statements, Discard leaves the pool.
+// Package connection keeps the prepared statements of a database/sql connection, and discards connections.
 package connection
 
 import (

@@ -27,8 +27,7 @@ const (
 	loadTimeout = 6 * time.Hour
 )
 
-// ReadManifest reads the manifest of the dump in dir. A dump without a manifest is incomplete, which is an
-// error.
+// ReadManifest reads the manifest of the dump in dir. It fails if there is none: the dump is incomplete.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	if err := backupfile.ReadManifest(dir, &m); err != nil {

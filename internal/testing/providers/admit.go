@@ -57,7 +57,7 @@ func sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Sign sets the headers of a callback to a client, including its signature.
+// Sign sets the headers of a simulator's callback, including the signature.
 func Sign(header http.Header, body []byte, now time.Time) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	header.Set("Content-Type", "application/json")

@@ -89,7 +89,8 @@ type Finished struct {
 	At                        time.Time // completion; its results expire [Kind.Retention] later
 }
 
-// Count adds to the counters of a batch. It returns the batch if that completes it, otherwise nil.
+// Count adds to the counters of a batch. It returns the batch if the batch is now complete, else
+// nil.
 func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, state string

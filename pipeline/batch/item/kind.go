@@ -48,9 +48,9 @@ type Kind struct {
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records that an instance processes at a time.
 	Concurrency int
-	// Retention is how long the results of a completed batch are available; 0 means for ever. Then
-	// the batch is expired. Its items are deleted somewhat later. The row of the batch stays, so
-	// that a repeated ref_id is recognized.
+	// Retention is how long the results of a completed batch are available; 0 means for ever. After
+	// that the batch is expired. Its items are deleted somewhat later. The row of the batch stays,
+	// so that a repeated ref_id is recognized.
 	Retention time.Duration
 	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no
 	// such URL.

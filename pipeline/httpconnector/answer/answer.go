@@ -67,7 +67,7 @@ func quoteForLog(value string) string {
 	return strconv.Quote(value)
 }
 
-// Accepts reports whether the description file says how to read answers with this HTTP status.
+// Accepts reports whether the description defines how to read answers with this HTTP status.
 func (r *Reader) Accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }

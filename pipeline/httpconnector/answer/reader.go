@@ -12,7 +12,7 @@ import (
 	"vayu/pipeline/httpconnector/section"
 )
 
-// Reader reads the answers to a call, as its description says.
+// Reader reads the answers to a call according to its description.
 type Reader struct {
 	items  string // path of the list; empty if the answer is no list
 	fields []field
@@ -106,8 +106,8 @@ func pathOf(s *section.Section, key string) string {
 	return text
 }
 
-// NewCallReader makes a Reader from the section of a call: from "answer", the keys for HTTP
-// statuses and, if the call returns a list, the path of the items.
+// NewCallReader makes a Reader from the section of a call: from "answer" and the keys for HTTP
+// statuses. If the call returns a list, it also reads the path of the items.
 func NewCallReader(s *section.Section, shape Shape, list bool) Reader {
 	r := NewReader(s, shape)
 	r.readStatuses(s, shape)

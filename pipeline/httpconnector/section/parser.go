@@ -39,7 +39,7 @@ func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 	return &Section{file: f}
 }
 
-// section returns the section for a mapping. key and line say where the mapping is in the file.
+// section returns the section for a mapping. key and line are the mapping's position in the file.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 	// A second call returns the same section, which remembers the keys that were read.
 	if s := f.read[n]; s != nil {

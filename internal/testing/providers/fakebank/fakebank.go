@@ -43,7 +43,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Account is what the bank knows about an account or a UPI address. Replies omit empty texts.
+// Account is the bank's data about an account or a UPI address. Replies omit empty texts.
 type Account struct {
 	Name   string `json:"name,omitempty"`
 	State  string `json:"state,omitempty"` // ACTIVE, DORMANT, FROZEN, CLOSED
