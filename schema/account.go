@@ -2,7 +2,7 @@ package schema
 
 import "slices"
 
-// Scope is a permission of a key. By default a key has every scope except
+// Scope is a permission of an API key. By default a key has every scope except
 // keys:manage.
 type Scope string
 
@@ -25,7 +25,7 @@ var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRe
 // empty.
 type ScopeSet uint16
 
-// SetOf returns a set of these scopes. It ignores unknown ones.
+// SetOf returns the set of these scopes. It ignores unknown scopes.
 func SetOf(scopes ...Scope) (set ScopeSet) {
 	for _, scope := range scopes {
 		if i := slices.Index(Scopes, scope); i >= 0 {
@@ -35,7 +35,7 @@ func SetOf(scopes ...Scope) (set ScopeSet) {
 	return set
 }
 
-// Has reports whether the set contains a scope. It is false for an unknown one.
+// Has reports whether the set contains a scope; false for an unknown scope.
 func (s ScopeSet) Has(scope Scope) bool { return s&SetOf(scope) != 0 }
 
 // Key is an API key without its secret. Times are RFC 3339 in UTC, with seconds.
@@ -56,8 +56,8 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyCreated is the reply to a request for a new key. No other reply contains the
-// key, or the signing secret if signatures are required.
+// KeyCreated is the reply to a request for a new key. No other reply contains the key,
+// or the signing secret, which a key has if it requires signatures.
 type KeyCreated struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
@@ -65,13 +65,13 @@ type KeyCreated struct {
 	Data          Key    `json:"data"`
 }
 
-// KeyReply is the reply about one key.
+// KeyReply is a reply about one key.
 type KeyReply struct {
 	Status string `json:"status"`
 	Data   Key    `json:"data"`
 }
 
-// Account is the reply of GET /v1/account.
+// Account is the reply to GET /v1/account.
 type Account struct {
 	Status    string   `json:"status"`
 	ID        string   `json:"id"`
@@ -83,8 +83,9 @@ type Account struct {
 	Quota     *Quota   `json:"quota"` // null if calls are not counted: an unlimited plan, or the sandbox
 }
 
-// Quota is an account's use of its calls in a month (UTC). It is also the data of
-// the events quota.warning (Threshold 80) and quota.exceeded (100).
+// Quota is how much of its monthly quota of calls an account has used (month in UTC).
+// It is also the data of the events quota.warning (Threshold 80) and quota.exceeded
+// (100).
 type Quota struct {
 	Period    string `json:"period"` // 2026-11
 	Limit     int64  `json:"limit"`
@@ -94,7 +95,7 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay is the usage of one operation on one day (UTC).
+// UsageDay is how often one operation was called on one day (UTC).
 type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"` // such as "GET /v1/aqi"
@@ -103,8 +104,7 @@ type UsageDay struct {
 	Counted   int64  `json:"counted"`   // calls that count towards the quota
 }
 
-// Usage is the reply of GET /v1/usage. The quota is always that of the current
-// month.
+// Usage is the reply to GET /v1/usage. Its quota is always that of the current month.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -112,8 +112,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one entry of the audit log. Hash covers the row and the previous
-// hash, both lower-case hex.
+// AuditRow is one entry of the audit log. Hash is a hash over the row and the hash of
+// the previous row. Both are in lower-case hex.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds
@@ -126,7 +126,7 @@ type AuditRow struct {
 	Hash      string         `json:"hash"`
 }
 
-// Owner is the account and the world (live or sandbox) that something belongs to.
+// Owner is the account and the world (live or sandbox) that data belongs to.
 type Owner struct {
 	Account string // id
 	World   World

@@ -2,10 +2,10 @@ package schema
 
 import "encoding/json"
 
-// BatchState is the progress of a batch.
+// BatchState is the state of a batch of recharges or verifications.
 type BatchState string
 
-// The states.
+// The states of a batch.
 const (
 	BatchQueued     BatchState = "queued"     // no worker has started it
 	BatchProcessing BatchState = "processing" // some records are queued or in progress
@@ -13,13 +13,13 @@ const (
 	BatchExpired    BatchState = "expired"    // its results are deleted
 )
 
-// BatchStates lists every state.
+// BatchStates lists every state of a batch.
 var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted, BatchExpired}
 
 // MaxBatchRecords is the largest number of records in a batch.
 const MaxBatchRecords = 10_000
 
-// Accepted is the status of a reply to accepted work.
+// Accepted is the status in a reply that accepts work to be done later.
 const Accepted = "accepted"
 
 // BatchAccepted is the reply to an accepted batch.
@@ -32,13 +32,13 @@ type BatchAccepted struct {
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
-// BatchRetention is where the results of a batch are, and until when.
+// BatchRetention is where the results of a batch are, and when they expire.
 type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion
 }
 
-// Batch is a batch in lists. Times are RFC 3339 in UTC.
+// Batch is a batch in replies. Times are RFC 3339 in UTC.
 type Batch struct {
 	BatchID    string     `json:"batch_id"`
 	RefID      *string    `json:"ref_id"` // null if the client gave none
@@ -53,15 +53,14 @@ type Batch struct {
 	*BatchRetention // nil if results are kept without limit and have no URL
 }
 
-// BatchReply is the reply about one batch.
+// BatchReply is a reply about one batch.
 type BatchReply struct {
 	Status string `json:"status"`
 	Batch
 }
 
-// BatchResults is one page of a batch's results, in the order of the records. An
-// entry of Results has an index. It is a [BatchRecord], a recharge or a
-// verification.
+// BatchResults is one page of a batch's results, in the order of the records. Each of
+// Results has the field index. It is a [BatchRecord], a recharge or a verification.
 type BatchResults struct {
 	Status     string            `json:"status"`
 	BatchID    string            `json:"batch_id"`
@@ -76,8 +75,8 @@ type BatchResults struct {
 	*BatchRetention // as in Batch
 }
 
-// BatchRecord is a record without a recharge or verification: it is queued or was
-// rejected.
+// BatchRecord is the result of a record that has no recharge or verification, because
+// it is queued or was rejected.
 type BatchRecord struct {
 	Index  int      `json:"index"`  // from 0
 	Status string   `json:"status"` // queued or error

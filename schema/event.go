@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// EventType names the type of an event.
+// EventType is the type of an event, such as recharge.completed.
 type EventType string
 
 // The types of events.
@@ -33,8 +33,8 @@ var EventTypes = []EventType{
 }
 
 // Scope returns the scope that a key needs to read events of a type. It is the read
-// scope of recharges, verifications or the account. It is empty for an unknown
-// type, which no key may read.
+// scope of recharges, verifications or the account. For an unknown type the result is
+// empty, and no key may read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -47,8 +47,8 @@ func (t EventType) Scope() Scope {
 	return ""
 }
 
-// Readable returns the types of events that a key with these scopes may read, in
-// the order of EventTypes.
+// Readable returns the types of events that a key with the scopes s may read, in the
+// order of EventTypes.
 func (s ScopeSet) Readable() []EventType {
 	all := make([]EventType, 0, len(EventTypes))
 	for _, t := range EventTypes {
@@ -59,8 +59,8 @@ func (s ScopeSet) Readable() []EventType {
 	return all
 }
 
-// UnreadableEvent returns the error for a key that lacks the scope of events of a
-// type. The request field that named the type is field, or "".
+// UnreadableEvent returns the error for a key that lacks the scope for events of a
+// type. field is the request field that names the type, or "".
 func UnreadableEvent(field string, t EventType) *Problem {
 	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
@@ -68,8 +68,8 @@ func UnreadableEvent(field string, t EventType) *Problem {
 // EventVersion is the value of api_version in new events.
 const EventVersion = "2026-11-01"
 
-// Envelope is the JSON body in which webhooks receive an event. Its bytes are
-// encoded once, when the event happens, and never change.
+// Envelope is the JSON body in which a webhook receives an event. An event is encoded
+// once, when it happens, and its bytes never change.
 type Envelope struct {
 	ID         string          `json:"id"` // evt_ + ULID
 	Type       EventType       `json:"type"`
@@ -78,19 +78,20 @@ type Envelope struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// EventReply is the reply about one event.
+// EventReply is a reply about one event.
 type EventReply struct {
 	Status string          `json:"status"`
 	Data   json.RawMessage `json:"data"` // the stored Envelope
 }
 
-// examples holds the documented example of each type's data, one file each.
+// examples has one file per type of event, with the documented example of the event's
+// data.
 //
 //go:embed example/*.json
 var examples embed.FS
 
-// EventExample returns the documented example of a type's data, a JSON object
-// without white space. It is nil for an unknown type.
+// EventExample returns the documented example of the data of events of a type, a JSON
+// object without white space. It returns nil for an unknown type.
 func EventExample(t EventType) json.RawMessage {
 	text, err := examples.ReadFile("example/" + string(t) + ".json")
 	if err != nil {
@@ -103,8 +104,8 @@ func EventExample(t EventType) json.RawMessage {
 	return out.Bytes()
 }
 
-// TestEventData returns the data of a test event: the documented example with
-// "test": true at its end. It is nil for an unknown type.
+// TestEventData returns the data of a test event: the documented example with "test":
+// true at its end. It returns nil for an unknown type.
 func TestEventData(t EventType) json.RawMessage {
 	object, ok := bytes.CutSuffix(EventExample(t), []byte("}"))
 	if !ok {

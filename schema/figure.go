@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// Figure is a value in hundredths of its unit, the precision of concentrations in
-// the API. In JSON it is a decimal number, or null if it is [Unknown].
+// Figure is a measured value in hundredths of its unit, the precision of concentrations
+// in the API. In JSON it is a decimal number, or null if it is [Unknown].
 type Figure int32
 
-// Unknown marks a missing measurement.
+// Unknown is the Figure of a missing measurement.
 const Unknown Figure = math.MinInt32
 
 // Known reports whether the figure was measured.
 func (f Figure) Known() bool { return f != Unknown }
 
-// Append appends the figure as JSON: no trailing zeros, null when Unknown.
+// Append appends the figure as JSON: a number without trailing zeros, or null.
 func (f Figure) Append(b []byte) []byte {
 	if !f.Known() {
 		return append(b, "null"...)

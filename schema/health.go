@@ -1,9 +1,9 @@
 package schema
 
-// Health classifies how the recent deliveries of a webhook went.
+// Health classifies a webhook by its recent deliveries.
 type Health string
 
-// The classes. Of several that apply, the OpenAPI document defines the order.
+// The values of Health. If several apply, the OpenAPI document defines which is used.
 const (
 	HealthIdle     Health = "idle"     // no attempt at these deliveries
 	HealthHealthy  Health = "healthy"  // no other value applies
@@ -12,21 +12,21 @@ const (
 	HealthPaused   Health = "paused"   // not active, so deliveries wait
 )
 
-// WebhookHealth is the reply of GET /v1/webhooks/{id}/health. It covers the
-// webhook's newest deliveries, at most 1,000.
+// WebhookHealth is the reply to GET /v1/webhooks/{id}/health. It covers the webhook's
+// newest deliveries, at most 1,000.
 type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is their number, and States the number per state. Since is the
-	// creation time of the oldest, null if there are none. HasMore reports older
-	// ones.
+	// Deliveries is the number of these deliveries, and States the number per state.
+	// Since is when the oldest of them was created, null if there are none. HasMore
+	// reports that there are older deliveries.
 	Deliveries int            `json:"deliveries"`
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
 	States     DeliveryCounts `json:"states"`
-	// OldestWaitingAt is the creation time of the oldest waiting delivery.
-	// NextAttemptAt is when the next attempt is due. Both are null if none waits.
+	// OldestWaitingAt is when the oldest waiting delivery was created. NextAttemptAt is
+	// when the next attempt is due. Both are null if no delivery waits.
 	OldestWaitingAt *string          `json:"oldest_waiting_at"`
 	NextAttemptAt   *string          `json:"next_attempt_at"`
 	Attempts        AttemptCounts    `json:"attempts"`
@@ -35,8 +35,8 @@ type WebhookHealth struct {
 	ByHour          []AttemptsOfHour `json:"by_hour"` // 24, the oldest first
 }
 
-// DeliveryCounts is the number of deliveries per state. Unretried are the failed
-// ones without a manual retry.
+// DeliveryCounts is the number of deliveries per state. Unretried is the number of
+// failed deliveries without a manual retry.
 type DeliveryCounts struct {
 	Waiting   int `json:"waiting"`
 	Delivered int `json:"delivered"`
@@ -45,8 +45,8 @@ type DeliveryCounts struct {
 	Unretried int `json:"failed_unretried"`
 }
 
-// AttemptCounts are the attempts and percentiles of their duration in
-// milliseconds. These are null if there are no attempts.
+// AttemptCounts is the number of attempts, with percentiles of their duration in
+// milliseconds. The percentiles are null if there are no attempts.
 type AttemptCounts struct {
 	Count     int      `json:"count"`
 	Successes int      `json:"successes"`
@@ -54,14 +54,14 @@ type AttemptCounts struct {
 	P95MS     *float64 `json:"p95_ms"`
 }
 
-// WebhookAttempt is an attempt and the delivery that it belongs to.
+// WebhookAttempt is an attempt, with the id of its delivery.
 type WebhookAttempt struct {
 	DeliveryID string `json:"delivery_id"`
 
 	LastAttempt
 }
 
-// AttemptsOfHour counts the attempts that began within an hour.
+// AttemptsOfHour is the number of attempts that began within one hour.
 type AttemptsOfHour struct {
 	Hour      string `json:"hour"` // its beginning, RFC 3339 in UTC
 	Delivered int    `json:"delivered"`

@@ -1,6 +1,6 @@
 package schema
 
-// Success is the status of a successful reply.
+// Success is the status in a successful reply.
 const Success = "success"
 
 // List is one page of a list. NextCursor is null on the last page.

@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is what a notice of GET /v1/live is about. It is the field `event` of
-// the Server-Sent Events message.
+// LiveKind is the kind of thing that a notice of GET /v1/live is about. It is the field
+// `event` of the Server-Sent Events message.
 type LiveKind string
 
 // The kinds of notices.
@@ -12,13 +12,13 @@ const (
 	LiveAir      LiveKind = "air"      // see LiveAirNotice
 )
 
-// Messages of GET /v1/live that are not notices.
+// Names of the messages of GET /v1/live that are not notices.
 const (
 	LiveHello = "hello" // first message, see LiveGreeting
 	LiveReset = "reset" // notices were dropped, see LiveResetNotice
 )
 
-// LiveGreeting is the data of the first message, hello.
+// LiveGreeting is the data of the first message of a stream, hello.
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
 	Account string     `json:"account"` // id
@@ -26,8 +26,8 @@ type LiveGreeting struct {
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
-// LiveResetNotice reports that notices of some kinds were dropped. The client must
-// reload what it shows.
+// LiveResetNotice is the data of a reset: notices of some kinds were dropped. The
+// client must reload the data of those kinds.
 type LiveResetNotice struct {
 	Kinds []LiveKind `json:"kinds"`
 }

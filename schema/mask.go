@@ -3,17 +3,17 @@ package schema
 import "strings"
 
 const (
-	// maskShown is the number of visible characters at the end of a masked number.
+	// maskShown is how many characters at the end of a masked number stay visible.
 	maskShown = 4
-	// maskLeast is the shortest number with visible characters. Four of a shorter
-	// number would reveal most of it. Ids of DTH subscribers have eight digits or
-	// more.
+	// maskLeast is the length of the shortest number of which characters stay visible.
+	// Four characters of a shorter number would reveal most of it. Ids of DTH
+	// subscribers have eight digits or more.
 	maskLeast = 8
 )
 
-// MaskNumber replaces the characters of a mobile number, a DTH subscriber's id or
-// an account number by X, except the last four. It masks texts under eight
-// characters completely. It is idempotent.
+// MaskNumber replaces the characters of a number by X, except the last four. The number
+// is a mobile number, the id of a DTH subscriber or an account number. If it has fewer
+// than eight characters, all are replaced. MaskNumber is idempotent.
 func MaskNumber(number string) string {
 	runes := []rune(number)
 	shown := len(runes)

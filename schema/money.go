@@ -18,12 +18,12 @@ var (
 	ErrAmountRange     = errors.New("out of range")
 )
 
-// maxAmountDigits is the number of digits of the largest amount.
+// maxAmountDigits is how many digits the largest amount has, in paise.
 const maxAmountDigits = len("9223372036854775807")
 
-// ParsePaise parses a JSON number of rupees exactly: 199, 199.5, 1.995e2. The
-// error is one of the three above. The cost is linear in the text's length, for
-// any exponent.
+// ParsePaise parses a JSON number of rupees exactly, such as 199, 199.5 or 1.995e2. The
+// error is ErrAmountForm, ErrAmountPrecision or ErrAmountRange. The cost is linear in
+// the length of the text, whatever the exponent.
 func ParsePaise(text string) (Paise, error) {
 	n, ok := scanNumber(text)
 	if !ok {
@@ -33,7 +33,7 @@ func ParsePaise(text string) (Paise, error) {
 	if digits == "" {
 		return 0, nil
 	}
-	// The value in paise is digits times ten to the power of scale.
+	// The value in paise is digits, read as a number, times ten to the power of scale.
 	scale, far := n.scale()
 	trimmed := strings.TrimRight(digits, "0")
 	scale += len(digits) - len(trimmed)
@@ -54,13 +54,13 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number holds the parts of a JSON number. shrinks reports a negative exponent.
+// number has the parts of a JSON number. shrinks reports that the exponent is negative.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string
 }
 
-// scanNumber splits a number by the grammar of RFC 8259, section 6.
+// scanNumber splits a JSON number (RFC 8259, section 6); ok is false for other texts.
 func scanNumber(text string) (n number, ok bool) {
 	text, n.negative = strings.CutPrefix(text, "-")
 	n.whole, text = leadingDigits(text)
@@ -86,7 +86,7 @@ func scanNumber(text string) (n number, ok bool) {
 	return n, n.exponent != "" && text == ""
 }
 
-// leadingDigits splits the leading digits off a text.
+// leadingDigits splits a text behind its leading digits.
 func leadingDigits(text string) (digits, rest string) {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -96,8 +96,9 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale returns the power of ten that turns the digits of rupees into paise. If the
-// exponent is too large for any digits to offset, far is its sign, else 0.
+// scale returns the power of ten that converts the digits of rupees to paise. far is 1
+// or -1, the exponent's sign, if the exponent is so large that no digits can offset it;
+// otherwise far is 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {
@@ -112,7 +113,7 @@ func (n number) scale() (scale, far int) {
 	return exponent + len("00") - len(n.fraction), 0
 }
 
-// String returns rupees in JSON form, without trailing zeros: 199.5.
+// String returns the amount in rupees as a JSON number, without trailing zeros: 199.5.
 func (p Paise) String() string {
 	text := make([]byte, 0, maxAmountDigits+len("-.00"))
 	rest := uint64(p)
@@ -129,10 +130,10 @@ func (p Paise) String() string {
 	return string(text)
 }
 
-// MarshalJSON writes rupees as a number.
+// MarshalJSON returns the amount in rupees as a JSON number.
 func (p Paise) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalJSON parses rupees exactly; null leaves the amount unchanged.
+// UnmarshalJSON parses rupees exactly. A null leaves the amount unchanged.
 func (p *Paise) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -144,8 +145,8 @@ func (p *Paise) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Rupees formats an amount for people, with Indian grouping: ₹199, ₹199.50,
-// ₹12,34,567.
+// Rupees returns the amount in rupees as text for people, with Indian grouping: ₹199,
+// ₹199.50, ₹12,34,567.
 func (p Paise) Rupees() string {
 	sign, rest := "", uint64(p)
 	if p < 0 {

@@ -1,7 +1,7 @@
 package schema
 
-// Code is an error code of the API. The codes and their HTTP statuses are part of
-// the contract: never rename one.
+// Code is an error code of the API. The codes and their HTTP statuses are part of the
+// contract: never rename a code.
 type Code string
 
 // The error codes of replies.
@@ -57,14 +57,14 @@ const (
 	BankTimeout           Code = "bank_timeout"
 )
 
-// Codes of a failed verification. The reply has status 200, because the
-// verification itself completed.
+// Error codes of a failed verification. The reply has status 200, because the
+// verification has been completed.
 const (
 	AccountNotFound Code = "account_not_found"
 	VPANotFound     Code = "vpa_not_found"
 )
 
-// CodeStatus maps every code to its HTTP status.
+// CodeStatus maps every error code to its HTTP status.
 var CodeStatus = map[Code]int{
 	InvalidJSON:           400,
 	InvalidRequest:        400,
@@ -117,7 +117,7 @@ var CodeStatus = map[Code]int{
 	BankTimeout:           504,
 }
 
-// Status returns the HTTP status of a code; 500 for an unknown one.
+// Status returns the HTTP status of an error code; 500 for an unknown code.
 func (c Code) Status() int {
 	if status, ok := CodeStatus[c]; ok {
 		return status
@@ -125,12 +125,12 @@ func (c Code) Status() int {
 	return 500
 }
 
-// Problem is the `error` object of a reply, and a Go error: handlers return it and
-// the API encodes it. Message is for the client and must not contain stacks, SQL
-// or texts of other systems. Suggestions belong to location_not_found, Candidates
-// to ambiguous_location, Nearest to no_station_nearby and no_data. Allow is the
-// Allow header of method_not_allowed. RetryAfter is in seconds, 0 for no such
-// header.
+// Problem is the `error` object of a reply. It is also a Go error: handlers return it,
+// and the API encodes it. Message is for the client and must not contain stacks, SQL or
+// texts of other systems. Suggestions is set for location_not_found, Candidates for
+// ambiguous_location, and Nearest for no_station_nearby and no_data. Allow is the
+// header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds,
+// 0 for none.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -147,10 +147,11 @@ type Problem struct {
 	Status      int             `json:"-"` // of the reply if it differs from Code's, else 0
 }
 
-// NearestStation is the nearest station of any kind to a place without data, with
-// the reason. DistanceKM is null if the station's position is unknown. Has lists
-// the pollutants measured in the 24 hours before its last reading. Missing lists
-// the conditions that it does not meet.
+// NearestStation is the station of any kind that is nearest to a place without data,
+// with the reason why it was not used. DistanceKM is null if the position of the
+// station is unknown. Has lists the pollutants that the station measured in the 24
+// hours before its last reading. Missing lists the conditions for an answer that the
+// station does not meet.
 type NearestStation struct {
 	ID         string      `json:"id"`
 	DistanceKM *Figure     `json:"distance_km"`
@@ -159,10 +160,10 @@ type NearestStation struct {
 	Missing    []Condition `json:"missing"`
 }
 
-// Condition is a requirement that a station must meet to be used in an answer.
+// Condition is a condition that a station must meet so that an answer uses its data.
 type Condition string
 
-// The conditions. The first three are those of the National AQI (CPCB 2014).
+// The conditions for a station. Three are those of the National AQI (CPCB 2014).
 const (
 	ThreePollutants Condition = "three_pollutants" // at least three pollutants
 	OnePM           Condition = "pm25_or_pm10"     // PM2.5 or PM10 among them
@@ -173,10 +174,10 @@ const (
 	InPeriod        Condition = "period"           // it has an index on a requested day
 )
 
-// Conditions lists every condition, in the order of the constants.
+// Conditions lists all conditions for a station, in the order of the constants.
 var Conditions = [...]Condition{ThreePollutants, OnePM, SixteenHours, CountedKind, Recent, Within100KM, InPeriod}
 
-// ProblemDetail is one of several errors in one request.
+// ProblemDetail is one of the errors in a request that has several.
 type ProblemDetail struct {
 	Field   string `json:"field"`
 	Code    Code   `json:"code"`
@@ -190,28 +191,28 @@ type ProblemBody struct {
 	Error   Problem `json:"error"`
 }
 
-// NewProblem returns an error for the client. field is the invalid parameter or
-// JSON field, or "".
+// NewProblem returns an error for the client. field is the invalid parameter or JSON
+// field, "" for none.
 func NewProblem(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
 
-// RequestErrors are all errors of one request, in order of detection.
+// RequestErrors collects the errors of one request, in the order of their detection.
 type RequestErrors []ProblemDetail
 
-// Add adds an error with the code invalid_request.
+// Add adds an error with the code invalid_request for a parameter or JSON field.
 func (f *RequestErrors) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
-// AddAs adds an error with a code other than invalid_request.
+// AddAs adds an error with another code than invalid_request.
 func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
 
-// Problem returns a problem with all errors; nil if there are none.
+// Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// NewProblemOf combines several errors into one problem, with the code of the
-// first. It returns nil if there are none.
+// NewProblemOf returns several errors as one Problem, which has the code of the first.
+// It returns nil if there are no errors.
 func NewProblemOf(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil
@@ -223,8 +224,8 @@ func NewProblemOf(faults []ProblemDetail) error {
 	return p
 }
 
-// Unavailable returns a service_unavailable problem for a temporary failure. The
-// client gets message; only the log gets cause.
+// Unavailable returns a Problem with the code service_unavailable for a temporary
+// failure. The client gets message. Only the log gets cause.
 func Unavailable(message string, cause error) error {
 	return &unavailableError{NewProblem(ServiceUnavailable, "", message), cause}
 }
@@ -236,13 +237,13 @@ type unavailableError struct {
 
 func (e *unavailableError) Error() string { return e.Problem.Error() + ": " + e.cause.Error() }
 
-// Unwrap returns the problem and the cause, so that errors.As finds either.
+// Unwrap returns both the Problem and the cause, so that errors.As finds either.
 func (e *unavailableError) Unwrap() []error { return []error{e.Problem, e.cause} }
 
-// Error implements error.
+// Error returns the code and the message. It implements error.
 func (p *Problem) Error() string { return string(p.Code) + ": " + p.Message }
 
-// Body returns the body of an error reply.
+// Body returns the body of an error reply with this Problem.
 func (p *Problem) Body(requestID string) ProblemBody {
 	e := *p
 	e.RequestID = requestID

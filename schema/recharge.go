@@ -1,9 +1,9 @@
 package schema
 
-// RechargeType is the kind of service that is recharged.
+// RechargeType is the service that is recharged: prepaid mobile or DTH television.
 type RechargeType string
 
-// The types.
+// The types of recharges.
 const (
 	Prepaid RechargeType = "prepaid"
 	DTH     RechargeType = "dth"
@@ -13,7 +13,7 @@ const (
 // failed, and from success to refunded.
 type RechargeState string
 
-// The states.
+// The states of a recharge.
 const (
 	RechargePending  RechargeState = "pending"
 	RechargeSuccess  RechargeState = "success"
@@ -21,7 +21,7 @@ const (
 	RechargeRefunded RechargeState = "refunded"
 )
 
-// RechargeStates lists every state.
+// RechargeStates lists every state of a recharge.
 var RechargeStates = []RechargeState{RechargePending, RechargeSuccess, RechargeFailed, RechargeRefunded}
 
 // Recharge is a recharge in replies. Times are RFC 3339 in UTC.
@@ -46,7 +46,7 @@ type Recharge struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// RechargeDetail is a recharge with its timeline, the reply of GET
+// RechargeDetail is a recharge with its timeline. It is the reply to GET
 // /v1/recharge/{id}?view=detail.
 type RechargeDetail struct {
 	Recharge
@@ -55,13 +55,13 @@ type RechargeDetail struct {
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
-// Detection describes how a number's operator and circle were detected.
+// Detection is how the operator and circle of a number were detected.
 type Detection struct {
 	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of recharge.* events.
+// RechargeEvent is the data of the recharge.* events.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`
@@ -82,10 +82,10 @@ type RechargeEvent struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
 
-// Subject returns the id of what the event is about: the recharge.
+// Subject returns the id of the recharge that the event is about.
 func (e RechargeEvent) Subject() string { return e.TransactionID }
 
-// Plan is a recharge plan of an operator.
+// Plan is an offer of an operator for recharges.
 type Plan struct {
 	Amount      Paise  `json:"amount"`
 	Days        int    `json:"validity_days"` // 0 when it is not known
@@ -102,13 +102,13 @@ type OperatorEntry struct {
 	Available bool         `json:"available"` // it has a provider whose circuit breaker is closed
 }
 
-// Operators is the reply of GET /v1/operators.
+// Operators is the reply to GET /v1/operators.
 type Operators struct {
 	Status string          `json:"status"`
 	Data   []OperatorEntry `json:"data"`
 }
 
-// Detected is the reply of GET /v1/operators/detect.
+// Detected is the reply to GET /v1/operators/detect.
 type Detected struct {
 	Status    string    `json:"status"`
 	Mobile    string    `json:"mobile"` // ten digits
@@ -117,7 +117,7 @@ type Detected struct {
 	Detection Detection `json:"detection"`
 }
 
-// Plans is the reply of GET /v1/plans.
+// Plans is the reply to GET /v1/plans.
 type Plans struct {
 	Status   string `json:"status"`
 	Operator string `json:"operator"`

@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxRefLength is the largest number of characters in a client's reference.
+// MaxRefLength is the largest number of characters in a client's reference (ref_id).
 const MaxRefLength = 255
 
-// joiners are invisible characters that Indian scripts and composed emoji need.
-// Such emoji are families and the flags of regions.
+// joiners are invisible characters that are valid in a reference. Indian scripts need
+// them, and so do composed emoji, such as families and the flags of regions.
 var joiners = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x200c, Hi: 0x200d, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xe0020, Hi: 0xe007f, Stride: 1}},
 }
 
-// IsRef reports whether a text is a valid client reference, the ref_id of
-// recharges, payments and batches. It has 1 to 255 printable characters of any
-// script, including emoji and blanks. Line breaks, control characters and
-// direction overrides are invalid.
+// IsRef reports whether a text is a valid ref_id, the client's reference for a
+// recharge, payment or batch. A ref_id has 1 to 255 printable characters of any script,
+// including emoji and blanks. Line breaks, control characters and direction overrides
+// are invalid.
 func IsRef(text string) bool {
 	if text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > MaxRefLength {
 		return false
@@ -32,11 +32,12 @@ func IsRef(text string) bool {
 	return true
 }
 
-// longestID exceeds the length of every id.
+// longestID is more than the length of every id.
 const longestID = 64
 
 // IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and
-// underscores. Other texts need no lookup. PostgreSQL fails on some of them (NUL).
+// underscores. No other text need be looked up in the store. PostgreSQL even rejects
+// some texts (those with NUL).
 func IsID(text string) bool {
 	strange := func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'

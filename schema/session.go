@@ -1,6 +1,6 @@
 package schema
 
-// Session is a browser session of a key. Times are RFC 3339 in UTC, with seconds.
+// Session is a browser session of an API key. Times are RFC 3339 in UTC, with seconds.
 type Session struct {
 	ID        string `json:"id"`
 	KeyID     string `json:"key_id"`
@@ -11,26 +11,26 @@ type Session struct {
 	Current   bool   `json:"current"` // it is the session of this call
 }
 
-// SessionReply is the reply about a created or ended session.
+// SessionReply is the reply to a request that creates or ends a session.
 type SessionReply struct {
 	Status string  `json:"status"`
 	Data   Session `json:"data"`
 }
 
-// SessionsEnded is the reply of DELETE /v1/sessions.
+// SessionsEnded is the reply to DELETE /v1/sessions.
 type SessionsEnded struct {
 	Status string `json:"status"`
 	Ended  int    `json:"ended"` // number of ended sessions
 }
 
-// Identity is the reply of GET /v1/sessions/current: the caller's identity.
+// Identity is the reply to GET /v1/sessions/current: the identity of the caller.
 type Identity struct {
 	Status string       `json:"status"`
 	Data   IdentityData `json:"data"`
 }
 
-// IdentityData is an account, one of its keys, and the session. The session is nil
-// if the call uses the key itself.
+// IdentityData is the caller's account, key and session. The session is nil if the
+// caller sent the key, not a session.
 type IdentityData struct {
 	Account IdentityAccount `json:"account"`
 	Mode    string          `json:"mode"` // live or sandbox
@@ -38,14 +38,14 @@ type IdentityData struct {
 	Session *Session        `json:"session"`
 }
 
-// IdentityAccount is the public part of an account.
+// IdentityAccount has the public data of an account.
 type IdentityAccount struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Plan string `json:"plan"`
 }
 
-// IdentityKey is the public part of a key, with its permissions.
+// IdentityKey has the public data of a key, with the key's permissions.
 type IdentityKey struct {
 	ID       string  `json:"id"`
 	Name     string  `json:"name"`

@@ -3,7 +3,7 @@ package schema
 // StepAct is an action in the timeline of a recharge or a verification.
 type StepAct string
 
-// The acts. A provider is an operator or a bank.
+// The values of StepAct. A provider is an operator or a bank.
 const (
 	ActCreated  StepAct = "created"  // the order is stored
 	ActSubmit   StepAct = "submit"   // recharge order sent
@@ -17,10 +17,10 @@ const (
 	ActSettled  StepAct = "settled"  // final state reached
 )
 
-// StepAnswer is the provider's answer to an act, or the act's result.
+// StepAnswer is the provider's answer to an action, or the action's result.
 type StepAnswer string
 
-// The answers.
+// The values of StepAnswer.
 const (
 	AnswerRecorded      StepAnswer = "recorded"       // of ActCreated: the order is stored
 	AnswerPending       StepAnswer = "pending"        // accepted, not final yet
@@ -43,14 +43,14 @@ const (
 	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out although charged
 	AnswerStray         StepAnswer = "stray"          // carried out for a replaced or unknown order
 
-	// Results of ActSettled.
+	// Further answers of ActSettled: the final state.
 	AnswerSuccess  StepAnswer = "success"
 	AnswerRefunded StepAnswer = "refunded"
 )
 
-// Step is one entry of the timeline of a recharge or a verification. Repeated
-// equal answers to the same act are one step. Times are RFC 3339 in UTC, with
-// microseconds, as in the statement of a wallet.
+// Step is one entry in the timeline of a recharge or a verification. If the provider
+// answers an action several times in the same way, these answers are one step. Times
+// are RFC 3339 in UTC, with microseconds, as in the statement of a wallet.
 type Step struct {
 	At     string     `json:"at"`    // first time of the answer
 	Until  string     `json:"until"` // last time of the answer

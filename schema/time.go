@@ -2,15 +2,15 @@ package schema
 
 import "time"
 
-// IndiaOffset is the offset of Indian Standard Time from UTC. India has had one
-// zone and no daylight saving since 1945, so no zone table is needed.
+// IndiaOffset is the offset of Indian Standard Time (IST) from UTC. Since 1945 India
+// has had one time zone and no daylight saving, so no zone table is needed.
 const IndiaOffset = 5*time.Hour + 30*time.Minute
 
-// India is Indian Standard Time.
+// India is the time zone of Indian Standard Time.
 var India = time.FixedZone("IST", int(IndiaOffset/time.Second))
 
-// HourEnd returns the end of the Indian clock hour of an interval that ends at t.
-// That is the first full hour of IST at or after t, in UTC (hh:30).
+// HourEnd returns the end of the hour in IST to which an interval that ends at t
+// belongs. It is the first full hour of IST at or after t, in UTC (hh:30).
 func HourEnd(t time.Time) time.Time {
 	const hour = 3600
 	s := t.Unix() + int64(IndiaOffset/time.Second)
@@ -27,8 +27,8 @@ func HourEnd(t time.Time) time.Time {
 // Day is an Indian calendar day (IST), in days since 1 January 1970.
 type Day int32
 
-// DayOf returns the Indian day of an interval that ends at t. An interval that
-// ends at 24:00 belongs to the day that ends then.
+// DayOf returns the Indian day to which an interval that ends at t belongs. An interval
+// that ends at 24:00 belongs to the day that ends then.
 func DayOf(t time.Time) Day {
 	s := t.Unix() + int64(IndiaOffset/time.Second) - 1
 	q := s / 86400
@@ -38,7 +38,7 @@ func DayOf(t time.Time) Day {
 	return Day(q)
 }
 
-// ParseDay parses YYYY-MM-DD strictly: ten ASCII bytes and an existing date.
+// ParseDay parses YYYY-MM-DD strictly: it accepts ten ASCII bytes and an existing date.
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d Day) Start() time.Time {
 // End returns the last instant of the day, 24:00 IST, in UTC.
 func (d Day) End() time.Time { return (d + 1).Start() }
 
-// String returns the day as YYYY-MM-DD.
+// String returns the day in the form YYYY-MM-DD.
 func (d Day) String() string {
 	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
 }
@@ -63,5 +63,5 @@ func (d Day) String() string {
 // FormatTime formats a time for replies and events: RFC 3339 in UTC, in whole seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// FormatMicros is [FormatTime] for the state store's microseconds of Unix time.
+// FormatMicros is [FormatTime] for a stored time, microseconds since 1970 UTC.
 func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

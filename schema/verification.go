@@ -1,9 +1,9 @@
 package schema
 
-// VerificationMethod is the method of an account verification.
+// VerificationMethod is how a bank account is verified.
 type VerificationMethod string
 
-// The methods.
+// The methods of verification.
 const (
 	VerifyPennyDrop VerificationMethod = "penny_drop" // a deposit of one rupee; the bank replies with the name
 	VerifyUPI       VerificationMethod = "upi"        // a lookup of a UPI address; no money moves
@@ -13,20 +13,20 @@ const (
 // success or failed.
 type VerificationState string
 
-// The states.
+// The states of a verification.
 const (
 	VerificationPending VerificationState = "pending"
 	VerificationSuccess VerificationState = "success" // the account exists, in any status
 	VerificationFailed  VerificationState = "failed"  // it does not exist, or no provider has a result
 )
 
-// VerificationStates lists every state.
+// VerificationStates lists every state of a verification.
 var VerificationStates = []VerificationState{VerificationPending, VerificationSuccess, VerificationFailed}
 
 // AccountStatus is the status of a bank account.
 type AccountStatus string
 
-// The statuses.
+// The statuses of a bank account.
 const (
 	AccountActive  AccountStatus = "active"
 	AccountDormant AccountStatus = "dormant"
@@ -34,13 +34,13 @@ const (
 	AccountClosed  AccountStatus = "closed"
 )
 
-// AccountStatuses lists every status.
+// AccountStatuses lists every status of a bank account.
 var AccountStatuses = []AccountStatus{AccountActive, AccountDormant, AccountFrozen, AccountClosed}
 
-// NameMatch is the similarity of the expected and the registered name.
+// NameMatch is the similarity of the expected name and the name at the bank.
 type NameMatch string
 
-// The matches.
+// The values of NameMatch.
 const (
 	NameExact   NameMatch = "exact"   // the same words
 	NamePartial NameMatch = "partial" // similar enough for the tolerance
@@ -82,7 +82,7 @@ type Beneficiary struct {
 	SuspiciousReasons []string      `json:"suspicious_reasons"`
 }
 
-// BulkCompleted is the data of verification.bulk.completed.
+// BulkCompleted is the data of the event verification.bulk.completed.
 type BulkCompleted struct {
 	BatchID    string `json:"batch_id"`
 	Total      int    `json:"total"`
@@ -92,10 +92,10 @@ type BulkCompleted struct {
 	ExpiresAt  string `json:"expires_at"`
 }
 
-// Subject returns the id of what the event is about: the batch.
+// Subject returns the id of the batch that the event is about.
 func (e BulkCompleted) Subject() string { return e.BatchID }
 
-// VerificationEvent is the data of verification.completed and verification.failed.
+// VerificationEvent is the data of verification.completed and .failed events.
 type VerificationEvent struct {
 	VerificationID string             `json:"verification_id"`
 	Method         VerificationMethod `json:"method"`
@@ -114,10 +114,10 @@ type VerificationEvent struct {
 	FailedAt      string   `json:"failed_at,omitempty"`
 }
 
-// Subject returns the id of what the event is about: the verification.
+// Subject returns the id of the verification that the event is about.
 func (e VerificationEvent) Subject() string { return e.VerificationID }
 
-// VerificationDetail is a verification with its timeline, the reply of GET
+// VerificationDetail is a verification with its timeline. It is the reply to GET
 // /v1/bank/verify/{id}?view=detail.
 type VerificationDetail struct {
 	Verification

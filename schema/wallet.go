@@ -1,9 +1,9 @@
 package schema
 
-// Currency is the only currency.
+// Currency is the currency of all amounts.
 const Currency = "INR"
 
-// Wallet is the reply of GET /v1/wallet, in rupees.
+// Wallet is the reply to GET /v1/wallet. Amounts are in rupees.
 type Wallet struct {
 	Status    string `json:"status"`
 	Currency  string `json:"currency"`
@@ -12,23 +12,23 @@ type Wallet struct {
 	Balance   Paise  `json:"balance"`   // available and held
 }
 
-// PaymentState is the progress of a payment into a wallet.
+// PaymentState is the state of a payment into a wallet.
 type PaymentState string
 
-// The states.
+// The states of a payment.
 const (
 	PaymentPending PaymentState = "pending"
 	PaymentSuccess PaymentState = "success"
 	PaymentFailed  PaymentState = "failed"
 )
 
-// PaymentStates lists every state.
+// PaymentStates lists every state of a payment.
 var PaymentStates = []PaymentState{PaymentPending, PaymentSuccess, PaymentFailed}
 
-// PaymentMethod is the method of a payment into a wallet.
+// PaymentMethod is how a payment into a wallet is made.
 type PaymentMethod string
 
-// The methods. UPI is the default.
+// The methods of payment. UPI is the default.
 const (
 	UPI          PaymentMethod = "upi"
 	Card         PaymentMethod = "card"
@@ -36,14 +36,14 @@ const (
 	BankTransfer PaymentMethod = "bank_transfer"
 )
 
-// PaymentMethods lists every method.
+// PaymentMethods lists every method of payment.
 var PaymentMethods = []PaymentMethod{UPI, Card, NetBanking, BankTransfer}
 
-// WalletTopup is the purpose of every payment.
+// WalletTopup is the purpose in every payment.
 const WalletTopup = "wallet_topup"
 
 // Payment is a payment in replies and, once it is final, in events. Balance is the
-// wallet's available amount right afterwards.
+// available amount of the wallet right after the payment.
 type Payment struct {
 	PaymentID   string        `json:"payment_id"`
 	Amount      Paise         `json:"amount"`
@@ -59,11 +59,11 @@ type Payment struct {
 	Error       *Problem      `json:"error,omitempty"`
 }
 
-// Subject returns the id of what an event with this payment is about: the payment.
+// Subject returns the id of the payment that an event is about.
 func (p Payment) Subject() string { return p.PaymentID }
 
-// WalletEntry is a line of an account's statement: the changes of the available
-// and the reserved amount.
+// WalletEntry is a line of an account's statement: by how much the available and the
+// reserved amount changed.
 type WalletEntry struct {
 	Subject   string `json:"subject"` // id of the recharge or payment
 	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund

@@ -2,13 +2,13 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between two instances, one of
-// which creates a subscription and the other an event. A subscription receives
-// every event created after it. It receives no event that is older than it by more
-// than the margin.
+// WebhookClockMargin is the tolerated clock skew between two instances. One of them
+// creates a subscription, and the other an event. A subscription receives every event
+// that is created after the subscription. It receives no event that is older than the
+// subscription by more than the margin.
 const WebhookClockMargin = time.Minute
 
-// Webhook is a subscription without its secret. Times are RFC 3339 in UTC, with
+// Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, with
 // seconds.
 type Webhook struct {
 	ID          string      `json:"id"` // wh_ + ULID
@@ -19,17 +19,17 @@ type Webhook struct {
 	Mode        string      `json:"mode"` // live or sandbox
 	CreatedAt   string      `json:"created_at"`
 	SecretLast4 string      `json:"secret_last4"`
-	// ClearNumbers is present if recharge.* events contain unmasked numbers.
+	// ClearNumbers is true if the numbers in recharge.* events are not masked.
 	ClearNumbers bool `json:"clear_numbers,omitempty"`
-	// PreviousSecretUntil is when the secret before a rotation expires; null if
-	// only one secret signs.
+	// PreviousSecretUntil is when the previous secret expires after a rotation; null if
+	// deliveries are signed with one secret only.
 	PreviousSecretUntil *string `json:"previous_secret_until"`
-	// Backlog is present if the backlog limit made the oldest deliveries fail in
-	// the last 30 days.
+	// Backlog is present if, in the last 30 days, waiting deliveries failed because
+	// they exceeded the backlog limit.
 	Backlog *WebhookBacklog `json:"backlog,omitempty"`
 }
 
-// WebhookBacklog reports that the waiting deliveries of a webhook exceeded the
+// WebhookBacklog reports that a webhook had more waiting deliveries than the backlog
 // limit.
 type WebhookBacklog struct {
 	Limit     int64  `json:"limit"`  // largest number of waiting deliveries
@@ -37,8 +37,8 @@ type WebhookBacklog struct {
 	ReachedAt string `json:"reached_at"`
 }
 
-// WebhookReply is the reply about one subscription. Only the reply that creates a
-// subscription has Secret, and only if the service generated it.
+// WebhookReply is a reply about one subscription. Secret is only in the reply that
+// creates the subscription, and only if the service generated the secret.
 type WebhookReply struct {
 	Status string `json:"status"`
 	Webhook
@@ -46,14 +46,14 @@ type WebhookReply struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// WebhookDeleted is the reply of DELETE /v1/webhooks/{id}.
+// WebhookDeleted is the reply to DELETE /v1/webhooks/{id}.
 type WebhookDeleted struct {
 	Status  string `json:"status"`
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
 }
 
-// WebhookTested is the reply of POST /v1/webhooks/{id}/test.
+// WebhookTested is the reply to POST /v1/webhooks/{id}/test.
 type WebhookTested struct {
 	Status     string `json:"status"`
 	EventID    string `json:"event_id"`
@@ -74,8 +74,8 @@ const (
 // DeliveryStates lists every state of a delivery.
 var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliveryDelivered, DeliveryFailed, DeliveryCancelled}
 
-// Delivery is one event for one subscription. Times are RFC 3339 in UTC, with
-// milliseconds.
+// Delivery is the delivery of one event to one subscription. Times are RFC 3339 in UTC,
+// with milliseconds.
 type Delivery struct {
 	ID        string        `json:"id"` // dlv_ + ULID
 	WebhookID string        `json:"webhook_id"`
@@ -84,20 +84,20 @@ type Delivery struct {
 	State     DeliveryState `json:"state"`
 	Made      int           `json:"attempts_made"`
 	CreatedAt string        `json:"created_at"`
-	// NextAttemptAt is null while an attempt runs or is about to start, and if no
-	// attempt will follow.
+	// NextAttemptAt is when the next attempt is due. It is null while an attempt runs
+	// or is about to start, and if no attempt will follow.
 	NextAttemptAt *string `json:"next_attempt_at"`
 	FinishedAt    *string `json:"finished_at"`
-	// RetryOf is the delivery that this manual retry repeats. RetriedAs is the
-	// manual retry of this delivery.
+	// RetryOf is the id of the delivery that this delivery retries manually. RetriedAs
+	// is the id of the manual retry of this delivery.
 	RetryOf   *string `json:"retry_of"`
 	RetriedAs *string `json:"retried_as"`
-	// LastAttempt is null before the first attempt has ended.
+	// LastAttempt is the newest attempt. It is null before the first attempt has ended.
 	LastAttempt *LastAttempt `json:"last_attempt"`
 }
 
-// LastAttempt is the newest attempt of a delivery or of a webhook. It is an
-// [Attempt] without the response's body.
+// LastAttempt is the newest attempt of a delivery or a webhook. It is an [Attempt]
+// without the body of the response.
 type LastAttempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -107,13 +107,13 @@ type LastAttempt struct {
 	Error      string  `json:"error"`
 }
 
-// DeliveryReply is the reply about one delivery.
+// DeliveryReply is a reply about one delivery.
 type DeliveryReply struct {
 	Status string         `json:"status"`
 	Data   DeliveryDetail `json:"data"`
 }
 
-// DeliveryDetail is a delivery with its URL and its attempts, oldest first.
+// DeliveryDetail is a delivery with its URL and its attempts, the oldest first.
 type DeliveryDetail struct {
 	Delivery
 
@@ -135,9 +135,9 @@ const (
 	StageStatus  Stage = "status"
 )
 
-// Attempt is one POST of a delivery. The HTTP status is null without a response.
-// Error is the reason of the failure, empty for 2xx. Body is the response's first
-// KiB; invalid UTF-8 becomes U+FFFD.
+// Attempt is one HTTP request (POST) of a delivery. The HTTP status is null if there
+// was no response. Error is the reason of the failure, empty for 2xx. Body is the first
+// KiB of the response; invalid UTF-8 becomes U+FFFD.
 type Attempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -148,15 +148,14 @@ type Attempt struct {
 	Body       string  `json:"response_body"`
 }
 
-// NoWebhook returns the not_found error for a webhook that does not exist or
-// belongs to another account. field is the request field with its id.
+// NoWebhook returns the error not_found for a webhook that does not exist or belongs to
+// another account. field is the request field with the webhook's id.
 func NoWebhook(field string) error {
 	return NewProblem(NotFound, field, "There is no such webhook.")
 }
 
-// DeliveriesRetried is the reply of the manual retry endpoints. HasMore reports
-// that the range has further failed deliveries. Repeating the request retries
-// those.
+// DeliveriesRetried is the reply of the endpoints for manual retries. HasMore reports
+// that the range has more failed deliveries. To retry those, repeat the request.
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`

@@ -1,13 +1,13 @@
 package schema
 
-// World is one of two separate sets of all data: live or sandbox. A key belongs to one
-// world and cannot access the other.
+// World is one of two separate sets of all data, live or sandbox. An API key belongs to
+// one world and cannot access the other.
 type World uint8
 
 const (
-	// Live holds measured air and real transactions.
+	// Live is the world of measured air quality and real transactions.
 	Live World = iota
-	// Sandbox holds simulated air and mock transactions.
+	// Sandbox is the world of simulated air quality and mock transactions.
 	Sandbox
 )
 
@@ -22,7 +22,7 @@ func (w World) String() string {
 	return "live"
 }
 
-// WorldOf parses a name that [World.String] wrote. Any other text means Live.
+// WorldOf returns the World with a name from [World.String]. Any other text means Live.
 func WorldOf(name string) World {
 	if name == Sandbox.String() {
 		return Sandbox

@@ -1,3 +1,3 @@
-// Package arch checks the structure of the project: allowed imports, allowed folders, sizes, and what no file may
-// contain. Its tests apply the rules to the whole project on every run.
+// Package arch checks the structure of the project: allowed imports, allowed folders, sizes, and texts that no
+// file may contain. Its tests check the whole project.
 package arch

@@ -25,8 +25,8 @@ type Analyst struct {
 	Total   time.Duration // execution time of all queries per hour
 }
 
-// DefaultAnalyst are limits for two analysts on a server with 16 GiB that also serves Vayu. A year of hourly data of
-// India is read in seconds within 1 GiB; a notebook handles 10 million rows.
+// DefaultAnalyst returns limits that suit two analysts on a server with 16 GiB that also serves Vayu. A query reads a
+// year of hourly data of India in seconds within 1 GiB. A notebook can handle 10 million rows.
 func DefaultAnalyst() Analyst {
 	return Analyst{Memory: 4 * config.GiB, Time: time.Minute, Rows: 10_000_000, Queries: 1000, Total: 20 * time.Minute}
 }
@@ -36,11 +36,11 @@ var (
 	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Statements create the user, or update limits and password of an existing one. Each user has a settings profile of
-// its own, so that limits can differ.
+// Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user
+// has a settings profile of its own, so that limits can differ between users.
 //
-// The setting readonly is 2: with 1 most clients cannot set the format of their results. Limits cannot be raised, nor
-// set to 0, which means no limit. Tables are read as with FINAL, and a subquery sees all shards.
+// The setting readonly is 2, because with 1 most clients cannot set the format of their results. A user cannot raise
+// a limit, or set it to 0, which means no limit. Tables are read as with FINAL, and a subquery sees all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

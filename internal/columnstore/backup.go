@@ -20,12 +20,13 @@ import (
 	"vayu/internal/backupfile"
 )
 
-// Backup copies the tables that the migrations in files define into dir, for each of worlds (live, sandbox). Reads
-// and writes continue. dir must be absent or empty. The backup has a manifest only if Backup returns nil.
+// Backup copies the tables of each of worlds (live, sandbox) into dir. These are the tables that the migrations in
+// files define. Reads and writes continue. dir must be absent or empty. The backup has a manifest only if Backup
+// returns nil.
 //
-// Of each key only the latest row is copied. Tables are read in the reverse order of their creation, so that derived
-// tables come before their sources. So the copy contains the sources of every derived row in it. It may miss rows
-// that are stored while it is made.
+// Of each key Backup copies only the latest row. It reads tables in the reverse order of their creation, so that
+// derived tables come before their sources. So the backup contains the sources of every derived row in it. It may
+// miss rows that are stored while Backup runs.
 func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m := Manifest{Format: backupFormat, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}
@@ -97,7 +98,7 @@ func (b *backup) database(ctx context.Context, files fs.FS, world Params) (Datab
 	return d, nil
 }
 
-// names runs a query for one column of text.
+// names runs a query and returns the strings in the only column of its result.
 func (db *DB) names(ctx context.Context, query string, args ...any) (names []string, err error) {
 	rows, err := db.conn.Query(ctx, query, args...)
 	if err != nil {
@@ -116,7 +117,7 @@ func (db *DB) names(ctx context.Context, query string, args ...any) (names []str
 
 var createTable = regexp.MustCompile("(?im)^CREATE TABLE (?:IF NOT EXISTS )?[^.\\s]+\\.`?([A-Za-z0-9_]+)")
 
-// definedTables lists the tables of the migrations in the order of their creation.
+// definedTables returns the names of the tables that the migrations create, in the order of their creation.
 func definedTables(files fs.FS, world Params) (tables []string, err error) {
 	list, err := readMigrations(files)
 	if err != nil {
@@ -137,8 +138,8 @@ func definedTables(files fs.FS, world Params) (tables []string, err error) {
 	return tables, nil
 }
 
-// finalRows makes a query read only the latest row of each key. All rows of a key are in one partition, so it is
-// enough to merge one partition at a time. The second setting does that, which saves memory.
+// finalRows returns a context whose queries read only the latest row of each key. All rows of a key are in one
+// partition, so ClickHouse can merge one partition at a time. The second setting does that to save memory.
 func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
@@ -201,7 +202,7 @@ func (b *backup) partition(ctx context.Context, database string, t TableBackup, 
 	return f, err
 }
 
-// append writes a block without its last column, which has the hashes of the rows.
+// append writes a block without its last column, the hashes of the rows, which append adds to f.Hash.
 func (f *FileBackup) append(w io.Writer, block *proto.Block, buffer *chproto.Buffer) error {
 	if block.Rows() == 0 {
 		return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
-// blockRows is the maximum number of rows in memory, equal to ClickHouse's block size. For the widest table they
-// need 10 MB.
+// blockRows is the maximum number of rows of a block in memory, equal to ClickHouse's block size. A block of the
+// widest table needs 10 MB.
 const blockRows = 65_409
 
-// blockReader reads blocks of ClickHouse's Native format without BlockInfo, the form of files and HTTP.
+// blockReader reads blocks in ClickHouse's Native format without BlockInfo, as in files and over HTTP.
 type blockReader struct {
 	buffer *bufio.Reader
 	reader *chproto.Reader
@@ -30,7 +30,7 @@ func newBlockReader(r io.Reader) *blockReader {
 	return &blockReader{buffer, chproto.NewReader(buffer)}
 }
 
-// next returns the next block. It returns io.EOF only at the start of a block.
+// next returns the next block. The error is io.EOF only if there are no more blocks.
 func (b *blockReader) next() (*proto.Block, error) {
 	if _, err := b.buffer.Peek(1); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks passes every block of a result to take, which must not keep it. Over HTTP, as from the embedded
-// engine, clickhouse-go delivers columns. Over the native protocol it delivers rows only.
+// selectBlocks runs a query and passes every block of the result to take, which must not keep the block. Over
+// HTTP, as from the embedded engine, clickhouse-go delivers columns. Over the native protocol it delivers rows.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -68,7 +68,7 @@ func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func
 	}
 }
 
-// selectRows is selectBlocks for a client that delivers rows.
+// selectRows is selectBlocks for the native protocol, over which clickhouse-go delivers rows.
 func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	rows, err := conn.Query(ctx, query)
 	if err != nil {
@@ -107,7 +107,7 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 	return take(block)
 }
 
-// insertBlocks stores the data of r, which is in Native format. insert is "INSERT INTO table (columns)".
+// insertBlocks inserts the data of r, which is in Native format. insert is "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
 	err := conn.InsertFormat(clickhouse.Context(ctx, insertSettings(NewToken())), "Native", insert, buffer)
@@ -117,11 +117,10 @@ func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Rea
 	return err
 }
 
-// batchBlocks is the number of blocks in one INSERT. They have a million rows, which ClickHouse stores as one
-// part.
+// batchBlocks is the number of blocks in one INSERT: a million rows, which ClickHouse stores as one part.
 const batchBlocks = 16
 
-// insertRows is insertBlocks for a client that takes rows.
+// insertRows is insertBlocks for the native protocol, over which clickhouse-go sends rows.
 func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	blocks := newBlockReader(r)
 	for {
@@ -132,7 +131,7 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 	}
 }
 
-// insertBatch runs one INSERT. over is true after the last one.
+// insertBatch runs one INSERT with the next batchBlocks blocks. over is true if no blocks are left.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
 	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, insertSettings(NewToken())), insert)
 	if err != nil {
@@ -145,7 +144,7 @@ func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *b
 	return over, batch.Send()
 }
 
-// fill appends the rows of the next blocks. over is true if there are no more.
+// fill appends the rows of the next batchBlocks blocks to batch. over is true if no blocks are left.
 func fill(batch driver.Batch, blocks *blockReader) (over bool, err error) {
 	for range batchBlocks {
 		block, err := blocks.next()

@@ -1,5 +1,5 @@
 // Package columnstore opens ClickHouse: a server or cluster by DSN, or the embedded engine in a supervised child
-// process (package embedded). The same code uses both through clickhouse-go.
+// process (package embedded). The same code uses all of them through clickhouse-go.
 package columnstore
 
 import (
@@ -18,7 +18,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// DB is one ClickHouse. It is safe for concurrent use.
+// DB is one ClickHouse server, cluster or embedded engine. It is safe for concurrent use.
 type DB struct {
 	cfg      Config
 	log      *slog.Logger
@@ -29,7 +29,7 @@ type DB struct {
 	health   health
 }
 
-// Open prepares a DB. It starts nothing and does not connect; Run and each query do.
+// Open returns a DB for a valid configuration. Open neither starts the engine nor connects: Run and each query do.
 func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	faults := cfg.Validate()
 	if cfg.DSN == "" && cfg.Data == "" {
@@ -61,30 +61,29 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 	return db, nil
 }
 
-// Embedded reports whether the engine is a child process on this machine.
+// Embedded reports whether the DB is the embedded engine, not a server or cluster.
 func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 
-// OwnsEngine reports whether this process started the running embedded engine, and so is the only one that changes
-// its tables. It is false for a server, and for a command that uses the engine of a service.
+// OwnsEngine reports whether this process started the running embedded engine. Then only this process changes the
+// engine's tables. It is false for a server, and for a command that uses the engine of a service.
 func (db *DB) OwnsEngine() bool { return db.Embedded() && db.endpoint.own() }
 
-// Cluster is the cluster's name, "" for a single node.
+// Cluster returns the cluster's name, "" for a single node.
 func (db *DB) Cluster() string { return db.cfg.Cluster }
 
-// Conn is the pool of connections. It survives restarts of the embedded engine: a query waits up to dialTimeout for
-// the engine and then fails. Run closes the pool when it returns.
+// Conn returns the pool of connections. The pool survives restarts of the embedded engine: a query waits up to
+// dialTimeout for the engine and then fails. Run closes the pool when it returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
-// reservedConnections is one for the live snapshot and one for the sandbox's. A snapshot is the current answers in
-// memory.
+// reservedConnections is one connection each for the live and the sandbox snapshot, the current answers in memory.
 const reservedConnections = 2
 
-// Reserved is a second, small pool for queries that must not wait for client queries on Conn. The engine has
-// capacity for both pools.
+// Reserved returns a second, small pool for queries that must not wait for the clients' queries on Conn. The engine
+// has capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error that would end Run: the embedded engine's library is missing, or another process keeps the
-// data directory locked. It starts nothing.
+// Check returns an error with which Run would end: the embedded engine's library is missing, or another process has
+// locked the data directory. Check starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil
@@ -100,10 +99,10 @@ func (db *DB) Check() error {
 	return err
 }
 
-// Run keeps the engine running until ctx ends. It starts the child, restarts it when it dies or hangs, and stops it
-// at the end. With Config.Share it uses a running engine. With a DSN it only waits. It returns nil when ctx ends.
-// Any error is one that no restart would fix: the library is missing, or another process has locked the data
-// directory. Run is called once.
+// Run keeps the embedded engine running until ctx ends. It starts the child process, restarts the child when it
+// dies or hangs, and stops the child at the end. With Config.Share it uses an engine that already runs. With a DSN
+// it only waits. Run returns nil when ctx ends. An error means that no restart would help: the library is missing,
+// or another process has locked the data directory. Call Run once.
 func (db *DB) Run(ctx context.Context) error {
 	defer func() { _ = errors.Join(db.conn.Close(), db.reserved.Close()) }()
 	if !db.Embedded() {
@@ -119,7 +118,7 @@ func (db *DB) Run(ctx context.Context) error {
 	return err
 }
 
-// readyPause is the time between two checks whether a server answers.
+// readyPause is the time between two checks whether ClickHouse answers.
 const readyPause = 200 * time.Millisecond
 
 const (
@@ -129,8 +128,8 @@ const (
 	commandTimeout = 20 * time.Second
 )
 
-// Ready waits until ClickHouse answers. If ctx ends first, it returns the last error. It fails at once if the
-// embedded engine cannot run at all.
+// Ready waits until ClickHouse answers. If ctx ends first, it returns the error of the last attempt. It fails at
+// once if the embedded engine cannot run.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc
@@ -170,7 +169,7 @@ func (db *DB) ready(ctx context.Context) error {
 	return db.conn.Ping(ctx)
 }
 
-// Version queries the version of ClickHouse, such as 26.7.2.1.
+// Version returns the version of ClickHouse, such as 26.7.2.1.
 func (db *DB) Version(ctx context.Context) (string, error) {
 	var version string
 	if err := db.conn.QueryRow(ctx, "SELECT version()").Scan(&version); err != nil {
@@ -179,7 +178,7 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// Holder returns the process that has locked the data directory of the embedded engine; ok is false if none has.
+// Holder returns the process that has locked the embedded engine's data directory; ok is false if there is none.
 func (db *DB) Holder() (h embedded.Holder, ok bool) {
 	if !db.Embedded() {
 		return embedded.Holder{}, false

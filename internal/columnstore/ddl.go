@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// DDL returns the rendered statements that [Migrate] runs on an empty database: the database, its migration table,
-// and all of files. It runs no query.
+// DDL returns the rendered statements that [Migrate] runs on an empty server: they create the database, its table
+// "migration", and all tables of files. DDL runs no query.
 func DDL(files fs.FS, p Params) ([]string, error) {
 	if err := p.validate(); err != nil {
 		return nil, err

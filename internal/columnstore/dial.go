@@ -10,11 +10,11 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// maxHostTimeout limits the wait for one of several hosts.
+// maxHostTimeout limits the wait for each host if the DSN has several.
 const maxHostTimeout = 3 * time.Second
 
-// limitDial ends clickhouse-go's connection attempts with the caller's context. By itself clickhouse-go waits 30 s
-// for a host that does not answer, so the caller's context ends before it tries the next host.
+// limitDial makes clickhouse-go's attempts to connect end with the caller's context. By itself clickhouse-go waits
+// 30 s for a host that does not answer. Then the context would end before the next host is tried.
 func limitDial(options *clickhouse.Options) {
 	options.DialStrategy = dialInTurn
 	if options.Protocol != clickhouse.Native {
@@ -35,7 +35,7 @@ func limitDial(options *clickhouse.Options) {
 	}
 }
 
-// dialInTurn tries hosts in clickhouse-go's order, each for its share of the remaining time.
+// dialInTurn tries the hosts in clickhouse-go's order. Each host gets its share of the remaining time.
 func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
 	left := len(options.Addr)
 	return clickhouse.DefaultDialStrategy(ctx, id, options, func(ctx context.Context, address string, options *clickhouse.Options) (clickhouse.DialResult, error) {
@@ -49,8 +49,8 @@ func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial c
 	})
 }
 
-// handshakeConn is a connection during the handshake of client and server. Its deadline is never later than the
-// caller's. The handshake is over when clickhouse-go clears its own deadline.
+// handshakeConn is a connection whose deadline is never later than the caller's, during the handshake of client
+// and server. The handshake is over when clickhouse-go clears the deadline that it has set.
 type handshakeConn struct {
 	net.Conn
 
@@ -63,7 +63,7 @@ func newHandshakeConn(ctx context.Context, conn net.Conn) *handshakeConn {
 	return &handshakeConn{Conn: conn, end: end}
 }
 
-// SetDeadline sets the earlier of t and the caller's deadline. A zero t ends the handshake and removes both.
+// SetDeadline sets t or the caller's deadline, whichever is earlier. A zero t ends the handshake and removes both.
 func (g *handshakeConn) SetDeadline(t time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

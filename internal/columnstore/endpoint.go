@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// endpoint is the current address and state of the embedded engine.
+// endpoint is the current address of the embedded engine, and whether the engine is up.
 type endpoint struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed at every change
@@ -19,7 +19,7 @@ type endpoint struct {
 	stopped bool  // it never will be again
 }
 
-// access is the address and password of one start of the engine.
+// access is the address and password of an engine since its last start.
 type access struct {
 	address, password string
 	own               bool // this process has started it
@@ -37,20 +37,20 @@ func (e *endpoint) set(change func()) {
 	e.changed = make(chan struct{})
 }
 
-// serve publishes a working engine.
+// serve marks the engine as up, with its address and password.
 func (e *endpoint) serve(a access) { e.set(func() { e.access, e.up, e.reason = a, true, nil }) }
 
-// own reports whether this process started the engine that is up.
+// own reports whether the engine is up and was started by this process.
 func (e *endpoint) own() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.up && e.access.own
 }
 
-// lose marks the engine as unavailable for now.
+// lose marks the engine as down until serve is called again.
 func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }
 
-// fail marks the engine as unavailable permanently.
+// fail marks the engine as down for good.
 func (e *endpoint) fail(reason error) {
 	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
 }
@@ -61,13 +61,13 @@ type stoppedError struct{ reason error }
 func (e *stoppedError) Error() string { return e.reason.Error() }
 func (e *stoppedError) Unwrap() error { return e.reason }
 
-// wait returns the engine's address as soon as it is up.
+// wait waits until the engine is up, and returns its address and password.
 func (e *endpoint) wait(ctx context.Context) (access, error) {
 	a, _, err := e.now(ctx)
 	return a, err
 }
 
-// now waits as wait does, and also returns a channel that is closed when the endpoint changes.
+// now is wait that also returns a channel. The channel is closed when the endpoint changes.
 func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()
@@ -87,10 +87,10 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	}
 }
 
-// dialTimeout is how long a query waits for an engine that restarts, which takes about a second.
+// dialTimeout is how long a query waits for a restarting engine. A restart takes about a second.
 const dialTimeout = 5 * time.Second
 
-// dial connects to the current engine. If its address refuses the connection, the engine has just died, and
+// dial connects to the current engine. If the address refuses the connection, the engine has just died, and
 // dial waits for the next one. That is safe, because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -113,13 +113,13 @@ func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// transport adds the password, which exists only after the engine's first start.
+// transport adds the password, which the engine creates at its first start, to each request.
 type transport struct {
 	where *endpoint
 	next  *http.Transport
 }
 
-// RoundTrip sends one request with the credentials of the engine that is up.
+// RoundTrip waits until the engine is up, and sends a request with the engine's password.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), dialTimeout)
 	a, err := t.where.wait(ctx)
@@ -133,8 +133,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// CloseIdleConnections lets clickhouse-go close its sockets.
+// CloseIdleConnections closes idle connections. clickhouse-go calls it when a pool closes.
 func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// answerTimeout limits the time to the first byte of a result. The engine's own limits take effect earlier.
+// answerTimeout limits the time to the first byte of a result. The engine's own limits end a query earlier.
 const answerTimeout = 24 * time.Hour

@@ -10,10 +10,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings are the settings of one insert. By default an insert may touch 100 partitions, and a file of daily
-// means spans more months, so that limit is off. A cluster acknowledges a batch when its shards have stored it, not
-// when one node has queued it. Async insert is off, because batches are large. Deduplication is on, whatever the
-// server's profile. With a token, inserts are compared by token and not by content.
+// insertSettings returns the settings of one INSERT. By default an INSERT may touch 100 partitions (months). A file
+// of daily means has more, so that limit is off. A cluster acknowledges a batch when its shards have stored the
+// batch, not when one node has queued it. Async insert is off, because batches are large. Deduplication is on,
+// whatever the server's profile. With a token, ClickHouse compares inserts by token and not by content.
 func insertSettings(token string) clickhouse.QueryOption {
 	return clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,
@@ -26,16 +26,16 @@ type Preparer interface {
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// NewToken returns a new unique token.
+// NewToken returns a new unique token for Insert.
 func NewToken() string { return rand.Text() }
 
-// Insert stores whole columns in a table, in one insert, and returns nil once ClickHouse has acknowledged them. Each
-// of values is a typed slice, in the order of columns, which declare the types on the wire.
+// Insert inserts whole columns into a table, and returns nil once ClickHouse has stored them. Each of values is a
+// typed slice. values are in the order of columns, which declare the types on the wire.
 //
 // token makes the insert idempotent on a replicated table. If the outcome is unknown, after a broken connection or a
-// timeout, repeat it with the same token and rows. The table then stores only what is missing, also behind a
-// distributed table. A new token always stores, even rows equal to earlier ones, so that the last insert wins. A
-// table that is not replicated stores every insert; the newer of two equal keys counts.
+// timeout, repeat Insert with the same token and rows. The table then stores only the missing rows, also behind a
+// distributed table. With a new token Insert always stores the rows, even if they equal earlier ones, so that the
+// last insert wins. A table that is not replicated stores every insert; of two equal keys the newer counts.
 func Insert(ctx context.Context, conn Preparer, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// logForwarder forwards the engine's log lines to the service's log. Lines that are not JSON come from the library.
+// logForwarder writes the engine's log lines to the service's log. A line that is not JSON comes from libchdb.
 type logForwarder struct {
 	log  *slog.Logger
 	rest []byte
 }
 
-// maxLine bounds an incomplete line in the buffer.
+// maxLine limits how much of an incomplete line is buffered, in bytes.
 const maxLine = 64 << 10
 
-// Write receives a piece of the engine's standard error, and forwards each complete line of it.
+// Write receives part of the engine's standard error, and logs each complete line.
 func (r *logForwarder) Write(p []byte) (int, error) {
 	r.rest = append(r.rest, p...)
 	for {

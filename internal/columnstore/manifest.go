@@ -9,8 +9,8 @@ import (
 	"vayu/internal/backupfile"
 )
 
-// Manifest describes a backup. It is the file manifest.json, written last: a directory without it is an incomplete
-// backup.
+// Manifest describes a backup. It is the file manifest.json, which is written last: without that file a backup is
+// incomplete.
 type Manifest struct {
 	Format     int              `json:"format"`     // of the backup, backupFormat
 	ClickHouse string           `json:"clickhouse"` // version that was read
@@ -24,7 +24,7 @@ type DatabaseBackup struct {
 	Name       string        `json:"name"`
 	Migrations []record      `json:"migrations"` // that were applied
 	Tables     []TableBackup `json:"tables"`     // in the order in which they were read
-	// Skipped are tables that no migration defines.
+	// Skipped are tables of the database that no migration defines.
 	Skipped []string `json:"skipped,omitempty"`
 }
 
@@ -35,8 +35,8 @@ type TableBackup struct {
 	Files   []FileBackup `json:"files"`
 }
 
-// FileBackup is one partition of a table: ClickHouse's Native format in zstd, which ClickHouse's function file() also
-// reads.
+// FileBackup is a file with one partition of a table, in ClickHouse's Native format and zstd. ClickHouse's function
+// file() can also read it.
 type FileBackup struct {
 	Path      string `json:"path"`      // relative to the manifest, with slashes
 	Partition string `json:"partition"` // its id in ClickHouse
@@ -44,11 +44,11 @@ type FileBackup struct {
 	Hash      hash   `json:"hash"`   // of the rows' contents in any order: sum(cityHash64(tuple(columns)))
 	Bytes     int64  `json:"bytes"`  // of the file
 	SHA256    string `json:"sha256"` // of the file, hexadecimal
-	// Raw is the size before compression, bytes.
+	// Raw is the size before compression, in bytes.
 	Raw int64 `json:"raw"`
 }
 
-// hash is written as hexadecimal text: not every JSON reader preserves a 64-bit number.
+// hash is a 64-bit hash. In JSON it is hexadecimal text, because not every JSON reader preserves a 64-bit number.
 type hash uint64
 
 // MarshalText implements encoding.TextMarshaler.
@@ -69,7 +69,7 @@ func (t TableBackup) Rows() (rows uint64) {
 	return rows
 }
 
-// Size sums up the backup: its tables, rows, the bytes of its files, and their bytes before compression.
+// Size returns the sums over a backup: tables, rows, bytes of files, and their bytes before compression (raw).
 func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 	for _, d := range m.Databases {
 		tables += len(d.Tables)
@@ -84,10 +84,10 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 	return tables, rows, bytes, raw
 }
 
-// backupFormat is increased when older programs cannot read the backup any more.
+// backupFormat is increased by each change after which older programs cannot read a backup.
 const backupFormat = 1
 
-// ReadManifest reads the manifest of the backup in dir. It fails for an incomplete backup, or one of a newer program.
+// ReadManifest reads the manifest of the backup in dir. It fails if the backup is incomplete, or of a newer program.
 func ReadManifest(dir string) (m Manifest, err error) {
 	if err := backupfile.ReadManifest(dir, &m); err != nil {
 		return Manifest{}, err

@@ -5,13 +5,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are the metrics of the engine.
+// metrics are the metrics of the embedded engine.
 type metrics struct {
 	restarts prometheus.Counter
 	up       prometheus.Gauge
 }
 
-// newMetrics makes the metrics and registers them in reg, if it is not nil.
+// newMetrics returns the metrics, registered in reg unless reg is nil.
 func newMetrics(reg prometheus.Registerer) metrics {
 	auto := promauto.With(reg)
 	m := metrics{

@@ -16,14 +16,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// migration is one numbered file.
+// migration is one numbered SQL file.
 type migration struct {
 	version uint32
 	name    string // of the file
 	text    string
 }
 
-// sum is the checksum of the file's text. It detects an applied migration that was edited later.
+// sum returns the checksum of the file's text. It shows whether an applied migration was edited later.
 func (m migration) sum() string {
 	sum := sha256.Sum256([]byte(m.text))
 	return hex.EncodeToString(sum[:8])
@@ -52,8 +52,8 @@ func Migrate(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	return db.migrate(ctx, list, p)
 }
 
-// CheckMigrated checks that the database p.Database is up to date, and changes nothing. It returns a *BehindError for
-// a database that is older or missing. Otherwise it returns the errors of Migrate.
+// CheckMigrated checks that the database p.Database is up to date, and changes nothing. The error is a *BehindError
+// if the database is missing or older than files. Other errors are those of Migrate.
 func CheckMigrated(ctx context.Context, db *DB, files fs.FS, p Params) error {
 	list, err := listFor(files, p)
 	if err != nil {
@@ -81,7 +81,7 @@ type BehindError struct {
 	Has, Want string // names of the last migrations, of the database and of this program; Has is empty for none
 }
 
-// Error describes what is missing. The caller adds the remedy.
+// Error describes which migrations are missing. The caller adds the remedy.
 func (e *BehindError) Error() string {
 	if e.Has == "" {
 		return fmt.Sprintf("%q has no tables yet", e.Database)
@@ -89,7 +89,7 @@ func (e *BehindError) Error() string {
 	return fmt.Sprintf("the tables of %q are older than this program: they are at %s, and it needs %s", e.Database, e.Has, e.Want)
 }
 
-// listFor reads the migrations of a database.
+// listFor validates p, and reads the migrations in files.
 func listFor(files fs.FS, p Params) ([]migration, error) {
 	if err := p.validate(); err != nil {
 		return nil, fmt.Errorf("migrating ClickHouse: %w", err)
@@ -101,7 +101,7 @@ func listFor(files fs.FS, p Params) ([]migration, error) {
 	return list, nil
 }
 
-// migrate applies list to the database, as Migrate describes.
+// migrate applies the migrations in list to the database, as Migrate describes.
 func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 	if db.Embedded() {
 		lock := flock.New(filepath.Join(db.cfg.Data, "migrate.lock"), flock.SetPermissions(0o600))
@@ -122,8 +122,8 @@ func (db *DB) migrate(ctx context.Context, list []migration, p Params) error {
 	return nil
 }
 
-// pending returns the files to apply. If there are any, or nothing is recorded yet, it creates the database and its
-// table "migration" where missing. A cluster may have created them on some of its nodes only.
+// pending returns the migrations to apply. Unless the database is up to date, it creates the database and its table
+// "migration" where they are missing. A cluster may have created them on some of its nodes only.
 func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migration, error) {
 	applied, found, err := db.applied(ctx, p)
 	if err != nil {
@@ -146,14 +146,14 @@ func (db *DB) pending(ctx context.Context, list []migration, p Params) ([]migrat
 	return pendingMigrations(list, applied)
 }
 
-// record is one row of the table "migration".
+// record is one row of the table "migration": an applied migration.
 type record struct {
 	Version  uint32 `ch:"version" json:"version"`
 	Name     string `ch:"name" json:"name"`
 	Checksum string `ch:"checksum" json:"checksum"`
 }
 
-// ownTables are the tables of package columnstore itself in a database.
+// ownTables creates a database and the only table of package columnstore itself, "migration".
 const ownTables = `CREATE DATABASE IF NOT EXISTS {{.Database}} {{.OnCluster}};
 CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
 (
@@ -167,7 +167,7 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by package columnar only.';
 `
 
-// applied reads the applied migrations. found is false when there is no table "migration", at least on the node that
+// applied returns the applied migrations. found is false if there is no table "migration", at least on the node that
 // answers.
 func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool, err error) {
 	var tables uint64
@@ -193,7 +193,7 @@ func (db *DB) applied(ctx context.Context, p Params) (rows []record, found bool,
 // recordColumns are the columns of table "migration" that apply writes.
 var recordColumns = []clickhouse.ColumnNameAndType{{Name: "version", Type: "UInt32"}, {Name: "name", Type: "String"}, {Name: "checksum", Type: "String"}}
 
-// apply runs one file and records it.
+// apply runs the statements of one migration and records the migration as applied.
 func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	text, err := p.render(m.name, m.text)
 	if err != nil {
@@ -209,12 +209,12 @@ func (db *DB) apply(ctx context.Context, m migration, p Params) error {
 	return nil
 }
 
-// guardComment is the comment above a statement that runs only while a table on this node has a column. Files that
-// change a table's columns need it: a file that stopped half-way is applied again, and two programs may apply it
+// guardComment matches a comment above a statement that runs only if a table on this node has a column. A change of a
+// column needs that guard: a file that stopped half-way is applied again, and two programs may apply a file
 // concurrently.
 var guardComment = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
-// statements runs the statements of a text one after the other.
+// statements runs the statements in text one after the other.
 func (db *DB) statements(ctx context.Context, text string, p Params) error {
 	for n, statement := range splitStatements(text) {
 		if err := db.statement(ctx, statement, p); err != nil {
@@ -224,8 +224,8 @@ func (db *DB) statements(ctx context.Context, text string, p Params) error {
 	return nil
 }
 
-// statement runs one statement, if its guard holds. If a guarded statement fails and its guard no longer holds,
-// another program has run it; that is no error.
+// statement runs one statement, if its guard column exists. A failure is no error if the column does not exist
+// afterwards, because another program has then run the statement.
 func (db *DB) statement(ctx context.Context, statement string, p Params) error {
 	guard := guardComment.FindStringSubmatch(statement)
 	if guard == nil {
@@ -254,7 +254,7 @@ func (db *DB) hasColumn(ctx context.Context, p Params, table, column string) (bo
 	return columns > 0, nil
 }
 
-// pendingMigrations compares the files with the applied ones.
+// pendingMigrations returns the files that are not applied. It fails if an applied file is missing or was edited.
 func pendingMigrations(files []migration, applied []record) ([]migration, error) {
 	known := map[uint32]migration{}
 	for _, m := range files {
@@ -284,7 +284,7 @@ func lastName(files []migration) string {
 
 var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
 
-// readMigrations lists the files in order; a wrong name or a duplicate number is an error.
+// readMigrations returns the migrations in order. A wrong file name or a duplicate number is an error.
 func readMigrations(files fs.FS) ([]migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -313,7 +313,7 @@ func readMigrations(files fs.FS) ([]migration, error) {
 	return list, nil
 }
 
-// splitStatements splits a text after every ";" that ends a line. Pieces with only comments are dropped.
+// splitStatements splits a text after every ";" that ends a line. It drops statements that have only comments.
 func splitStatements(text string) []string {
 	var list []string
 	var current []string

@@ -5,11 +5,11 @@ import (
 	"net/url"
 )
 
-// namesBytes bounds the names of one request. A parameter is part of the request's URL, whose length servers limit
-// (http_max_uri_size, 1 MiB).
+// namesBytes limits the names in one request, in bytes. A parameter of a query is part of the request's URL.
+// Servers limit the length of a URL (http_max_uri_size, 1 MiB).
 const namesBytes = 512 << 10
 
-// NameGroups splits names into groups, in their order, each of which fits into a parameter of type Array(String).
+// NameGroups splits names, in their order, into groups. Each group fits into a parameter of type Array(String).
 func NameGroups(names []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		first, size := 0, 0

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config"
 )
 
-// options returns the clickhouse-go options for the DSN or for the embedded engine.
+// options returns the clickhouse-go options for the server in the DSN, or for the embedded engine.
 func (db *DB) options() (*clickhouse.Options, error) {
 	options := &clickhouse.Options{}
 	if !db.Embedded() {
@@ -48,8 +48,8 @@ func (db *DB) options() (*clickhouse.Options, error) {
 const finalSetting = "final"
 
 // withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies
-// FINAL by default, and a server's profile may. The service's own queries use FINAL where they need it. The others
-// select the latest version themselves (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+// FINAL by default, and a server's profile may. The service's own queries set FINAL where they need it. Its other
+// queries select the latest version (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
 func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
@@ -65,13 +65,13 @@ func Final(ctx context.Context) context.Context {
 }
 
 // clusterSettings apply to every statement on a cluster, unless the DSN sets them. A subquery sees the rows of all
-// shards. Replicas lag behind each other. So all clients write and read on a shard's first replica while it is
-// available: a query then sees every row stored before it.
+// shards. All clients write to and read from a shard's first replica while it is available. So a query sees every row
+// stored before the query, although replicas lag behind each other.
 var clusterSettings = clickhouse.Settings{
 	"distributed_product_mode": "global", "prefer_localhost_replica": 0, "load_balancing": "in_order",
 }
 
-// serverOptions returns the clickhouse-go options for the DSN. An error begins with the name of the wrong setting.
+// serverOptions returns clickhouse-go's options for the DSN. An error begins with the name of the wrong setting.
 func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	options, err := clickhouse.ParseDSN(withSecure(cfg.DSN))
 	if err != nil {
@@ -102,7 +102,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// User is the service's user on a server: the user of the DSN, or ClickHouse's default.
+// User returns the name of the service's user on a server: that in the DSN, or ClickHouse's default user.
 func (c Config) User() (string, error) {
 	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
 	if err != nil {
@@ -111,7 +111,7 @@ func (c Config) User() (string, error) {
 	return cmp.Or(options.Auth.Username, "default"), nil
 }
 
-// UnencryptedHosts are the remote hosts of the DSN to which passwords and rows travel unencrypted; none for the
+// UnencryptedHosts returns the remote hosts of the DSN to which passwords and rows travel unencrypted; none for the
 // embedded engine.
 func (c Config) UnencryptedHosts() []string {
 	if c.DSN == "" {
@@ -133,8 +133,8 @@ func (c Config) UnencryptedHosts() []string {
 	return hosts
 }
 
-// withSecure adds the parameter that clickhouse-go needs besides https. net/url does not parse several hosts with
-// ports.
+// withSecure adds the parameter secure to a DSN with https, because clickhouse-go needs both. It edits the text,
+// because net/url cannot parse several hosts with ports.
 func withSecure(dsn config.DSN) string {
 	text := string(dsn)
 	switch {
@@ -146,7 +146,7 @@ func withSecure(dsn config.DSN) string {
 	return text + "?secure=true"
 }
 
-// authorities returns the certificate authorities of the system and of a PEM file.
+// authorities returns the certificate authorities of the system and those in a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -162,7 +162,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// explainUntrusted adds the remedy to a certificate error.
+// explainUntrusted adds the remedy to an error about a certificate, and returns other errors unchanged.
 func explainUntrusted(err error) error {
 	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
 		return fmt.Errorf("the certificate of ClickHouse is not trusted (set clickhouse-ca to a PEM file of its authority): %w", err)

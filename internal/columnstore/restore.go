@@ -15,10 +15,10 @@ import (
 	"vayu/internal/backupfile"
 )
 
-// Restore loads the backup in dir into the databases of worlds (live, sandbox). They must be absent or have only
-// empty tables. It first verifies every file. It creates the tables in the version of the backup, stores the rows,
-// compares them with the manifest, and applies newer migrations. If it fails, it empties the tables that it was
-// filling.
+// Restore loads the backup in dir into the databases of worlds (live, sandbox). A database must not exist, or must
+// have only empty tables. Restore first verifies every file. Then it creates the tables in the version of the
+// backup, inserts the rows, compares them with the manifest, and applies newer migrations. If Restore fails, it
+// empties the tables that it was filling.
 func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *restore) checkEmpty(ctx context.Context, d DatabaseBackup) error {
 	return nil
 }
 
-// verifyFiles compares every file with its checksum.
+// verifyFiles returns an error unless every file has the checksum in the manifest.
 func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {
@@ -125,8 +125,8 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 }
 
 func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
-	// An INSERT returns when the file is stored completely. After a failed restore the same rows are stored again,
-	// because the token of each insert is new.
+	// An INSERT returns when the rows of the file are stored completely. After a failed restore a new one stores
+	// the same rows again, because the token of each insert is new.
 	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {
@@ -152,10 +152,10 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 	return nil
 }
 
-// clearTimeout bounds the cleanup after a failure, whose context may have ended.
+// clearTimeout limits the cleanup after a failure, which continues even if the caller's context has ended.
 const clearTimeout = time.Minute
 
-// clear empties the tables that a failed restore may have begun to fill; they were empty before it.
+// clear empties the tables that a failed restore may have begun to fill. Before the restore they were empty.
 func (r *restore) clear(ctx context.Context, databases []DatabaseBackup, targets []Params) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 	defer cancel()

@@ -16,25 +16,25 @@ import (
 // Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
 // interval. So imported history counts as old at once.
 type Storage struct {
-	// KeepReadings is the retention of readings; 0 for ever.
+	// KeepReadings is the retention of readings; 0 keeps them for ever.
 	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
-	// KeepHours is the retention of the hours of stations and cities; 0 for ever. Days are always kept.
+	// KeepHours is the retention of stations' and cities' hourly rows; 0 keeps them for ever, like daily rows.
 	KeepHours time.Duration `yaml:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
-	// Policy is the storage policy of the tables, which ClickHouse's own configuration defines; empty for the
-	// default.
+	// Policy is the name of the tables' storage policy, which ClickHouse's own configuration defines; empty for the
+	// default policy.
 	Policy string `yaml:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
-	// ColdAfter is the age at which readings and hours move to ColdVolume; 0 for never.
+	// ColdAfter is the age at which readings and hourly rows move to ColdVolume; 0 for never.
 	ColdAfter time.Duration `yaml:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
 	// ColdVolume is the volume of Policy to which old rows move.
 	ColdVolume string `yaml:"cold-volume" help:"volume of the storage policy for old rows"`
 }
 
-// minKeep is the shortest retention: a roll-up reads 30 hours back, and a feed catches up after days without data.
+// minKeep is the shortest retention. A roll-up reads 30 hours back, and a feed may catch up after days without data.
 const minKeep = 7 * 24 * time.Hour
 
 var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// Validate returns the settings that are wrong or contradict each other. It implements config.Validator.
+// Validate returns an error for each setting that is wrong or contradicts another. It implements config.Validator.
 func (s Storage) Validate() []error {
 	var faults []error
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
@@ -59,12 +59,12 @@ func (s Storage) Validate() []error {
 	return faults
 }
 
-// kept returns the retention of each table whose rows are deleted or moved by age.
+// kept returns the retention of each table whose rows are deleted or moved by age; 0 for ever.
 func (s Storage) kept() map[string]time.Duration {
 	return map[string]time.Duration{"reading": s.KeepReadings, "reading_quality": s.KeepReadings, "corrected": s.KeepReadings, "station_parameter_hour": s.KeepHours, "station_hour": s.KeepHours, "city_hour": s.KeepHours}
 }
 
-// ttl is the clause of a table in ClickHouse's form; empty for none.
+// ttl returns the TTL clause for a table, in the form in which ClickHouse lists it; empty for none.
 func (s Storage) ttl(keep time.Duration) string {
 	var rules []string
 	if keep > 0 {
@@ -84,7 +84,7 @@ func interval(d time.Duration) string {
 	return fmt.Sprintf("toIntervalHour(%d)", d/time.Hour)
 }
 
-// Statements apply s to new tables of a database; none for ClickHouse's defaults.
+// Statements returns the SQL that applies s to new tables of a database; none if s is ClickHouse's default.
 func (s Storage) Statements(p Params) []string {
 	var all []string
 	for _, table := range agedTables {
@@ -93,16 +93,16 @@ func (s Storage) Statements(p Params) []string {
 	return all
 }
 
-// agedTables are the keys of Storage.kept, in the order of their statements.
+// agedTables are the tables of Storage.kept, in the order in which they are changed.
 var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
 
-// defaultPolicy is ClickHouse's policy of a table that names none.
+// defaultPolicy is the storage policy of a table that names no policy.
 const defaultPolicy = "default"
 
-// stored is the retention and policy of a table on a node.
+// stored is the TTL and the storage policy of a table on a node.
 type stored struct{ ttl, policy string }
 
-// changes are the statements that change a table from its current state to s.
+// changes returns the SQL that changes a table from its current state (has) to s.
 func (s Storage) changes(p Params, table string, has stored) []string {
 	alter := "ALTER TABLE " + p.LocalTable(table)
 	var all []string
@@ -119,12 +119,12 @@ func (s Storage) changes(p Params, table string, has stored) []string {
 	return all
 }
 
-// tableTTL is the TTL clause within engine_full of system.tables.
+// tableTTL matches the TTL clause in the column engine_full of system.tables.
 var tableTTL = regexp.MustCompile(` TTL (.*?)(?: SETTINGS .*)?$`)
 
 // ApplyStorage applies the storage settings of db to the tables of a database that [Migrate] has created. It changes
-// only differences, so it is cheap at each start; ClickHouse then moves rows in the background. A storage policy that
-// the settings no longer name remains: ClickHouse cannot remove a volume from a table.
+// only what differs, so it is cheap at each start. ClickHouse then moves rows in the background. If the settings no
+// longer name a storage policy, the tables keep theirs: ClickHouse cannot remove a volume from a table.
 func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 	for _, table := range agedTables {
 		has, err := db.storedIn(ctx, p, table)
@@ -148,7 +148,7 @@ func (db *DB) ApplyStorage(ctx context.Context, p Params) error {
 	return nil
 }
 
-// storedIn reads the current state of a table on all available nodes.
+// storedIn returns the different TTLs and policies that a table has on the available nodes.
 func (db *DB) storedIn(ctx context.Context, p Params, table string) ([]stored, error) {
 	from := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
 	rows, err := db.conn.Query(ctx, "SELECT DISTINCT engine_full, storage_policy FROM "+from+

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// backoffFirst is the pause before the first restart, so that an engine that dies once is soon back.
+	// backoffFirst is the pause before the first restart, short for an engine that dies only once.
 	backoffFirst = 100 * time.Millisecond
 	// backoffLast limits the pause, which doubles with each restart.
 	backoffLast = 5 * time.Second
-	// healthyLife is how long an engine must run until the pause is backoffFirst again.
+	// healthyLife is how long an engine must run before the next pause is backoffFirst again.
 	healthyLife = time.Minute
 )
 
-// supervise keeps an engine running, or uses that of another process, until ctx ends.
+// supervise keeps an engine running until ctx ends. With Config.Share it may use the engine of another process.
 func (db *DB) supervise(ctx context.Context) error {
 	pause := backoffFirst
 	for first := true; ; first = false {
@@ -60,7 +60,7 @@ func (db *DB) supervise(ctx context.Context) error {
 	}
 }
 
-// once supervises one engine from its start to its end.
+// once starts or finds one engine, and supervises the engine until its end.
 func (db *DB) once(ctx context.Context) error {
 	if db.cfg.Share {
 		if holder, ok := embedded.FindHolder(db.cfg.Data); ok {
@@ -70,10 +70,10 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errHeld means that another process has the data directory. Its engine may not answer yet.
+// errHeld means that another process has locked the data directory. The engine of that process may not answer yet.
 var errHeld = errors.New("another process has the data directory")
 
-// follow uses an engine that another process owns, until that process ends.
+// follow uses the engine of another process, until that engine ends.
 func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	if holder.PID == 0 {
 		return fmt.Errorf("%w: it has only just taken the data directory", errHeld)
@@ -94,7 +94,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails unless holder still has the data directory. After its end another program may use its address.
+// checkHolder fails unless holder still locks the data directory. Else its address may be another program's.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)
@@ -102,7 +102,7 @@ func (db *DB) checkHolder(holder embedded.Holder) error {
 	return nil
 }
 
-// child starts the engine's process and supervises it.
+// child starts the engine as a child process and supervises it until its end.
 func (db *DB) child(ctx context.Context) error {
 	command := db.cfg.Command
 	if len(command) == 0 {
@@ -163,9 +163,9 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
-// startError returns the error of an engine that did not start. A service waits for the end of a
-// command that has locked the data directory: the command may have started while the service's own
-// engine was loading. A directory that another service has locked ends Run.
+// startError returns the error of an engine that did not start. If a command has locked the data directory, a
+// service waits for the end of the command. The command may have started while the service's own engine was loading.
+// If another service has locked the directory, the error ends Run.
 func (db *DB) startError(report embedded.Report) error {
 	err := errors.New(report.Error)
 	switch {
@@ -186,24 +186,24 @@ func (db *DB) childConfig() embedded.Config {
 	}
 }
 
-// startTimeout limits a start. It is long, because the engine first checks a store that may hold years.
+// startTimeout limits a start. It is long, because the engine first checks its stored data, perhaps of years.
 const startTimeout = 2 * time.Minute
 
-// health defines when an engine counts as hung.
+// health has the limits beyond which an engine counts as hung.
 type health struct {
 	every     time.Duration // between two pings
 	timeout   time.Duration // for one answer
 	maxMissed int           // consecutive pings without an answer
 }
 
-// defaultHealth is generous: on two processors with sixty runnable processes, a healthy engine missed two pings of 9
-// s. A restart ends the queries in flight, so only a minute of silence counts as a hang.
+// defaultHealth is generous. On two processors with sixty runnable processes, a healthy engine missed two pings of
+// 9 s. A restart ends all running queries, so only a minute without an answer counts as a hang.
 var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, maxMissed: 6}
 
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends or hangs, when same reports that it was replaced, or when ctx ends.
+// watch returns when the engine (process p, or nil if not a child) ends or hangs, same fails, or ctx ends.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
@@ -231,7 +231,7 @@ func (db *DB) watch(ctx context.Context, address string, p *process, same func()
 	}
 }
 
-// ping checks whether the engine can still run a query.
+// ping returns an error unless the engine can run a query.
 func ping(ctx context.Context, address string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -260,7 +260,7 @@ type process struct {
 	err   error         // how it ended; valid once ended is closed
 }
 
-// read forwards the child's reports and waits for its end.
+// read passes on the reports that the child writes to stdout, and then waits for the child's end.
 func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
 	defer close(p.ended)
 	lines := bufio.NewScanner(stdout)
@@ -277,7 +277,7 @@ func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
 	close(reports)
 }
 
-// wait returns how the process ended.
+// wait waits for the end of the process, and returns an error that describes the end.
 func (p *process) wait() error {
 	<-p.ended
 	if p.err == nil {
@@ -286,7 +286,7 @@ func (p *process) wait() error {
 	return p.err
 }
 
-// killAfter is how long a child may take to stop: twice the engine's own stop time and some.
+// killAfter is how long a child may take to stop. It is longer than twice the engine's own stop time of 4 s.
 const killAfter = 12 * time.Second
 
 // stop ends the child by closing its stdin, and kills it after killAfter.

@@ -57,7 +57,7 @@ func (p Params) validate() error {
 	return nil
 }
 
-// render fills a template.
+// render executes the template text with the values of p.
 func (p Params) render(name, text string) (string, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
 		"engine": p.engine, "everywhere": p.everywhere, "local": p.local, "distributed": p.distributed,
@@ -77,10 +77,10 @@ func (p Params) render(name, text string) (string, error) {
 	return commentDistributed(b.String()), nil
 }
 
-// distributedTable matches a table with its comment, and the distributed one behind it, which has no comment.
+// distributedTable matches a local table's COMMENT and the distributed table behind it, which has no COMMENT.
 var distributedTable = regexp.MustCompile(`(?s)\n(COMMENT '(?:[^'\\]|\\.|'')*');\n(CREATE TABLE IF NOT EXISTS [^;]* ENGINE = Distributed\([^;]*\));`)
 
-// commentDistributed copies the comments of local tables to their distributed ones.
+// commentDistributed copies the comment of each local table to the distributed table over it.
 func commentDistributed(text string) string {
 	return distributedTable.ReplaceAllString(text, "\n$1;\n$2\n$1;")
 }
@@ -92,7 +92,7 @@ func (p Params) onCluster() string {
 	return "ON CLUSTER " + quoteName(p.Cluster)
 }
 
-// The arguments of a replicated engine: the path in Keeper where replicas find each other, and the replica's name.
+// Arguments of a replicated engine: the path in Keeper where replicas find each other, and the replica's name.
 const (
 	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
 	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`
@@ -112,14 +112,14 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere puts the shard into the replica's name, not into the path, so that all nodes replicate one table.
+// everywhere is engine with the shard in the replica's name, not in the path. So all nodes replicate one table.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err
 }
 
 // LocalTable returns the name of the table that contains the rows on each node, with its ON CLUSTER clause. ALTER
-// TABLE and DELETE FROM need this form: "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
+// TABLE and DELETE FROM need this form. It is "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
 func (p Params) LocalTable(table string) string {
 	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
 }
@@ -142,7 +142,7 @@ func (p Params) distributed(table, shard string) string {
 
 func quoteName(name string) string { return "`" + name + "`" }
 
-// everyNode returns the SQL for the union of a table over all nodes of the cluster.
+// everyNode returns the SQL for reading a table on all nodes of the cluster at once.
 func (p Params) everyNode(table string) string {
 	if p.Cluster == "" {
 		return quoteName(p.Database) + "." + quoteName(table)

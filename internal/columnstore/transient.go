@@ -11,8 +11,8 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// transientCodes are the errors, with ClickHouse's names, of a system that is unavailable, starting or overloaded.
-// The system is a server, a node of a cluster or Keeper.
+// transientCodes are ClickHouse's names of errors after which a retry may succeed. A server, a node of a cluster
+// or Keeper is then unavailable, starting or overloaded.
 var transientCodes = map[int32]string{
 	3:    "UNEXPECTED_END_OF_FILE",
 	32:   "ATTEMPT_TO_READ_AFTER_EOF",
@@ -43,8 +43,8 @@ var transientCodes = map[int32]string{
 	1000: "POCO_EXCEPTION", // of the network, mostly
 }
 
-// Transient reports whether a retry may succeed. The cause of err is then the server, a node of its cluster
-// or the network, and not the request.
+// Transient reports whether a retry may succeed, because the cause of err is the server, a node of its cluster or
+// the network. It is false if the cause is the request.
 func Transient(err error) bool {
 	if stated, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		_, passing := transientCodes[stated.Code]

@@ -12,15 +12,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName names the row of table setting with the id of the store's key. The row is called the claim.
+// claimName names the row of table setting with the id of the store's key. The row is called the claim here.
 const claimName = "encryption_key"
 
 const selectClaim = "SELECT value FROM setting WHERE name = $1"
 
-// Claim makes sure that the cipher has the key of the store. If the store has none yet, Claim records the id of
-// the cipher's key. It first creates a key file if the cipher has no key. Otherwise it fails unless the ids
-// match, because the cipher could not decrypt the store's values. Claim also installs the key of a rotation
-// that was killed after its commit. It must be called before the cipher is used.
+// Claim makes sure that the cipher has the store's key. If the store has no key id yet, Claim records that of
+// the cipher's key. If the cipher has no key either, Claim first creates a key file. If the ids differ, Claim
+// fails, because the cipher could not decrypt the store's values. Claim also installs the new key of a rotation
+// that was killed after its commit. Call Claim before any other use of the cipher.
 func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
 	owner, err := StoreKeyID(db.View(ctx))
 	switch {
@@ -37,7 +37,7 @@ func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
 	return b.takeDigestKey(ctx, db)
 }
 
-// StoreKeyID returns the id of the key with which the store is encrypted; empty if it has no key yet.
+// StoreKeyID returns the id of the key with which the store is encrypted; empty if the store has no key yet.
 func StoreKeyID(q sqlstore.Querier) (string, error) {
 	var owner string
 	err := q.QueryRow(selectClaim, claimName).Scan(&owner)
@@ -47,8 +47,8 @@ func StoreKeyID(q sqlstore.Querier) (string, error) {
 	return owner, nil
 }
 
-// Find checks that the cipher has the key whose id is owner, the result of StoreKeyID. It first reloads the key
-// file if necessary. Processes that change nothing call it. Others call Claim, which includes it.
+// Find returns an error unless the cipher has the key with the id owner, the result of StoreKeyID. It reloads
+// the key file if necessary. Processes that only read the store call Find. Others call Claim, which calls Find.
 func (b *Cipher) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
@@ -58,9 +58,9 @@ func (b *Cipher) Find(owner string) error {
 	return b.checkOwner(owner)
 }
 
-// Confirm checks that the cipher's key is still the store's, and blocks rotations until the transaction ends. A
-// rotation detects running services, but not processes such as commands. Those call Confirm first in a
-// transaction that encrypts.
+// Confirm returns an error if the cipher's key is no longer the store's. It blocks rotations until tx ends. A
+// rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything
+// in tx.
 func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
@@ -94,8 +94,8 @@ func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	return nil
 }
 
-// claimFirst does the work of Claim for a store without a key. It fails if another instance claims the store
-// first with another key.
+// claimFirst does the work of Claim for a store without a key. It fails if another instance has meanwhile
+// claimed the store with another key.
 func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	made := false
 	if b.cipher == nil {
@@ -124,7 +124,7 @@ func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	return err
 }
 
-// checkOwner returns an error unless the cipher has the key of the store.
+// checkOwner returns an error unless owner is the id of the cipher's key.
 func (b *Cipher) checkOwner(owner string) error {
 	has := b.KeyID()
 	switch {

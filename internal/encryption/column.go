@@ -1,19 +1,19 @@
 package encryption
 
-// Column describes a column of encrypted values. The package that owns the table and the key rotation use the
-// same Column, so that they agree on the associated data.
+// Column describes a column of encrypted values. The package that owns the table and the key rotation share
+// one Column. So they agree on the associated data.
 type Column struct {
 	Table string
 	Name  string // a BYTEA column; NULL and empty values are not encrypted
 	// Key holds the columns of the table's primary key. Columns that are not TEXT are cast to TEXT.
 	Key []string
-	// AssociatedData returns the associated data of the row with this key, in the order of Key. It must differ
-	// between rows, and between columns whose values must not be interchanged. Otherwise an encrypted value
-	// could be moved unnoticed.
+	// AssociatedData returns the associated data for the row with this key; key is in the order of Key. The
+	// result must differ between rows. It must also differ between columns whose values must not be
+	// interchanged. Otherwise a moved value would decrypt without an error.
 	AssociatedData func(key ...string) string
 }
 
-// Encrypt encrypts plain for the row with this key.
+// Encrypt encrypts plain, the value for the row with this key.
 func (c Column) Encrypt(b *Cipher, plain []byte, key ...string) []byte {
 	return b.Encrypt(plain, c.AssociatedData(key...))
 }

@@ -9,15 +9,15 @@ import (
 )
 
 // digestName names the row of table setting with the digest key: 32 random bytes, encrypted, in base64. The key
-// never changes, because existing digests could not be computed again: their data is not stored.
+// never changes: the digested data is not stored, so new digests could not be computed.
 const digestName = "digest_key"
 
 const digestKeyPlace = "setting.value:" + digestName
 
-// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes), which recognizes repeated data without storing
-// it. The key belongs to the store, and a rotation does not change it. Without a key, a thief of the store
-// could hash all possible account numbers in an hour and compare. Different purposes yield different digests of
-// the same data. So do different parts with the same bytes, such as ("a", "bc") and ("ab", "c").
+// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes). It recognizes repeated data without storing the
+// data. The HMAC key belongs to the store, and a rotation does not change it. Without a key, a thief of the
+// store could hash all possible account numbers in an hour and compare. Different purposes yield different
+// digests of the same data. So do different splits of the same bytes, such as ("a", "bc") and ("ab", "c").
 //
 // Digest panics if Claim was not called.
 func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
@@ -41,7 +41,7 @@ func (b *Cipher) encryptDigestKey(key []byte) string {
 	return base64.StdEncoding.EncodeToString(b.Encrypt(key, digestKeyPlace))
 }
 
-// decryptDigestKey parses the output of encryptDigestKey.
+// decryptDigestKey decrypts the output of encryptDigestKey.
 func (b *Cipher) decryptDigestKey(text string) ([]byte, error) {
 	encrypted, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {

@@ -2,8 +2,8 @@
 // replies that contain a key, and account numbers of pending verifications. It also computes keyed digests,
 // which recognize values that are not stored.
 //
-// A store has one key at a time and records its id. Claim compares it with the cipher's key, and Rotate
-// replaces the key. Every encrypted column is described by a Column.
+// A store has one key at a time and records its id. Claim compares that id with the id of the cipher's key, and
+// Rotate replaces the key. Every encrypted column is described by a Column.
 package encryption
 
 import (
@@ -25,12 +25,12 @@ import (
 //
 //	version (1 byte), key id (4), nonce (24), ciphertext with its tag (16)
 //
-// It authenticates everything before the ciphertext, and the associated data: the table, column and row of the
-// value.
+// The tag authenticates everything before the ciphertext. It also authenticates the associated data: the table,
+// column and row of the value.
 //
 // The nonce is random, and must be unique per key. With 12 bytes, as in AES-256-GCM, a key may encrypt only 2³²
-// values (NIST SP 800-38D, 8.3). A thousand stored replies per second reach that in seven weeks. With 24 bytes,
-// the chance of a collision after 2⁸⁰ values is 2⁻³².
+// values (NIST SP 800-38D, 8.3). At a thousand stored replies per second, that number is reached in seven
+// weeks. With 24 bytes, the chance of a collision after 2⁸⁰ values is 2⁻³².
 const (
 	formVersion = 1
 	idSize      = 4
@@ -42,7 +42,7 @@ const (
 
 // Reasons why a value cannot be decrypted. Their texts reveal nothing about the value.
 var (
-	// ErrFormat is the error for a value that Encrypt did not make, or that a newer program made.
+	// ErrFormat is the error for a value that Encrypt did not produce, or that a newer program produced.
 	ErrFormat = errors.New("the encrypted value has an unknown format")
 	// ErrWrongKey means that a value was encrypted with a different key.
 	ErrWrongKey = errors.New("the value was encrypted with another key")
@@ -62,9 +62,8 @@ type Cipher struct {
 	file      []byte // the key, until a rotation has written it to its file
 }
 
-// Open returns a cipher with the key from the configuration (32 bytes, base64), or else from the file
-// encryption.key in dir. Without either, the cipher has no key until Claim, which makes one if the store has
-// none.
+// Open returns a cipher with the key from the configuration (32 bytes, base64). If key is empty, Open reads the
+// file encryption.key in dir. Without either, the cipher has no key until Claim.
 func Open(key config.Secret, dir string) (*Cipher, error) {
 	b := &Cipher{}
 	if key.IsSet() {
@@ -110,8 +109,8 @@ func idOf(key []byte) [idSize]byte {
 // the key.
 func (b *Cipher) KeyID() string { return hex.EncodeToString(b.id[:]) }
 
-// Encrypt encrypts plain. The associatedData names the place of the result, such as
-// "api_key.signing_secret:key_01…". The value can only be decrypted with the same associatedData.
+// Encrypt encrypts plain. associatedData names where the result is stored, such as
+// "api_key.signing_secret:key_01…". Decrypt needs the same associatedData.
 func (b *Cipher) Encrypt(plain []byte, associatedData string) []byte {
 	encrypted := make([]byte, headSize, headSize+len(plain)+tagSize)
 	encrypted[0] = formVersion
@@ -137,8 +136,8 @@ func (b *Cipher) Decrypt(encrypted []byte, associatedData string) ([]byte, error
 	return plain, nil
 }
 
-// associated returns the data that is authenticated but not encrypted. The head has a fixed length, so the two
-// parts cannot be confused.
+// associated returns the data that is authenticated but not encrypted: head, then associatedData. head has a
+// fixed length, so the boundary between the two parts is unambiguous.
 func associated(head []byte, associatedData string) []byte {
 	return append(append(make([]byte, 0, len(head)+len(associatedData)), head...), associatedData...)
 }

@@ -27,8 +27,8 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// readKey reads a key file. If the file is damaged, it fails. A new key must not replace it, because then the
-// encrypted values could never be decrypted.
+// readKey reads a key file, and fails if the file is damaged. A new key must not replace a damaged file,
+// because then the encrypted values could never be decrypted.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey creates the key file. If several processes call it concurrently, one of them creates the file. made
-// reports whether this process did.
+// makeKey creates the key file in dir. If several processes call makeKey concurrently, one of them creates the
+// file. made reports whether this process did.
 func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
@@ -87,7 +87,7 @@ func writeKey(key []byte, path string) error {
 	return syncFolder(dir)
 }
 
-// syncFolder makes new and changed file names in a folder durable.
+// syncFolder flushes a folder to disk, so that new and renamed files in it survive a crash.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -96,13 +96,13 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// nextName returns the name of the file for the new key of a rotation. The name contains the key's id, so that
-// no other key is overwritten.
+// nextName returns the file name for the new key of a rotation. The name contains the id of the new key, so
+// that a rotation never overwrites another key.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. If that has another key than owner, the store's key may be in the file that a
-// rotation wrote ([nextName]). Then adopt renames that file to the key file and loads it. Several processes may
-// do so at once.
+// adopt reloads the key file. If the file has no key with the id owner, a killed rotation may have written that
+// key to the file [nextName]. In that case adopt renames that file to the key file and loads it. Several
+// processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
 	err := b.readFile() // another process may have created it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
@@ -137,7 +137,7 @@ func isKeyID(text string) bool {
 	return err == nil && len(raw) == idSize
 }
 
-// rereadFile calls readFile, and does nothing if the file is absent.
+// rereadFile calls readFile. It does nothing if the file does not exist.
 func (b *Cipher) rereadFile() error {
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

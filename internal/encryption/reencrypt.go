@@ -12,14 +12,14 @@ import (
 // few megabytes.
 const pageRows = 64
 
-// encryptedRow is a value and the key of its row.
+// encryptedRow is an encrypted value and the primary key of its row.
 type encryptedRow struct {
 	key   []string
 	value []byte
 }
 
-// reencrypt decrypts every value of the column with old, encrypts it with next, and calls page after each page
-// of rows. An error names the row whose value cannot be decrypted.
+// reencrypt decrypts every value of the column with old and encrypts it with next. It calls page after each
+// page of rows. n is the number of values. An error names the row whose value cannot be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
 	after := make([]any, len(c.Key)) // all keys are greater, because no id is empty
@@ -53,7 +53,7 @@ func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n in
 	}
 }
 
-// statements returns the SQL that reads a page of values, and the SQL that changes one value.
+// statements returns the SQL that reads a page of values (ask), and the SQL that updates one value (change).
 func (c Column) statements() (ask, change string) {
 	marks, equal := make([]string, len(c.Key)), make([]string, len(c.Key))
 	for i, name := range c.Key {

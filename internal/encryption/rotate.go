@@ -12,12 +12,12 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Rotation describes a change of the store's key.
+// Rotation configures Rotate.
 type Rotation struct {
 	Key config.Secret // the old key, if it is a setting; see Open
 	Dir string        // folder of the key file; see Open
-	// Next is the new key if the old one is a setting. If the old one is a file, Rotate creates the
-	// new one.
+	// Next is the new key if the old key is a setting. It is unset if the old key is a file: then Rotate
+	// creates the new key.
 	Next config.Secret
 	// Columns are all encrypted columns of the store.
 	Columns []Column
@@ -27,7 +27,7 @@ type Rotation struct {
 	at func(moment string) // called at each moment below, so that tests can kill the process there
 }
 
-// Moments of a rotation at which tests kill the process.
+// Moments of a rotation at which a test can kill the process.
 const (
 	atStart        = "start"
 	atWritten      = "written"   // the new key is on disk
@@ -36,14 +36,14 @@ const (
 	atPlaced       = "placed"
 )
 
-// RotationResult reports what a rotation has done.
+// RotationResult reports what Rotate has done.
 type RotationResult struct {
 	From, To       string              // ids of keys
 	Reencrypted    []ReencryptedColumn // in the order of Rotation.Columns; nil if AlreadyRotated
 	AlreadyRotated bool                // an earlier call has rotated to the new key
 }
 
-// ReencryptedColumn is a column and the number of its re-encrypted values.
+// ReencryptedColumn reports how many values of a column were re-encrypted.
 type ReencryptedColumn struct {
 	Table, Column string
 	Values        int64
@@ -53,10 +53,10 @@ type ReencryptedColumn struct {
 // new key. Then it installs the new key file. Only one rotation may run per directory, and no service may use
 // the store.
 //
-// It is crash-safe: the store can always be opened with the old key or the new one. A new key file is durable
-// before the transaction begins, under a name that Claim can find. After an error the store has the old key,
-// unless the connection broke during the commit. In that case either key may be the store's, so the file of the
-// new key is kept.
+// Rotate is crash-safe: the store can always be opened with the old key or the new one. A new key file is
+// durable before the transaction begins, under a name that Claim can find. After an error the store has the old
+// key, unless the connection broke during the commit. In that case either key may be the store's, so Rotate
+// keeps the file of the new key.
 func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, error) {
 	old, err := Open(r.Key, r.Dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, e
 	return r.run(ctx, db, old, next)
 }
 
-// next returns a cipher with the new key, which is Next or, if the old key is a file, a random one.
+// next returns a cipher with the new key: Next or, if the old key is a file, a new random key.
 func (r *Rotation) next() (*Cipher, error) {
 	switch {
 	case !r.Key.IsSet() && r.Next.IsSet():
@@ -147,8 +147,8 @@ func (r *Rotation) reach(moment string) {
 	}
 }
 
-// sweep removes the key files of rotations that were killed before their commit. Those keys have encrypted
-// nothing.
+// sweep removes the key files of rotations that were killed before their commit. No committed value is
+// encrypted with those keys.
 func (r *Rotation) sweep() {
 	left, err := filepath.Glob(filepath.Join(r.Dir, nextName(strings.Repeat("?", 2*idSize))))
 	if err != nil { // invalid pattern
@@ -159,9 +159,9 @@ func (r *Rotation) sweep() {
 	}
 }
 
-// reencrypt is the transaction of a rotation. It first changes the row with the store's key id, which blocks
-// other rotations and starting instances. On PostgreSQL it raises the statement timeout. The usual ten seconds
-// are too short for a page of a column that is NULL in millions of rows.
+// reencrypt does the work inside the transaction of a rotation. It first changes the row with the store's key
+// id, which blocks other rotations and starting instances. On PostgreSQL it raises the statement timeout.
+// Reading a page of a column that is NULL in millions of rows takes longer than the usual ten seconds.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

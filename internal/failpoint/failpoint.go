@@ -1,9 +1,9 @@
-// Package failpoint names the positions at which a kill of the process could lose or duplicate something.
-// Point is a no-op unless it is built with the tag crash. The kill test uses that build, and kills the
-// process at each position.
+// Package failpoint names positions in the code at which a kill of the process could lose or duplicate
+// something. Point is a no-op, unless the program is built with the tag crash. The kill test builds the
+// program with that tag, and kills the process at each position.
 package failpoint
 
-// The failpoints, in the order in which a recharge or a verification passes them.
+// The failpoints, in the order in which a transaction (a recharge or a verification) passes them.
 const (
 	RechargeCreated  = "recharge.created"  // committed with its amount reserved, not sent
 	RechargeSending  = "recharge.sending"  // about to be sent
@@ -25,7 +25,7 @@ const (
 	BatchDone        = "batch.done"        // all records of a chunk are started, the chunk still exists
 )
 
-// The failpoints of each kind of transaction.
+// The failpoints that a recharge passes, and those that a verification passes.
 var (
 	OfRecharges = []string{
 		RechargeCreated, RechargeSending, RechargeAnswered, RechargeSettled, RechargeClaimed, RechargeEnquired,

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// variable is the environment variable with the value NAME:N. The process is killed when it
-// passes the failpoint NAME for the Nth time.
+// variable is the environment variable that selects a failpoint, with the value NAME:N. The process
+// is killed when it passes the failpoint NAME for the Nth time.
 const variable = "VAYU_TEST_CRASH"
 
 var passed atomic.Int64
 
-// Point kills this process, as kill -9 does, at the failpoint that the environment names.
+// Point kills this process, as kill -9 does, if variable selects the failpoint name.
 func Point(name string) {
 	at, count, _ := strings.Cut(os.Getenv(variable), ":")
 	if at != name {

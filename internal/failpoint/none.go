@@ -2,5 +2,5 @@
 
 package failpoint
 
-// Point is a no-op without the build tag crash.
+// Point does nothing in a program that is built without the tag crash.
 func Point(string) {}

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// groupForms is how many sizes a statement for many rows has: 1, 2, 4, 8 and 16 rows. With powers of two a
-// connection prepares five forms of each statement, not dozens. SQLite searches all parameter names for each
-// value, so 256 rows make a value ten times as slow as 16 do. (BenchmarkGroup in dispatch/delivery: 83 µs a
-// delivery against 27.) PostgreSQL shows no difference.
+// groupForms is the number of texts of a BatchStatement: for 1, 2, 4, 8 and 16 rows. With powers of two a
+// connection prepares five texts of each statement, not dozens. There is no text for 256 rows, because SQLite
+// searches all parameter names for each value. With 256 rows a value takes ten times as long as with 16.
+// (BenchmarkGroup in dispatch/delivery: 83 µs a delivery, not 27.) PostgreSQL shows no difference.
 const groupForms = 5
 
-// BatchStatement is a statement about any number of rows, as one text for each of 1, 2, 4, 8 and 16 rows.
+// BatchStatement is an SQL statement for any number of rows. It has a text for each of 1, 2, 4, 8 and 16 rows.
 type BatchStatement [groupForms]string
 
 // NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
-// is a separate value. The placeholders of head and tail are numbered by hand, from $1 to fixed.
+// becomes a numbered placeholder. head and tail have the placeholders from $1 to the number fixed.
 func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	parts := strings.Split(row, "?")
 	for form := range all {
@@ -41,8 +41,7 @@ func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	return all
 }
 
-// Each splits n rows into groups and calls do for each group, with its text and the range of its rows. to is
-// exclusive.
+// Each splits n rows into groups. It calls do for each group, with the group's text and its rows [from, to).
 func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) error {
 	for from := 0; from < n; {
 		form := sizeOf(n - from)
@@ -55,14 +54,14 @@ func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) e
 	return nil
 }
 
-// ForRows returns the text for a group of n rows. n must be the size of a group of Each.
+// ForRows returns the text for a group of n rows. n must be a group size: 1, 2, 4, 8 or 16.
 func (g *BatchStatement) ForRows(n int) string { return g[sizeOf(n)] }
 
-// sizeOf returns the index of the text for the most rows that are not more than n, which is at least 1.
+// sizeOf returns the index of the text for the largest group of at most n rows. n is at least 1.
 func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }
 
-// ExistingIDs returns which of the ids exist. The rows of the statement are ids, and it selects those that a
-// table has.
+// ExistingIDs returns the set of those ids that exist in a table. The rows of statement are ids, and it selects
+// the ids that the table has.
 func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string]bool, error) {
 	there := map[string]bool{}
 	err := statement.Each(len(ids), func(text string, from, to int) error {

@@ -2,9 +2,9 @@ package sqlstore
 
 import "fmt"
 
-// OtherConnections returns how many other connections of this program the server has in this database, from any
-// host. A running service always has one. It is 0 on SQLite, whose directory belongs to the process that opened
-// it without Config.Share.
+// OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A
+// running service always has a connection. The result is always 0 on SQLite, whose directory belongs to one
+// process at a time, except with Config.Share.
 func (tx *Tx) OtherConnections() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil

@@ -1,21 +1,21 @@
 // Package sqlstore opens the state store. The store holds accounts, keys, quotas, the audit log and everything
 // else about clients, but no air quality data.
 //
-// The store is SQLite in the data directory, or PostgreSQL by DSN. Both run the same SQL text and give the same
-// guarantee. When [DB.Update] returns nil, the change is durable. When it returns an error, the change is
-// rolled back.
+// The store is SQLite in the data directory, or PostgreSQL by DSN. Both engines run the same SQL text and give
+// the same guarantee. When [DB.Update] returns nil, the change is durable. When it returns an error, the change
+// is rolled back.
 //
-// On SQLite one goroutine writes. It commits all queued changes together, so that one fsync serves many. On
-// PostgreSQL each Update is a transaction of its own, READ COMMITTED. SQL that reads before it decides must
-// lock first, by an UPDATE with RETURNING. This works on both engines; SQLite has no FOR UPDATE.
+// On SQLite one goroutine writes. It commits all queued changes together, so that one fsync serves many
+// changes. On PostgreSQL each Update is a transaction of its own, READ COMMITTED. A change that reads a row
+// before it writes must lock the row first, by an UPDATE with RETURNING. SQLite has no FOR UPDATE.
 //
 // A SQLite directory belongs to one service, which locks state.lock (package filelock). Commands can run beside
 // it.
 //
 // If a PostgreSQL server disconnects before it answers COMMIT, the outcome is unknown. The store then reads the
-// change's row in the table commit_proof, from that server or its successor. Only if no server answers within
-// ten seconds, the error states that the outcome is unknown. The store waits for a connection, and for the
-// result of a query, at most half a second longer than Settings.StatementTimeout.
+// change's row in the table commit_proof, from that server or the one that replaced it. If no server answers
+// within ten seconds, the error states that the outcome is unknown. The store waits for a connection, and for
+// the result of a query, at most half a second longer than Settings.StatementTimeout.
 //
-// [DB.Dump] and [Load] move a store to another place, or to the other engine.
+// Package dump moves a store to another place, or to the other engine.
 package sqlstore

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Erasure declares what is erased of an account in one table. The package that writes the table declares it;
-// EraseAll runs it.
+// Erasure declares which data of an account is erased in one table. The package that writes the table declares
+// the Erasure; EraseAll runs it.
 type Erasure struct {
 	Table string
 	Key   []string // columns of the primary key
-	// From follows FROM in the query for the rows of account $1 that have personal data. The table has the
-	// alias t.
+	// From is the text after FROM in a query for the rows of account $1 that have personal data. It must give
+	// the table the alias t.
 	From string
-	// Set follows SET; empty to delete the rows. From must not match rows that Set has changed.
+	// Set follows SET in an UPDATE; empty for DELETE. From must not match rows that the UPDATE has changed.
 	Set string
-	// Before is a statement without parameters that runs first in each transaction; empty for none.
+	// Before is a statement without parameters. It runs at the start of each transaction; empty for none.
 	Before string
 }
 
@@ -27,10 +27,10 @@ type Erased struct {
 	Left  int64 // still found afterwards; 0 unless others write meanwhile
 }
 
-// eraseGroup is how many rows are erased in one transaction. Other changes wait for its few milliseconds.
+// eraseGroup is how many rows a transaction erases. It takes a few milliseconds, in which other changes wait.
 const eraseGroup = 500
 
-// statements returns the statement that erases a group, and the one that counts the remaining rows.
+// statements returns the statement that erases a group of rows, and the query that counts the rows left.
 func (e Erasure) statements() (erase, left string) {
 	keys := make([]string, len(e.Key))
 	for i, key := range e.Key {
@@ -44,8 +44,8 @@ func (e Erasure) statements() (erase, left string) {
 	return erase, "SELECT count(*) FROM " + e.From
 }
 
-// EraseAll runs the erasures for an account, in their order and in groups, and then counts the remaining rows.
-// After an error some rows are erased; the call can be repeated.
+// EraseAll runs the erasures for an account in their order, 500 rows per transaction. Then it counts the rows
+// that are left. After an error some rows are erased, and the call can be repeated.
 func EraseAll(ctx context.Context, db *DB, account string, erasures []Erasure) ([]Erased, error) {
 	done := make([]Erased, len(erasures))
 	for i, e := range erasures {

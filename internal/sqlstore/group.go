@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxGroup bounds how many changes share a commit. It is enough for all callers that can wait at once on
-	// two cores, and adds only a few milliseconds of latency.
+	// maxGroup bounds how many changes share a commit. On two cores no more callers than that wait at once. A
+	// group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024
 )
 
-// change is one queued Update.
+// change is a call of Update that waits for the writer.
 type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error
@@ -30,8 +30,8 @@ type change struct {
 var errGroup = errors.New("the changes were not committed")
 
 // update queues a change and waits for its result. It returns when the change is done, when ctx ends before the
-// change starts, or when the writer has stopped. A stopped writer makes no more changes, and has closed done of
-// each change that it made.
+// change starts, or when the writer has stopped. A writer that has stopped has closed done of each change that
+// it made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
@@ -67,7 +67,7 @@ func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
-// outcome returns the error of a finished change; a panic of the change continues in its caller.
+// outcome returns the error of a finished change. If the change panicked, outcome panics with the same value.
 func (c *change) outcome() error {
 	if p, ok := errors.AsType[*panics.Error](c.err); ok {
 		panic(p.Value)
@@ -75,7 +75,7 @@ func (c *change) outcome() error {
 	return c.err
 }
 
-// run is the only writer. It commits all queued changes together.
+// run is the loop of the only writer. It commits all queued changes together.
 func (s *sqlite) run(ctx context.Context) error {
 	defer s.close()
 	defer s.db.end()
@@ -91,15 +91,15 @@ func (s *sqlite) run(ctx context.Context) error {
 	}
 }
 
-// group is the changes of one commit. Queued changes of the live world come first. Then follow changes of the
-// sandbox (the world of test keys), as [group.next] decides.
+// group is the changes of one commit: first the queued changes of the live world, then changes of the sandbox.
+// The sandbox is the world of test keys. [group.next] decides how many of its changes a group has.
 type group struct {
 	live    []*change
 	sandbox *change // the first of the sandbox, if already received
 	started []*change
 }
 
-// waiting returns the received changes and the queued live ones.
+// waiting returns received and the queued changes of the live world, at most maxGroup in all.
 func (s *sqlite) waiting(received ...*change) []*change {
 	for len(received) < maxGroup {
 		select {
@@ -112,10 +112,10 @@ func (s *sqlite) waiting(received ...*change) []*change {
 	return received
 }
 
-// next returns the next change, or nil when the group is complete. Live changes come first. Every group
-// includes one change of the sandbox, so that the sandbox always progresses. It includes more only while no
-// live change is in it or in the queue. So a live change waits for two changes of the sandbox at most: the
-// current one, and one in its own group.
+// next returns the next change to run, or nil when the group is complete. Changes of the live world come first.
+// If the sandbox has queued changes, every group includes one of them, so that the sandbox always progresses. A
+// group includes more only while neither the group nor the queue has a live change. So a live change waits for
+// at most two changes of the sandbox: the running one, and one in its own group.
 func (g *group) next(s *sqlite) *change {
 	n := len(g.started)
 	switch {
@@ -136,7 +136,7 @@ func (g *group) next(s *sqlite) *change {
 	}
 }
 
-// commit makes the changes of one group durable and wakes their callers.
+// commit runs and commits the changes of one group, and wakes their callers.
 func (s *sqlite) commit(g *group) {
 	ctx := context.Background() // an interrupt would undo the whole group
 	err := s.transaction(ctx, g)
@@ -148,8 +148,8 @@ func (s *sqlite) commit(g *group) {
 		s.db.metrics.commits.Inc()
 	}
 	for _, c := range all {
-		// A change may have read rows that another change of this group wrote, and failed because of them. A
-		// rollback of the group removes those rows, so the error of the group replaces that of the change.
+		// A change may have failed because of rows that another change of this group wrote. If the group is
+		// rolled back, those rows do not exist. So the error of the group replaces the error of the change.
 		if c.err == nil || err != nil && c.started {
 			c.err = err
 		}
@@ -160,7 +160,7 @@ func (s *sqlite) commit(g *group) {
 	}
 }
 
-// all returns every change received for the group. When the transaction failed early, some were not started.
+// all returns every change that the group has received. After an early failure some of them have not started.
 func (g *group) all() []*change {
 	all := g.started
 	if n := len(all); n < len(g.live) {
@@ -172,8 +172,8 @@ func (g *group) all() []*change {
 	return all
 }
 
-// transaction runs the changes in one transaction. Each has a savepoint, so that a failed change is undone
-// alone; its error is in its change. A returned error means that no change was committed.
+// transaction runs the changes in one transaction. Each change has a savepoint, so that a failure undoes only
+// that change; its err field has the error. A returned error means that no change was committed.
 func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {
@@ -189,8 +189,8 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 		return err
 	}
 	defer func() {
-		// After a full disk or an I/O error SQLite may have ended the transaction by itself. It requires a
-		// ROLLBACK in any case (sqlite.org/lang_transaction.html). A connection that rejects it is replaced.
+		// After a full disk or an I/O error SQLite may already have ended the transaction. A ROLLBACK is still
+		// required (sqlite.org/lang_transaction.html). A connection on which ROLLBACK fails is replaced.
 		if err != nil && exec("ROLLBACK") != nil {
 			s.disconnect()
 		}
@@ -224,8 +224,8 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	return exec("COMMIT")
 }
 
-// runRecovered runs a change and returns a panic as an error, with which the caller panics again. The log gets
-// the stack of the writer, because the caller's stack does not show the position.
+// runRecovered runs a change and returns a panic as an error; outcome panics again in the caller. The log gets
+// the stack of the writer, because the caller's stack does not show where the change panicked.
 func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) error {
 	err := panics.Catch(func() error { return tx.result(do(tx)) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

@@ -10,7 +10,7 @@ import (
 	"vayu/internal/filelock"
 )
 
-// Names inside the data directory.
+// Names of files in the data directory.
 const (
 	fileName    = "state.db"
 	lockName    = "state.lock"      // locked by the service; contains its owner
@@ -20,14 +20,14 @@ const (
 const (
 	// lockTimeout limits the wait for state.lock. Commands that test the lock release it immediately.
 	lockTimeout = time.Second
-	// migrateTimeout limits the wait for another process that migrates.
+	// migrateTimeout limits the wait for another process that is migrating the tables.
 	migrateTimeout = time.Minute
 )
 
-// acquireDirectory locks the data directory for this process and calls migrate. A command beside a running
-// service calls check instead. migrate runs under the migration lock, so that two migrations cannot race.
-// Every process acquires the migration lock first, and a service keeps it until the tables are migrated. So a
-// command that finds a running service also finds migrated tables.
+// acquireDirectory locks the data directory for this process and calls migrate. A command that shares the
+// directory with a running service calls check instead. migrate runs under the migration lock, so that two
+// migrations cannot race. Every process acquires the migration lock first, and a service releases it once the
+// tables are migrated. So a command that finds a running service also finds migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
 	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 	return migrate()
 }
 
-// owner is the command of this process, such as "vayu serve". It is the name and the first argument only,
-// because later ones may be secret.
+// owner returns the command of this process, such as "vayu serve". The result has only the program's name and
+// first argument, because later arguments may be secret.
 func owner() string {
 	name := filepath.Base(os.Args[0])
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {

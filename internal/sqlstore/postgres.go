@@ -16,20 +16,20 @@ import (
 	"vayu/internal/sqlstore/server"
 )
 
-// postgres is the store on a server.
+// postgres is the engine for a store on a PostgreSQL server.
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox holds a value for each running change of the sandbox (the world of test keys).
+	// sandbox limits the running changes of the sandbox (the world of test keys). It has one value for each.
 	sandbox chan struct{}
 }
 
 const (
 	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
-	// commandTimeout is how long a person waits for a command.
+	// commandTimeout is how long a command waits for the server, because a person waits for the command.
 	commandTimeout = 10 * time.Second
-	// sandboxShare limits concurrent changes of the sandbox to one connection in four, at least one.
+	// sandboxShare limits the concurrent changes of the sandbox to a quarter of the connections, at least one.
 	sandboxShare = 4
 )
 
@@ -59,7 +59,7 @@ func (p *postgres) parse() (*pgx.ConnConfig, error) {
 	return server.Parse(p.db.cfg.DSN, p.db.cfg.Settings.IdleTimeout, p.db.answerTimeout)
 }
 
-// connect waits until the server answers, for a command not as long as for a service.
+// connect opens a pool and waits until the server answers, for a command not as long as for a service.
 func (p *postgres) connect(ctx context.Context, cfg *pgx.ConnConfig) (*sql.DB, error) {
 	timeout := startTimeout
 	if p.db.cfg.Share {

@@ -17,9 +17,9 @@ import (
 
 const (
 	// maxConflictAttempts limits the attempts of a change that conflicts with others. The other change has
-	// usually ended before the retry, so two conflicts in a row are rare already.
+	// usually ended before the retry, so even two conflicts in a row are rare.
 	maxConflictAttempts = 8
-	// conflictPause is the longest pause before the second attempt; it grows with the attempts.
+	// conflictPause is the longest pause before the second attempt. The limit grows with each attempt.
 	conflictPause = 10 * time.Millisecond
 )
 
@@ -45,8 +45,8 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	}
 }
 
-// enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits as long as
-// [postgres.connection] does. leave frees the slot.
+// enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits no longer
+// than [postgres.connection] does. leave frees the slot.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()
@@ -101,15 +101,15 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 	return nil
 }
 
-// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. It has rolled
-// the change back, and the connection is good.
+// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. Then the server
+// has rolled the change back, and the connection still works.
 func commitRejected(err error) bool {
 	stated, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && stated.SeverityUnlocalized == "ERROR"
 }
 
-// begin starts a transaction. If a connection broke while it was idle, begin tries another one: nothing has
-// been done yet. It closes the connection to a read-only server, so that the next change finds the primary.
+// begin starts a transaction. If an idle connection has broken, begin tries another, because nothing has been
+// changed yet. It closes a connection to a read-only server, so that the next change connects to the primary.
 func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	for try := 0; ; try++ {
 		conn, err := p.connection(ctx)
@@ -135,24 +135,24 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	}
 }
 
-// errReadOnly is the error of a standby for the first statement that writes.
+// errReadOnly is the error with which a standby rejects the first statement that writes.
 var errReadOnly = &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006", Message: "the server may only be read at the moment"}
 
-// connection waits for a free or a new connection.
+// connection waits for a free connection, or opens a new one.
 func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel() // does not affect an established connection
 	return p.pool.Conn(limit)
 }
 
-// rollback ends a transaction. If it fails, the connection is closed, and the server rolls back.
+// rollback ends a transaction. If ROLLBACK fails, it closes the connection, and the server rolls back.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
 		connection.Discard(conn)
 	}
 }
 
-// simple runs a statement without parameters and returns the command tag.
+// simple runs statements without parameters and returns the command tag of the last one, such as "COMMIT".
 func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.CommandTag, error) {
 	results, err := simpleAll(ctx, conn, statement)
 	if err != nil {
@@ -161,7 +161,7 @@ func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.Comma
 	return results[len(results)-1].CommandTag, nil
 }
 
-// simpleAll runs statements in one round trip.
+// simpleAll runs statements, separated by semicolons, in one round trip. It returns the result of each.
 func simpleAll(ctx context.Context, conn *sql.Conn, statements string) (results []*pgconn.Result, err error) {
 	failed := conn.Raw(func(driver any) error {
 		results, err = driver.(*stdlib.Conn).Conn().PgConn().Exec(ctx, statements).ReadAll()

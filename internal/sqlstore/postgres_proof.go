@@ -12,55 +12,55 @@ import (
 	"vayu/internal/sleep"
 )
 
-// How the outcome of a change is found when its COMMIT was not answered.
+// How a client finds the outcome of a change whose COMMIT was not answered.
 //
-// Each change that writes inserts a row with its id into table commit_proof. The insert is in the same message
-// as the COMMIT, so that it costs no round trip. If the reply is lost, the client inserts a row of the same id
-// that marks the change as undone. The unique key admits one of the two. If the change's row exists, the change
-// is committed. While the change is in progress, the insert waits for it. If the client's row is inserted, the
-// change is not committed and never can be, even if its COMMIT arrives later. After a failover another server
-// answers, for its own copy of the store, which is the valid one from then on. Because the enquiry writes, its
-// reply waits for synchronous standbys as a COMMIT does. So a change that it reports as committed is on the
+// Each change that writes inserts a row with the id of the change into table commit_proof. The INSERT is in the
+// same message as the COMMIT, so that it costs no round trip. If the reply is lost, the client inserts a row
+// with the same id that marks the change as undone. The unique key admits one of the two rows. If the change's
+// row exists, the change is committed. While the change is in progress, the client's INSERT waits for it. If
+// the client's row is inserted, the change is not committed and never can be, even if its COMMIT arrives later.
+// After a failover another server answers for its own copy of the store, which is valid from then on. The
+// client's INSERT waits for synchronous standbys, as a COMMIT does. So a change reported as committed is on the
 // standbys too.
 //
-// pg_xact_status would cost less, but is not reliable. A server reuses transaction ids whose WAL it lost. That
-// happens on a promoted standby, and on the same server after a crash. After a crash even the timeline and the
-// system identifier stay the same. The status may be that of another transaction.
+// pg_xact_status would cost less, but is not reliable. A server reuses transaction ids whose WAL it lost, so
+// the status may be that of another transaction. That happens on a promoted standby, and on the same server
+// after a crash. A crash does not even change the timeline or the system identifier.
 const (
-	// proofVersion is the first version of the tables that has commit_proof. Load also fills older ones.
+	// proofVersion is the first version of the tables that has commit_proof. Older dumps can be loaded too.
 	proofVersion = 7
 
-	// microsecondsOnServer is the server's clock. now() would be the start of the transaction.
+	// microsecondsOnServer is the server's clock. now() would return the start of the transaction.
 	microsecondsOnServer = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-	// insertProof inserts no row for a change without writes: its COMMIT writes nothing then. The id is part of
-	// the text, because the simple protocol has no parameters.
+	// insertProof inserts the row of a change. It inserts nothing for a change without writes, so that its
+	// COMMIT need not write. The id is part of the text, because the simple protocol has no parameters.
 	insertProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
 
-	// resolveProof inserts the row of an undone change, or reads undone from the row that exists.
+	// resolveProof inserts a row with undone = 1, unless a row with the id exists. It returns the row's undone.
 	resolveProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 
-	// sweepProofs deletes the next old rows after an id, and returns the last id.
+	// sweepProofs deletes the next expired rows after the id $1. The result is the last deleted id, or "".
 	sweepProofs = "WITH old AS (SELECT id FROM commit_proof WHERE id > $1 AND at < " + microsecondsOnServer + " - $2 ORDER BY id LIMIT $3), " +
 		"gone AS (DELETE FROM commit_proof USING old WHERE commit_proof.id = old.id) SELECT coalesce(max(id), '') FROM old"
 
-	// outcomeTimeout limits the search for the outcome of a change: as long as a client waits.
+	// outcomeTimeout limits the search for the outcome of a change. It is as long as a client waits.
 	outcomeTimeout = 10 * time.Second
 	outcomePause   = 100 * time.Millisecond
 
-	// sweepPause is the pause between two deletions of old rows.
+	// sweepPause is the pause between two sweeps of commit_proof.
 	sweepPause = time.Minute
 	// sweepGroup is how many rows one statement deletes. That takes far less than the statement timeout.
 	sweepGroup = 1000
-	// clockSkew is the difference between the clocks of two servers at which no needed proof is deleted.
+	// clockSkew is the difference between two servers' clocks up to which no row is deleted too early.
 	clockSkew = 5 * time.Minute
 )
 
-// usesProof reports whether the tables include commit_proof.
+// usesProof reports whether the version of the tables includes commit_proof.
 func (p *postgres) usesProof() bool { return p.db.cfg.Version == 0 || p.db.cfg.Version >= proofVersion }
 
-// commit commits a transaction. It returns the id of its row in commit_proof, empty without one.
+// commit commits a transaction. id is that of its row in commit_proof, empty if the table does not exist.
 func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag pgconn.CommandTag, err error) {
 	text := "COMMIT"
 	if p.usesProof() {
@@ -71,8 +71,8 @@ func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag p
 	return id, tag, err
 }
 
-// outcome finds the outcome of a change whose COMMIT was not answered. It returns nil if it is committed, cause
-// if it is not, and errUnknown if no server answered.
+// outcome finds the outcome of a change whose COMMIT was not answered. It returns nil if the change is
+// committed, cause if it is not, and errUnknown if no server answered.
 func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	unknown := fmt.Errorf("%w: %w", errUnknown, cause)
 	if id == "" {
@@ -95,8 +95,8 @@ func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	}
 }
 
-// sweep deletes expired rows of commit_proof, in groups in the order of their ids, so that no row is scanned
-// twice.
+// sweep deletes rows of commit_proof that are older than age. It deletes them in groups in the order of their
+// ids, so that no row is scanned twice.
 func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 	for last, more := "", true; more; more = last != "" {
 		err := p.db.View(ctx).QueryRow(sweepProofs, last, age.Microseconds(), sweepGroup).Scan(&last)
@@ -110,10 +110,10 @@ func (p *postgres) sweep(ctx context.Context, age time.Duration) {
 	}
 }
 
-// keepSwept sweeps until ctx ends.
+// keepSwept calls sweep every minute until ctx ends.
 func (p *postgres) keepSwept(ctx context.Context) {
 	for sleep.For(ctx, sweepPause) {
-		// A row is needed while its change waits for COMMIT, and then for outcome.
+		// A row is needed while its change waits for COMMIT, and then while outcome searches for the row.
 		p.sweep(ctx, p.db.changeTimeout+p.db.outcomeTimeout+clockSkew)
 	}
 }

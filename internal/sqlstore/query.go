@@ -10,29 +10,29 @@ import (
 	"vayu/schema"
 )
 
-// Querier runs queries: a [Tx], or a [View]. Placeholders are $1, $2, …
+// Querier runs queries. It is a [Tx] or a [View]. Placeholders are $1, $2, …
 type Querier interface {
 	QueryRow(query string, args ...any) Row
 	scan(query string, args, dest []any) error
 	each(do func(Scanner) error, query string, args []any) error
 }
 
-// Scanner is a row that can be read into variables.
+// Scanner is a row whose columns Scan reads into variables.
 type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is a query of one row. Scan runs it.
+// Row is a query of one row that has not run yet. Scan runs it.
 type Row struct {
 	of    Querier
 	query string
 	args  []any
 }
 
-// Scan reads the row; sql.ErrNoRows if there is no row.
+// Scan runs the query and reads its row. The error is sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
-// All returns every row of a result, each read by scan.
+// All runs a query and returns all its rows. scan reads each of them.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	var out []T
 	err := Each(q, func(row Scanner) error {
@@ -46,12 +46,12 @@ func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...
 	return out, nil
 }
 
-// Each calls do for every row of a result, and stops at its first error.
+// Each runs a query and calls do for every row. It stops at the first error of do.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 	return q.each(do, query, args)
 }
 
-// Tx is one change in progress. Only the goroutine of the function that received it may use it, until that
+// Tx is one change in progress. Only the goroutine of the function that received the Tx may use it, until that
 // function returns.
 type Tx struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the change; not cancelled separately
@@ -63,23 +63,23 @@ type Tx struct {
 	origin  context.Context //nolint:containedctx // of the caller of Update
 }
 
-// CallerContext is the context of the caller of Update. Use its values only: its cancellation has no effect on
-// a change that has started.
+// CallerContext returns the context that was passed to Update. Use its values only: its cancellation has no
+// effect on a change that has started.
 func (tx *Tx) CallerContext() context.Context { return tx.origin }
 
-// OnCommit registers a function that runs once the change is durable, on the goroutine of Update, before Update
-// returns. It does not run when the change fails. Use it for notices only: receivers that miss one must still
-// find the change.
+// OnCommit registers a function that Update calls once the change is durable, before Update returns. The
+// function runs on the goroutine of Update's caller. It does not run if the change fails. Use it for notices
+// only: a receiver that misses the notice must still find the change.
 func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 
-// Name returns the engine, as [DB.Name] does, for the few PostgreSQL statements that SQLite lacks, such as FOR
-// UPDATE SKIP LOCKED.
+// Name returns the engine's name, as [DB.Name] does. It is for the few PostgreSQL statements that SQLite lacks,
+// such as FOR UPDATE SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
 
 // Digest makes a keyed digest, as [DB.Digest] does.
 func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }
 
-// session runs statements: a connection, or one with its prepared statements.
+// session runs the statements of a change. It is a connection, with or without prepared statements.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -95,7 +95,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// QueryRow returns a query of one row. [Row.Scan] runs it.
+// QueryRow returns a query of one row without running it. [Row.Scan] runs the query.
 func (tx *Tx) QueryRow(query string, args ...any) Row { return Row{tx, query, args} }
 
 func (tx *Tx) scan(query string, args, dest []any) error {
@@ -110,7 +110,7 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note records a failed statement. The change then fails, even if its function ignores the error.
+// note records and returns a statement's error. The change then fails, even if its function ignores the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -124,8 +124,8 @@ func (tx *Tx) note(err error) error {
 	return err
 }
 
-// result is the error of a change whose function returned err. An error of the store takes precedence, because
-// it decides the client's answer.
+// result returns the error of a change whose function returned err. An error of an unavailable store takes
+// precedence over err, because it decides the client's answer.
 func (tx *Tx) result(err error) error {
 	switch {
 	case tx.broken != nil:
@@ -136,7 +136,7 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each calls do for every row and returns the number of rows. The errors are that of do and that of the store.
+// each runs a query and calls do for each of its n rows. err is the error of do, and fault that of the store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -155,14 +155,14 @@ func each(ctx context.Context, on session, do func(Scanner) error, query string,
 	return n, nil, rows.Err()
 }
 
-// View runs queries on committed data, outside a change.
+// View runs queries on committed data, not inside a change.
 type View struct {
 	ctx context.Context //nolint:containedctx // a View is made for one request
 	db  *DB
 }
 
-// View returns a reader. Each query, including the reading of its rows, ends with ctx, or half a second after
-// Settings.StatementTimeout. Split queries that may take longer.
+// View returns a View for ctx. Each query, including the reading of its rows, ends with ctx, or half a second
+// after Settings.StatementTimeout. Split queries that may take longer.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
 // Snapshot begins a transaction that reads one state of all tables, while writers continue.
@@ -184,7 +184,7 @@ func (db *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// QueryRow returns a query of one row. [Row.Scan] runs it.
+// QueryRow returns a query of one row without running it. [Row.Scan] runs the query.
 func (v View) QueryRow(query string, args ...any) Row { return Row{v, query, args} }
 
 func (v View) scan(query string, args, dest []any) error {
@@ -200,7 +200,7 @@ func (v View) scan(query string, args, dest []any) error {
 	return v.classify(err)
 }
 
-// readTries is how often a query is tried when its connection breaks. A retry is safe, because a query changes
+// readTries is how often a query is tried if its connection breaks. A retry is safe, because a query changes
 // nothing.
 const readTries = 2
 
@@ -222,7 +222,7 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify reports every error of a stopped store as unavailability.
+// classify is [DB.classify], but after the store has stopped it reports every error as unavailability.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)
@@ -230,7 +230,7 @@ func (v View) classify(err error) error {
 	return v.db.classify(err)
 }
 
-// fault is a kind of error of a store.
+// fault classifies what failed: a statement, the store or a connection.
 type fault int
 
 const (
@@ -239,7 +239,7 @@ const (
 	faultConnection              // the same, because the connection is broken; a new connection may work
 )
 
-// classify turns an error of an unavailable store into the client's problem, and returns every other unchanged.
+// classify turns the error of an unavailable store into a schema.Problem, and returns other errors unchanged.
 func (db *DB) classify(err error) error {
 	var problem *schema.Problem
 	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &problem) {
@@ -257,9 +257,9 @@ func (db *DB) classify(err error) error {
 }
 
 var (
-	// errEnded is returned to callers while the service stops.
+	// errEnded is the error of a call while the service is stopping.
 	errEnded = errors.New("the state store is closing")
-	// errUnknown means that a server disconnected after it received COMMIT, and that neither it nor another
-	// could be queried for the outcome in time.
+	// errUnknown means that a server disconnected after it received COMMIT, and that no server reported the
+	// outcome in time.
 	errUnknown = errors.New("it is not known whether the change was committed")
 )

@@ -7,32 +7,31 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the same setting
-// here.
+// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the one here.
 type Settings struct {
-	// Connections limits the readers (SQLite) or connections (PostgreSQL) of one instance.
+	// Connections limits the readers (SQLite) or the connections (PostgreSQL) of one instance.
 	Connections int `yaml:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
-	// StatementTimeout makes the server cancel a statement. A client waits 10 s at most, and no lock should be
-	// held longer. SQLite has no server; its readers use the same limit.
+	// StatementTimeout is the time after which the server cancels a statement. A client waits 10 s at most,
+	// and no lock should be held longer. SQLite has no server, so only its readers have this limit.
 	StatementTimeout time.Duration `yaml:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
-	// LockTimeout makes the server cancel a statement that waits for a lock; 0 leaves it to StatementTimeout.
+	// LockTimeout limits a statement's wait for a lock; 0 leaves the limit to StatementTimeout.
 	LockTimeout time.Duration `yaml:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`
-	// IdleTimeout makes the server end a transaction whose client hangs, because its locks block all others.
+	// IdleTimeout limits how long a transaction may be idle, because its locks block other changes.
 	IdleTimeout time.Duration `yaml:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
 }
 
 // answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. So a
-// working server can cancel the statement and report its own error first. The client's limit is for a server
+// working server can first cancel the statement and report its own error. The client's limit is for a server
 // or network that hangs. A change of several statements is abandoned after three times StatementTimeout.
 const answerSlack = 500 * time.Millisecond
 
-// DefaultSettings are 16 connections, so that six instances fit into PostgreSQL's default of 100. A statement
-// has 10 seconds, as long as a client waits, and an idle transaction 30.
+// DefaultSettings returns the default settings. With 16 connections, six instances fit into PostgreSQL's
+// default of 100. StatementTimeout is 10 seconds, as long as a client waits.
 func DefaultSettings() Settings {
 	return Settings{Connections: 16, StatementTimeout: 10 * time.Second, IdleTimeout: 30 * time.Second}
 }
 
-// Validate returns the settings that are out of range. It implements config.Validator.
+// Validate returns an error for each setting that is out of range. It implements config.Validator.
 func (s Settings) Validate() []error {
 	var faults []error
 	if s.Connections < 1 {

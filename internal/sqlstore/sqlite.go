@@ -19,7 +19,7 @@ import (
 	"vayu/internal/sqlstore/migration"
 )
 
-// sqlite is the store in a file.
+// sqlite is the engine for a store in a SQLite file.
 type sqlite struct {
 	db      *DB
 	path    string
@@ -71,9 +71,9 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// createPrivate creates the file readable by its owner only, before SQLite opens it. SQLite gives its other
-// files the same mode. An existing file must not be opened, because closing it would drop this process's POSIX
-// locks on the file.
+// createPrivate creates the file path before SQLite opens it, readable by its owner only. SQLite then gives
+// its other files the same mode. createPrivate only changes the mode of an existing file. To open and close
+// the file would drop this process's POSIX locks on it.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -85,7 +85,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// checkVersion rejects a command whose version differs from that of the running service.
+// checkVersion fails unless the tables of the running service (holder) are of this command's version.
 func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
 	known, err := migration.Newest(goose.DialectSQLite3, s.writing)
 	if err != nil {
@@ -102,12 +102,12 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process, in milliseconds: as long as a client waits.
+// busyTimeout is how long a statement waits for another process: as long as a client waits, in milliseconds.
 const busyTimeout = "10000"
 
 // sqliteDSN makes every commit durable when it returns (FULL). Readers and the writer do not block each other
-// (WAL), and a command beside the service waits for its lock. The journal of savepoints is kept in memory. In
-// files it took a quarter of the writer's time, and it is not needed after the transaction.
+// (WAL), and a command beside the service waits for the write lock. The journal of savepoints is kept in
+// memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
@@ -117,7 +117,7 @@ func sqliteDSN(path string, more ...string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(settings, "&")}).String()
 }
 
-// connect opens the connection for writing.
+// connect opens the only connection that writes.
 func (s *sqlite) connect(ctx context.Context) error {
 	conn, err := s.writing.Conn(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect closes a connection in an unknown state; the next group opens a new one.
+// disconnect closes the writer's connection, whose state is unknown. The next group opens a new one.
 func (s *sqlite) disconnect() {
 	s.writer.Discard()
 	s.writer = nil
@@ -150,8 +150,8 @@ func (s *sqlite) close() {
 	}
 }
 
-// sqliteFaults are the result codes for an unusable file or disk (sqlite.org/rescode.html). The low byte of an
-// extended code is the code.
+// sqliteFaults are the result codes for an unusable file or disk (sqlite.org/rescode.html). An extended result
+// code has one of them in its low byte.
 var sqliteFaults = map[int]bool{
 	lib.SQLITE_BUSY: true, lib.SQLITE_LOCKED: true, lib.SQLITE_NOMEM: true, lib.SQLITE_READONLY: true,
 	lib.SQLITE_IOERR: true, lib.SQLITE_FULL: true, lib.SQLITE_CANTOPEN: true, lib.SQLITE_CORRUPT: true,

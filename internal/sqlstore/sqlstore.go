@@ -22,19 +22,19 @@ import (
 
 // Config selects and configures a store.
 type Config struct {
-	// DSN is postgres://…; empty selects SQLite in Data.
+	// DSN is the address of a PostgreSQL server, postgres://…; empty selects SQLite in the directory Data.
 	DSN config.DSN
 	// Data is the directory of the SQLite file, state.db.
 	Data string
-	// Share lets a command open SQLite while a service holds the directory's lock. If no process holds the lock,
-	// this process acquires it.
+	// Share lets a command open the SQLite file while a service has locked the directory. If no service has
+	// locked the directory, the command may migrate the tables.
 	Share bool
-	// Settings are the operator's choices. Zero values are replaced by DefaultSettings.
+	// Settings are the operator's settings. Zero values are replaced by those of DefaultSettings.
 	Settings Settings
-	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 means
-	// three statement timeouts, 30 seconds by default. A command that works alone may need more.
+	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects
+	// three times the statement timeout, by default 30 seconds. A command that nothing waits for may set more.
 	ChangeTimeout time.Duration
-	// Version is the target version of the tables; 0 for the newest. Only the loading of a dump sets it.
+	// Version is the target version of the tables; 0 for the newest. Only dump.Load sets Version.
 	Version int64
 }
 
@@ -47,26 +47,26 @@ type DB struct {
 	ready   chan struct{}
 	ended   chan struct{} // closed when no more changes are made
 	end     func()        // closes ended
-	// changeTimeout limits a change on a server; then its connection is closed.
+	// changeTimeout limits a change on PostgreSQL. When it ends, the connection of the change is closed.
 	changeTimeout time.Duration
-	// answerTimeout limits the wait for a connection, and for an answer.
+	// answerTimeout limits the wait for a connection, and the wait for the result of a query.
 	answerTimeout time.Duration
 	// outcomeTimeout limits the search for the outcome of a change whose COMMIT was not answered.
 	outcomeTimeout time.Duration
 	failing        atomic.Bool // the last change could not be written
-	// probe has a value while a write probe is due. Check sends it, and probeWrites receives it.
+	// probe has a value while a no-op write is requested. Check sends the value, and probeWrites receives it.
 	probe chan struct{}
-	// digest makes keyed digests; nil in a process without the key.
+	// digest makes keyed digests. It is nil in a process without the digest key.
 	digest atomic.Pointer[Digester]
 }
 
-// Digester makes a keyed digest (a MAC). The same purpose and data give the same digest.
+// Digester returns a keyed digest (a MAC) of data. The same purpose and data give the same digest.
 type Digester func(purpose string, data ...[]byte) []byte
 
-// UseDigest sets the function that Digest calls. The package that holds the key provides it.
+// UseDigest sets the function that Digest calls. Package encryption, which has the key, provides the function.
 func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
 
-// Digest makes a digest with the function that UseDigest set. It returns nil if none is set.
+// Digest returns a keyed digest, made by the function that UseDigest set. It returns nil if none is set.
 func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	of := db.digest.Load()
 	if of == nil {
@@ -77,19 +77,19 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 
 // engine is what differs between SQLite and PostgreSQL.
 type engine interface {
-	// open connects, migrates and prepares what the methods below need.
+	// open opens the store: it connects, migrates the tables and prepares the other methods.
 	open(ctx context.Context) error
-	// run works until ctx ends; then it calls DB.end and closes everything.
+	// run serves changes until ctx ends. Then it calls DB.end and closes everything.
 	run(ctx context.Context) error
 	// update makes one change, with the guarantees of DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error
-	// reader is the pool for reading.
+	// reader returns the pool of connections for queries outside a change.
 	reader() *sql.DB
-	// fault classifies err as an error of the statement, of the store or of the connection.
+	// fault returns what err is an error of: a statement, the store or a connection.
 	fault(err error) fault
 }
 
-// Open checks the configuration. It does not connect or create files.
+// Open checks the configuration and returns a store that Run opens. Open does not connect or create files.
 func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	c.Settings = c.Settings.withDefaults()
 	db := &DB{
@@ -114,7 +114,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	return db, nil
 }
 
-// Name is "sqlite" or "postgres".
+// Name returns the name of the engine, "sqlite" or "postgres".
 func (db *DB) Name() string {
 	if db.cfg.DSN == "" {
 		return "sqlite"
@@ -123,7 +123,7 @@ func (db *DB) Name() string {
 }
 
 // Run opens the store, migrates its tables, and serves it until ctx ends. It fails if the store cannot be
-// opened, or if another process has locked its directory.
+// opened, or if another process has locked the directory.
 func (db *DB) Run(ctx context.Context) error {
 	defer db.end()
 	if err := db.engine.open(ctx); err != nil {
@@ -138,8 +138,8 @@ func (db *DB) Run(ctx context.Context) error {
 	return db.engine.run(ctx)
 }
 
-// probeWrites tries a no-op write on each request of Check, so that an instance that only reads, such as a
-// standby, notices recovery.
+// probeWrites makes a no-op write each time Check requests it, until ctx ends. An instance that only reads, such
+// as a standby, thereby notices that the store can write again.
 func (db *DB) probeWrites(ctx context.Context) {
 	for {
 		select {
@@ -151,7 +151,7 @@ func (db *DB) probeWrites(ctx context.Context) {
 	}
 }
 
-// noopWrite writes a row and deletes it.
+// noopWrite inserts a row and deletes it, so that nothing changes.
 func noopWrite(tx *Tx) error {
 	name := "written by " + ulid.Make().String()
 	if _, err := tx.Exec("INSERT INTO setting (name, value) VALUES ($1, '')", name); err != nil {
@@ -172,14 +172,14 @@ func (db *DB) Ready(ctx context.Context) error {
 }
 
 // Update makes one change. The change is complete and durable when Update returns nil, and rolled back when it
-// returns an error. do may be called again after a conflict, so it must have no effects outside its Tx. It must
-// be quick and wait only for the Tx, because other changes on SQLite wait for it.
+// returns an error. Update may call do again after a conflict, so do must have no effects outside its Tx. do
+// must be quick and wait only for the Tx, because on SQLite other changes wait for do.
 //
 // An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
 // PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is
 // unavailable (disk full, server unreachable, service stopping), the error is a schema.Problem with the code
-// service_unavailable. A ctx that ends before the change has started prevents it. A started change continues,
-// so that its outcome is known.
+// service_unavailable. If ctx ends before the change has started, the change does not start. A started change
+// continues, so that its outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)
@@ -207,7 +207,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	return err
 }
 
-// hasEnded reports whether Run has ended or is about to.
+// hasEnded reports whether the store makes no more changes, because Run is ending or has ended.
 func (db *DB) hasEnded() bool {
 	select {
 	case <-db.ended:
@@ -217,11 +217,11 @@ func (db *DB) hasEnded() bool {
 	}
 }
 
-// errFailing is returned by Check when the store answers but cannot write.
+// errFailing is the error of Check if the store answers queries but could not write the last change.
 var errFailing = errors.New("the last change could not be written")
 
-// Check runs a query, and also fails if the last change could not be written, as on a full disk. In that case
-// it triggers a write probe, so that a later Check reports recovery.
+// Check returns an error if a query fails, or if the last change could not be written, as on a full disk. In the
+// second case it requests a no-op write. If that write succeeds, a later Check returns nil.
 func (db *DB) Check(ctx context.Context) error {
 	var one int
 	if err := db.View(ctx).QueryRow("SELECT 1").Scan(&one); err != nil {

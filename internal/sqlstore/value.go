@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Micros converts a time for the store, microseconds since 1970 UTC; NULL for zero.
+// Micros converts a time to the store's microseconds since 1970 UTC; NULL for the zero time.
 func Micros(at time.Time) any {
 	if at.IsZero() {
 		return nil
@@ -13,7 +13,7 @@ func Micros(at time.Time) any {
 	return at.UnixMicro()
 }
 
-// FromMicros converts a time of the store; zero for NULL.
+// FromMicros converts a time from the store's format. It returns the zero time for NULL.
 func FromMicros(micros sql.NullInt64) time.Time {
 	if !micros.Valid {
 		return time.Time{}
@@ -21,10 +21,10 @@ func FromMicros(micros sql.NullInt64) time.Time {
 	return time.UnixMicro(micros.Int64).UTC()
 }
 
-// TruncateMicros returns a time in UTC with the precision of the store.
+// TruncateMicros converts a time to UTC and truncates it to the store's precision, a microsecond.
 func TruncateMicros(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
-// BoolToInt converts a truth value for the store: 0 or 1.
+// BoolToInt converts a bool to the store's format: 0 or 1.
 func BoolToInt(is bool) int64 {
 	if is {
 		return 1

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// maxWAL is the size of the write-ahead log that is kept on disk, in bytes. SQLite checkpoints it every
-	// 1,000 pages (4 MB). It grows beyond that only while a reader uses an old snapshot, or while reads overlap
-	// without a gap.
+	// maxWAL is the largest size of the write-ahead log (WAL) that is kept on disk, in bytes. SQLite
+	// checkpoints the WAL every 1,000 pages (4 MB). The WAL grows larger only while a reader uses an old
+	// snapshot, or while reads overlap without a gap.
 	maxWAL = 64 << 20
-	// walPause is the time between two checks of its size.
+	// walPause is the time between two checks of the WAL's size.
 	walPause = time.Second
 	// walBusy is how long a checkpoint waits for readers, in milliseconds; the next check retries.
 	walBusy = "100"
 )
 
-// wal keeps the write-ahead log bounded.
+// wal limits the size of the write-ahead log.
 type wal struct {
 	path      string
 	maxBytes  int64     // bytes
 	nextCheck time.Time // time of the next check
 }
 
-// bound truncates the log when it has grown too long. Otherwise readers that overlap without end would keep
-// SQLite from ever restarting it.
+// bound truncates the write-ahead log if it is larger than maxBytes. Without bound, SQLite could never restart
+// the log while there is always a reader.
 func (w *wal) bound(ctx context.Context, writer *connection.Prepared) (err error) {
 	now := time.Now()
 	if now.Before(w.nextCheck) || writer == nil {

@@ -6,12 +6,12 @@ import (
 	"vayu/schema"
 )
 
-// worldKey is the context key of WithWorld.
+// worldKey is the context key under which WithWorld stores the world.
 type worldKey struct{}
 
-// WithWorld marks the changes that are made with ctx as those of a world, live or sandbox. The store
-// serves the live world first: the sandbox is free and uncounted, so it must not delay paying customers.
-// Changes without a world count as live.
+// WithWorld returns a context that marks the changes made with it as changes of a world, live or
+// sandbox. The store serves the live world first, so that the free sandbox does not delay paying
+// customers. Changes without a world count as live.
 func WithWorld(ctx context.Context, w schema.World) context.Context {
 	if w != schema.Sandbox {
 		return ctx
@@ -19,7 +19,7 @@ func WithWorld(ctx context.Context, w schema.World) context.Context {
 	return context.WithValue(ctx, worldKey{}, w)
 }
 
-// WorldOf returns the world that WithWorld set in ctx; live if it set none.
+// WorldOf returns the world that WithWorld set in ctx; live if ctx has none.
 func WorldOf(ctx context.Context) schema.World {
 	if isSandbox(ctx) {
 		return schema.Sandbox

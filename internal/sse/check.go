@@ -8,13 +8,13 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// A stream ends within a second after the end of its key or session.
+// Intervals of the checks that end a stream within a second after its key or session has ended.
 const (
 	keyCheckInterval     = 250 * time.Millisecond // a check reads keys in memory
 	sessionCheckInterval = 750 * time.Millisecond // a check makes one query
 )
 
-// checkKeys ends the streams whose keys have changed scopes or are revoked.
+// checkKeys ends each stream whose key was revoked, or has other scopes than when the stream began.
 func (s *Service) checkKeys(context.Context) {
 	for _, st := range s.all() {
 		if !slices.Equal(st.scopes, s.Access.Scopes(st.call)) {
@@ -23,7 +23,7 @@ func (s *Service) checkKeys(context.Context) {
 	}
 }
 
-// checkSessions ends the streams of ended sessions.
+// checkSessions ends each stream whose session has ended.
 func (s *Service) checkSessions(ctx context.Context) {
 	var streams []*stream
 	var calls []*httpapi.Call

@@ -7,26 +7,26 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds changes of one or more kinds, such as new deliveries. One goroutine polls it
-// once a second while there are streams.
+// Feed finds changes of one or more kinds, such as new deliveries, and returns a notice of each.
+// While there are streams, one goroutine polls the Feed once a second.
 type Feed interface {
-	// Kinds returns the kinds of its notices; a kind belongs to one feed.
+	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
 	Kinds() []Kind
-	// Changes returns the notices of each query's owner since the time of the query, in
-	// the order of sending. It may return more, because the hub skips a notice whose
-	// payload it sent last.
+	// Changes returns the notices of each query's owner since the time of the query, in the order
+	// of sending. It may return earlier notices too, because the hub skips a notice whose payload
+	// was sent last.
 	//
-	// Changes reads a bounded number of rows, for all owners together. An owner that has
-	// more changes is in Cut, and its clients get a reset: a message to read all again.
-	// The times of the queries allow for clock skew and for late commits. Changes returns
-	// soon after ctx ends.
+	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes
+	// than that, Result.Cut names the owner. Its clients then get a reset, a message to read all
+	// data again. The caller sets the times of the queries back, to allow for clock skew and late
+	// commits. Changes returns soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 
-// Kind names a kind of notices and the scopes that permit them.
+// Kind is a kind of notices, such as deliveries.
 type Kind struct {
 	Name schema.LiveKind
-	// Scopes permit notices of the kind; a key needs one of them.
+	// Scopes has the scopes that permit notices of the kind. A key needs one of them.
 	Scopes []schema.Scope
 }
 
@@ -37,26 +37,26 @@ type Query struct {
 	Since time.Time
 }
 
-// Result has the notices that a feed found, and the owners that have more of them.
+// Result has the notices that a feed found. Cut lists the owners with more notices than found.
 type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner
 }
 
-// Notice reports a change, with little more than the id of its subject.
+// Notice reports to a client what has changed, with little more than an id.
 type Notice struct {
 	Owner schema.Owner
 	Kind  schema.LiveKind
-	// ID identifies the subject (what has changed) among all of its kind.
+	// ID identifies the subject, the thing that has changed, among all subjects of the kind.
 	ID string
-	// Scope permits the notice. SubjectScope is a second scope that the key needs, to
+	// Scope is a scope that the key needs. SubjectScope is a second scope that the key needs, to
 	// read the subject; empty for none.
 	Scope, SubjectScope schema.Scope
 	Data                any // becomes JSON
 }
 
-// Since returns the earliest time of some queries, and their owners. It serves feeds
-// that read the changes of all owners.
+// Since returns the earliest time and all owners of queries. It serves feeds that read the changes
+// of all owners at once.
 func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	owners = make(map[schema.Owner]bool, len(queries))
 	for _, a := range queries {
@@ -68,15 +68,15 @@ func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	return since, owners
 }
 
-// Groups is an SQL statement about several owners, such as a sqlstore.BatchStatement. It has
-// one text for each group size.
+// Groups is an SQL statement about several owners, such as a sqlstore.BatchStatement. It has one
+// SQL text for each group size.
 type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }
 
-// Search runs a statement on groups of owners, and reads at most limit rows of each
-// group. A group that reaches the limit is split into halves, down to single owners.
-// Only an owner that reaches the limit alone is Cut.
+// Search runs a statement on groups of owners. read returns at most limit rows of a group. A group
+// that reaches the limit is split into halves, down to single owners. An owner that alone reaches
+// the limit is added to f.Cut.
 func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]

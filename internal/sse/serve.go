@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// eventStream is the media type of server-sent events.
+	// eventStream is the media type of Server-Sent Events.
 	eventStream = "text/event-stream"
-	// maxDuration is the largest value of the parameter "for", which limits the time of a
+	// maxDuration is the largest value of the parameter "for", which limits the duration of a
 	// stream. Without the parameter there is no limit.
 	maxDuration = time.Hour
-	// reconnect is the delay of a browser before it reconnects.
+	// reconnect is how long a browser waits before it reconnects.
 	reconnect = 2 * time.Second
 )
 
@@ -29,7 +29,7 @@ func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Handler: s.serve}}
 }
 
-// serve answers GET /v1/live.
+// serve handles GET /v1/live.
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
 		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
@@ -70,7 +70,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// parseParameters reads the parameters "kinds" and "for".
+// parseParameters reads the parameters "kinds" (all by default) and "for" (limit, 0 by default).
 func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "kinds", "for")
 	if err != nil {
@@ -107,8 +107,7 @@ func joinKinds(all []schema.LiveKind) string {
 	return strings.Join(names, ", ")
 }
 
-// visibleKinds returns the kinds that some scopes permit, sorted and without
-// duplicates.
+// visibleKinds returns those of kinds that scopes permit, sorted and without duplicates.
 func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) []schema.LiveKind {
 	out := []schema.LiveKind{}
 	for _, name := range kinds {
@@ -120,9 +119,9 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 	return slices.Compact(out)
 }
 
-// resume returns the time from which a client gets changes: that in the header
-// Last-Event-ID. If the header is missing, wrong or older than maxResume, it is now. known
-// is false if the client missed changes.
+// resume returns the time from which a client gets changes: the time in the header Last-Event-ID.
+// If the header is missing, wrong or older than maxResume, since is now. known is false if the
+// client may have missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {
@@ -139,7 +138,7 @@ func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	return at, true
 }
 
-// greeting returns the first messages: hello, and a reset if the client missed changes.
+// greeting returns the first messages of a stream: hello, and a reset if known is false.
 func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	data, err := json.Marshal(schema.LiveGreeting{
 		Mode: st.owner.World.String(), Account: st.owner.Account, Kinds: st.kinds, At: schema.FormatTime(now),
@@ -155,8 +154,8 @@ func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	return out, nil
 }
 
-// admit registers a stream, unless its key, its account or the instance is at its
-// limit.
+// admit registers a stream. It returns an error if the key, the account or the instance has its
+// maximum number of streams.
 func (s *Service) admit(st *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

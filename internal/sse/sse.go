@@ -1,9 +1,9 @@
-// Package sse sends notices of changes to connected clients as Server-Sent Events. A
-// notice has no data of its subject: the client reads that from the ordinary endpoints.
+// Package sse sends notices of changes to connected clients as Server-Sent Events. A notice names
+// what has changed. The client reads the changed data from the ordinary endpoints.
 //
-// The hub finds changes by polling the store once a second while there are streams. It
-// therefore finds the changes of every instance. A slow client blocks nothing: each
-// stream has a bounded queue, and a stream whose queue is full ends.
+// The hub (Service) polls the store for changes once a second while there are streams. It therefore
+// finds the changes of every instance. A slow client blocks nothing: each stream has a bounded
+// queue, and a stream whose queue is full ends.
 package sse
 
 import (
@@ -23,27 +23,27 @@ import (
 )
 
 const (
-	// pollInterval is about the maximum age of a notice when it is sent.
+	// pollInterval is the time between two polls of a feed, so about the maximum age of a notice.
 	pollInterval = time.Second
 	pollTimeout  = 2 * time.Second
-	// pollOverlap is how far each poll reads back before the previous one. It covers
-	// clock skew between instances, and changes that were committed late.
+	// pollOverlap is how far before the previous poll each poll begins. It allows for clock skew
+	// between instances, and for changes that were committed late.
 	pollOverlap = 5 * time.Second
-	// maxResume is the longest gap that a reconnecting client can resume over.
+	// maxResume is how long a client may be disconnected without missing changes.
 	maxResume = 30 * time.Second
-	// keepAliveInterval is shorter than the idle timeouts of proxies: 60 s in nginx and
-	// AWS, 30 s in some others.
+	// keepAliveInterval is the time between two comments on an idle stream. It is shorter than the
+	// idle timeouts of proxies: 60 s in nginx and AWS, 30 s in some others.
 	keepAliveInterval = 15 * time.Second
-	// maxNoticesPerPoll bounds the notices that a stream gets from one poll of a feed. For
-	// more it gets a reset (a message to read all again), at most once in resetInterval.
+	// maxNoticesPerPoll limits the notices that a stream gets from one poll of a feed. Above it the
+	// stream gets a reset (a message to read all again), at most once in resetInterval.
 	maxNoticesPerPoll = 100
 	resetInterval     = 5 * time.Second
-	// queueLength has room for the notices of three feeds from one poll.
+	// queueLength is the capacity of a stream's queue: the notices of three feeds from one poll.
 	queueLength = 320
 )
 
-// Limits of open streams of one instance. A person has several tabs, and a stream costs
-// about 50 KB. The limit of an account leaves room for other accounts.
+// Limits of the open streams of one instance. A person has several tabs, and a stream costs about
+// 50 KB of memory. The limit of an account leaves room for other accounts.
 const (
 	maxPerKey      = 20
 	maxPerAccount  = 200
@@ -52,11 +52,10 @@ const (
 
 // Access checks keys and sessions while their streams are open.
 type Access interface {
-	// Scopes returns the current scopes of the key of an admitted call, from its client
-	// address. It is empty when the key is no longer valid. It does not query the
-	// store.
+	// Scopes returns the current scopes of the key that made c, for the client address of c. They
+	// are empty if the key is no longer valid. Scopes does not query the store.
 	Scopes(c *httpapi.Call) []schema.Scope
-	// SessionsEnded reports for each call of a session whether its session has ended.
+	// SessionsEnded reports for each call whether its session has ended. All calls have a session.
 	SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error)
 }
 
@@ -71,7 +70,7 @@ type Config struct {
 	MaxStreams int
 }
 
-// Service is the hub between feeds and streams.
+// Service is the hub: it polls the feeds, and sends their notices to the streams.
 type Service struct {
 	Config
 
@@ -87,8 +86,8 @@ type Service struct {
 	end     func()
 }
 
-// New returns a service that sends no notices before Run. It fails when two feeds have
-// the same kind, or when a metric is already registered.
+// New returns a Service that sends no notices before Run. It fails if two feeds have the same kind,
+// or if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -125,8 +124,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run polls for changes, revoked keys and ended sessions until ctx ends. Streams stay
-// open after that; [Service.End] ends them.
+// Run polls for changes, revoked keys and ended sessions until ctx ends. Streams stay open after
+// Run has returned; [Service.End] ends them.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.watchers {
@@ -138,6 +137,6 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// End ends every open stream, and every later one at once. Clients then reconnect to
-// another instance, and the shutdown does not wait for them. It is idempotent.
+// End ends every open stream. Later streams end as soon as they are opened. Clients then reconnect
+// to another instance, and the shutdown does not wait for them. End is idempotent.
 func (s *Service) End() { s.end() }

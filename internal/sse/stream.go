@@ -20,15 +20,15 @@ type stream struct {
 	kinds  []schema.LiveKind
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
-	// marks has for each feed the time up to which all notices were sent, in Unix
-	// microseconds. It is 0 for a feed without the client's kinds of notices.
+	// marks has a time for each feed, in Unix microseconds: all notices up to that time were sent.
+	// It is 0 for a feed that has no kinds that the client gets.
 	marks []atomic.Int64
 	done  chan struct{} // closed by end
 	end   func()
 	slow  atomic.Bool // the stream ended because its queue was full
 }
 
-// item is a queued message.
+// item is a message in the queue of a stream.
 type item struct {
 	text []byte // encoded message without its id
 	feed int
@@ -44,13 +44,13 @@ func newStream(c *httpapi.Call, feeds int) *stream {
 // wants reports whether the client gets notices of a kind.
 func (st *stream) wants(kind schema.LiveKind) bool { return slices.Contains(st.kinds, kind) }
 
-// allows reports whether the scopes of the client permit a notice.
+// allows reports whether the client gets the kind of n, and has the scopes that n needs.
 func (st *stream) allows(n *Notice) bool {
 	return st.wants(n.Kind) && slices.Contains(st.scopes, n.Scope) && (n.SubjectScope == "" || slices.Contains(st.scopes, n.SubjectScope))
 }
 
-// cursor returns the time up to which all notices were sent. A reconnecting client
-// resumes there.
+// cursor returns the time up to which the notices of all feeds were sent, in Unix microseconds. A
+// client that reconnects resumes there.
 func (st *stream) cursor() int64 {
 	least := int64(0)
 	for i := range st.marks {
@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages. When all are sent, the mark of their feed becomes mark; 0 leaves it
-// unchanged. put never blocks. If the queue is full, it ends the stream.
+// put queues messages of a feed. When all are sent, the feed's mark becomes mark; 0 leaves the mark
+// unchanged. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
@@ -106,7 +106,7 @@ func encodeMessage(name string, data []byte) []byte {
 	return append(out, "\n\n"...)
 }
 
-// resetMessage returns a message on which the client reads all data of the kinds again.
+// resetMessage returns a message that makes the client read all data of kinds again.
 func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {
@@ -115,8 +115,8 @@ func resetMessage(kinds []schema.LiveKind) message {
 	return message{schema.LiveReset, encodeMessage(schema.LiveReset, data)}
 }
 
-// run sends the first messages and then queued ones. It returns when the client
-// disconnects, the stream or the hub ends, or after fires.
+// run sends the messages in first, and then queued messages. It returns when the client
+// disconnects, when the stream ends, when ended is closed, or when after receives.
 func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}, after <-chan time.Time) error {
 	for _, text := range first {
 		if err := st.send(out, text); err != nil {
@@ -153,7 +153,7 @@ func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}
 	}
 }
 
-// drain sends an item and all that are queued behind it.
+// drain sends it and all items that are queued at the moment.
 func (st *stream) drain(out httpapi.Flusher, it item) error {
 	for {
 		if err := st.send(out, it.text); err != nil {
@@ -172,7 +172,7 @@ func (st *stream) drain(out httpapi.Flusher, it item) error {
 	}
 }
 
-// send writes a message with the id at which the client can resume.
+// send writes a message, with the cursor as its id. A client that reconnects sends that id.
 func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	var room [32]byte
 	id := append(strconv.AppendInt(append(room[:0], "id: "...), st.cursor(), 10), '\n')
@@ -183,8 +183,8 @@ func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	return err
 }
 
-// sendComment writes a comment with the newest id, so that the cursor of an idle client
-// advances.
+// sendComment writes a comment with the cursor as its id, so that an idle client can resume at a
+// recent time.
 func (st *stream) sendComment(out httpapi.Flusher) error {
 	return st.send(out, []byte(": nothing new\n\n"))
 }

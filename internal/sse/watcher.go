@@ -11,8 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// watcher polls one feed for all streams. Only the goroutine that calls poll uses its
-// fields.
+// watcher polls one feed for all streams. Only the goroutine that calls poll uses the fields.
 type watcher struct {
 	*Service
 
@@ -22,12 +21,12 @@ type watcher struct {
 	failures *failurelog.Log
 
 	states map[*stream]*streamState
-	// lastSent is the last payload by owner and subject, for de-duplication. Subjects
-	// that the feed no longer finds are removed.
+	// lastSent has the payload sent last, by owner and subject. A notice with the same payload is
+	// not sent again. Subjects that the feed no longer finds are removed.
 	lastSent map[schema.Owner]map[string]string
 }
 
-// streamState is the progress of a stream in a feed.
+// streamState records what a stream has got from the feed.
 type streamState struct {
 	since        time.Time // all changes before it are sent
 	first        bool      // no poll was sent yet
@@ -35,7 +34,7 @@ type streamState struct {
 	resetPending bool      // another reset message is due
 }
 
-// poll reads the changes of the feed and queues their notices.
+// poll reads the changes of the feed, and queues their notices in the streams.
 func (w *watcher) poll(ctx context.Context) {
 	queries := w.queries()
 	if len(queries) == 0 {
@@ -70,8 +69,8 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// queries returns a query for each owner that has streams. It also updates w.states to the
-// open streams.
+// queries returns a query for each owner that has streams. It also limits w.states to the open
+// streams.
 func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}
@@ -109,7 +108,7 @@ type rendered struct {
 	text      []byte // encoded message
 }
 
-// render encodes each notice once for all streams.
+// render encodes each notice once for all streams. It returns the notices by owner.
 func render(all []Notice) (map[schema.Owner][]rendered, error) {
 	out := map[schema.Owner][]rendered{}
 	for i := range all {
@@ -123,8 +122,8 @@ func render(all []Notice) (map[schema.Owner][]rendered, error) {
 	return out, nil
 }
 
-// dedupe returns the notices that differ from the last payload sent, and records them.
-// A subject that was not found is removed, unless the result of the feed was cut.
+// dedupe returns the notices whose payload differs from that sent last, and records all payloads in
+// w.lastSent. It removes subjects that are not in all from w.lastSent, unless cut is true.
 func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rendered) {
 	last, next := w.lastSent[o], make(map[string]string, len(all))
 	for _, t := range all {
@@ -144,10 +143,10 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered bounds the payloads of an owner whose results stay cut.
+// maxRemembered limits the payloads in lastSent of an owner whose results are cut in many polls.
 const maxRemembered = 10_000
 
-// enqueue queues the new notices of a stream, or a reset when there are too many.
+// enqueue queues the notices in all that a stream may get, or a reset if there are too many.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap
@@ -171,7 +170,7 @@ func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, 
 	st.put(w.metrics, w.index, messages, mark)
 }
 
-// kindsOf returns the kinds of the feed that a stream gets.
+// kindsOf returns those kinds of the feed that a stream gets.
 func (w *watcher) kindsOf(st *stream) []schema.LiveKind {
 	var kinds []schema.LiveKind
 	for _, kind := range w.kinds {

@@ -13,8 +13,8 @@ import (
 	"vayu/pipeline/batch/item"
 )
 
-// startRecords starts records while slots are free, and returns a channel for the end of
-// the next pause.
+// startRecords starts records while slots are free. It returns a channel that receives when a
+// paused lane can continue; nil for none.
 func (w *worker) startRecords(working context.Context) <-chan time.Time {
 	for {
 		now := w.Now()
@@ -44,8 +44,8 @@ func (w *worker) startRecord(working context.Context, r record) {
 	})
 }
 
-// doRecovering calls Do of the kind. A panic is an error and the record is retried, so
-// that it does not affect other records.
+// doRecovering calls Do of the kind, and returns a panic as an error. So the record is retried, and
+// other records are not affected.
 func (w *worker) doRecovering(ctx context.Context, item item.Item) error {
 	err := panics.Catch(func() error { return w.kind.Do(ctx, item) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {
@@ -54,7 +54,7 @@ func (w *worker) doRecovering(ctx context.Context, item item.Item) error {
 	return err
 }
 
-// recordDone handles the result of Do for a record of a chunk.
+// recordDone handles err, the result of Do for one record of a chunk.
 func (w *worker) recordDone(working context.Context, c *chunk, err error) {
 	w.metrics.inFlight.Dec()
 	c.inFlight--
@@ -72,8 +72,8 @@ func (w *worker) recordDone(working context.Context, c *chunk, err error) {
 	w.releaseIfDone(working, c)
 }
 
-// pauseLane pauses a lane (the queue of an account) after a failure, unless it is paused
-// already.
+// pauseLane pauses a lane (the queue of an account) after a failure. It does nothing if the lane is
+// paused already.
 func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 	now := w.Now()
 	if now.Before(l.pausedUntil) {
@@ -87,7 +87,7 @@ func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 	l.failures++
 }
 
-// backoff returns the pause after a number of failures.
+// backoff returns how long to pause after a number of failures.
 func (w *worker) backoff(tries int) time.Duration {
 	return sleep.Backoff(tries, w.timing.minBackoff, w.timing.maxBackoff)
 }

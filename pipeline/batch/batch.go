@@ -1,7 +1,7 @@
-// Package batch processes batches of up to 10,000 records. A batch is accepted in one
-// durable write and split into chunks, which workers lease. Accounts get fair shares. Each
-// record is processed once, even if processes are killed. The package does not depend on
-// the meaning of a record.
+// Package batch processes batches of up to 10,000 records. The service stores a batch in one
+// durable write, as chunks, which workers lease. Accounts get fair shares of the capacity. Each
+// record is processed once, even if processes are killed. The package does not depend on what a
+// record means.
 package batch
 
 import (
@@ -25,7 +25,7 @@ import (
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher // for records, cursors and fingerprints of bodies
-	// Change makes a handler that changes data in a transaction: access.Service.Change.
+	// Change returns a handler that changes data in a transaction. It is access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []item.Kind
 	Log     *slog.Logger          // nil for none
@@ -33,7 +33,7 @@ type Config struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service accepts batches, processes them while it runs, and serves their state.
+// Service accepts batches, processes their records, and serves their state and results.
 type Service struct {
 	Config
 
@@ -41,8 +41,8 @@ type Service struct {
 	sandboxSlot chan struct{} // full while a sandbox batch is accepted
 }
 
-// New returns a service that is idle until Run. It fails if a kind is configured twice or
-// has no concurrency, or if a metric is registered already.
+// New returns a Service that processes nothing before Run. It fails if a kind is configured twice
+// or has no concurrency, or if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -70,8 +70,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run processes batches until ctx ends. Records in flight then have some seconds to
-// finish; the leases of the others are released.
+// Run processes batches until ctx ends. Then records in flight have some seconds to finish. The
+// leases of the other records are released.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.workers {

@@ -37,17 +37,17 @@ type chunk struct {
 	releasing bool // its lease is being released
 }
 
-// leaseRequest is the number of chunks to lease for an account.
+// leaseRequest is how many chunks of an account to lease.
 type leaseRequest struct {
 	account   string
 	maxChunks int
 }
 
-// leases are the lease statements of the table batch_chunk.
+// leases has the SQL statements that lease rows of the table batch_chunk.
 var leases = workqueue.NewLeases("batch_chunk", "batch_id", "first BIGINT")
 
 const (
-	// selectDue finds due chunks of an account, the oldest batch first, by the index
+	// selectDue finds due chunks of an account, the oldest batch first. It uses the index
 	// batch_chunk_account.
 	selectDue = `SELECT c.batch_id, c.first, c.count, c.tries, length(c.records), b.state, b.mode, b.key_id, b.request_id, b.client
 		FROM batch_chunk c JOIN batch b ON b.id = c.batch_id
@@ -57,9 +57,9 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases chunks. The records of all but the first have at most maxBytes. Whole is false
-// if maxBytes excluded due chunks. If whole is true, an account with fewer chunks than
-// requested has no more due ones.
+// claim leases due chunks, at most the numbers in wants and maxBytes of records. It leases the
+// first chunk even if that is larger. whole is false if maxBytes excluded a due chunk. If whole is
+// true, an account with fewer chunks than requested has no other due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -85,7 +85,7 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	if err := leases.Claim(tx, own, keys); err != nil {
 		return nil, false, fmt.Errorf("leasing %d chunks: %w", len(all), err)
 	}
-	// The order is fixed, so that instances that lock the same batches do not deadlock.
+	// Every instance updates batches in the same order, so that instances cannot deadlock.
 	for _, id := range slices.Sorted(maps.Keys(queued)) {
 		if _, err := tx.Exec(beginBatch, id); err != nil {
 			return nil, false, fmt.Errorf("beginning %s: %w", id, err)
@@ -94,8 +94,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf finds the due chunks of an account, without their records, and collects the
-// batches that are still queued.
+// dueOf returns the due chunks of an account, without their records. It adds their batches in the
+// state queued to the map queued.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
@@ -109,10 +109,10 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 	}, selectDue, kind, w.account, now.UnixMicro(), w.maxChunks)
 }
 
-// primaryKey returns the batch id and the number of the first record.
+// primaryKey returns the chunk's key: the batch id, and the index of the chunk's first record.
 func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
 
-// read reads a chunk that this transaction has found.
+// read reads the records of a chunk, still encrypted, and which of them have begun.
 func (c *chunk) read(tx *sqlstore.Tx) error {
 	if err := tx.QueryRow(selectRecords, c.batch, c.first).Scan(&c.bytes); err != nil {
 		return err
@@ -123,14 +123,14 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 	return err
 }
 
-// records returns the records of a chunk that are not in the table batch_item: those to
-// process, and duplicates to reject.
+// records returns the records of a chunk that are not yet in the table batch_item. todo are those
+// to process, and refused are the duplicates to reject.
 func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
 	stored, duplicates, err := body.CutDuplicates(c.bytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
 	}
-	// The brackets make one JSON value; bytes.Buffer avoids another copy.
+	// The brackets make the records one JSON value. With a bytes.Buffer the decoder needs no copy.
 	text := slices.Concat([]byte("["), stored, []byte("]"))
 	c.bytes = nil
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
@@ -173,17 +173,17 @@ func (r record) item() item.Item {
 	return item.Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
 
-// Statements of leased chunks.
+// Statements for leased chunks.
 const (
-	// deleteDone checks that each record has a row in batch_item.
+	// deleteDone deletes a chunk only if each of its records has a row in batch_item.
 	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
 		AND count = (SELECT COUNT(*) FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)`
 	setTries          = "UPDATE batch_chunk SET tries = $4 WHERE batch_id = $1 AND first = $2 AND token = $3"
 	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
-// finish deletes a chunk if all its records are in the table batch_item; else it returns
-// false.
+// finish deletes a chunk and returns true if all its records are in the table batch_item. Otherwise
+// it returns false.
 func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {
@@ -192,8 +192,8 @@ func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	return n == 1, nil
 }
 
-// release releases a chunk, due again at a time. It is a no-op if another instance has the
-// lease.
+// release releases the lease of a chunk, which is due again at the time due. It does nothing if
+// another instance has the lease.
 func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	if tries != c.tries {
 		if _, err := tx.Exec(setTries, c.batch, c.first, c.token, tries); err != nil {
@@ -206,8 +206,8 @@ func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	return nil
 }
 
-// selectAccounts jumps along the index batch_chunk_account from one account to the next;
-// DISTINCT would read every row.
+// selectAccounts jumps in the index batch_chunk_account from one account to the next. A DISTINCT
+// would read every row.
 const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL
@@ -216,7 +216,7 @@ const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 	)
 	SELECT account_id FROM lane WHERE account_id IS NOT NULL`
 
-// accountsOf lists the accounts that have chunks of a kind, leased ones included.
+// accountsOf returns the accounts that have chunks of a kind, even if the chunks are leased.
 func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"vayu/schema"
 )
 
-// duplicateRecord is a record to reject, because the record at index first has its ref_id.
+// duplicateRecord is a record to reject: the record with the index first has the same ref_id.
 type duplicateRecord struct {
 	record
 
 	first int
 }
 
-// insertRefusals inserts the rows of several rejected records into batch_item.
+// insertRefusals inserts several rejected records into batch_item.
 var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
-// refuseDuplicates rejects the duplicates of a chunk in one short transaction with few
-// statements, and counts them together. It is idempotent.
+// refuseDuplicates rejects the duplicates of a chunk in one short transaction with few statements,
+// and counts them as failed. It is idempotent.
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {

@@ -2,8 +2,8 @@ package batch
 
 import "vayu/internal/sqlstore"
 
-// Personal describes the personal data that is erased with an account: the items of its
-// batches, the client's references, and the client addresses.
+// Personal returns how to erase the personal data of an account: the items of its batches, its
+// ref_ids, and the IP addresses of its clients.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

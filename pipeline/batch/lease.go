@@ -10,10 +10,10 @@ import (
 	"vayu/internal/workqueue"
 )
 
-// maxBytes bounds the records in memory: enough for a chunk of each of 500 accounts.
+// maxBytes limits the leased records in memory: enough for a chunk of each of 500 accounts.
 const maxBytes = 32 << 20
 
-// poll finds the accounts that have chunks to lease.
+// poll finds the accounts that have chunks, and marks their lanes: they may have chunks to lease.
 func (w *worker) poll(ctx context.Context) {
 	if !w.jobOnce("look", func() func() {
 		accounts, err := accountsOf(w.DB.View(ctx), w.kind.Name)
@@ -32,7 +32,7 @@ func (w *worker) poll(ctx context.Context) {
 	}
 }
 
-// leaseChunks leases chunks for the free capacity.
+// leaseChunks leases chunks for the slots that are free.
 func (w *worker) leaseChunks(ctx context.Context) {
 	if w.leasingPaused || w.busy["lease"] || w.bytes >= maxBytes {
 		return
@@ -66,7 +66,7 @@ func (w *worker) leaseChunks(ctx context.Context) {
 	})
 }
 
-// openedChunk is a leased chunk with its remaining records.
+// openedChunk is a leased chunk whose records are decrypted.
 type openedChunk struct {
 	*chunk
 
@@ -75,9 +75,9 @@ type openedChunk struct {
 	err        error // error of rejecting them
 }
 
-// read decrypts the records of a chunk. A chunk that cannot be read yields none, and is
-// retried until it is repaired. The duplicates (records with the ref_id of an earlier record)
-// are rejected here in one transaction, without a call of Do.
+// read decrypts the records of a chunk. If that fails, the result has no records, and the chunk is
+// retried until it is repaired. read rejects the duplicates (records with the ref_id of an earlier
+// record) in one transaction, without a call of Do.
 func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	var duplicates []duplicateRecord
 	o := openedChunk{chunk: c}
@@ -97,7 +97,7 @@ func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	return o
 }
 
-// addLeased adds leased chunks to the scheduler.
+// addLeased adds leased chunks and their records to the scheduler.
 func (w *worker) addLeased(ctx context.Context, wants []leaseRequest, all []openedChunk, whole bool) {
 	got := map[string]int{}
 	for _, o := range all {
@@ -128,15 +128,15 @@ func (w *worker) addLeased(ctx context.Context, wants []leaseRequest, all []open
 	w.scheduler.removeIdle()
 }
 
-// releaseAll retries the releases that failed.
+// releaseAll calls releaseIfDone for all leased chunks, to retry releases that failed.
 func (w *worker) releaseAll(ctx context.Context) {
 	for c := range w.leasedChunks {
 		w.releaseIfDone(ctx, c)
 	}
 }
 
-// releaseIfDone ends the lease of a chunk without records left to process here. The chunk
-// is deleted, or released for a retry.
+// releaseIfDone ends the lease of a chunk if no record of it is queued or in flight here. The chunk
+// is deleted, or released so that it is retried.
 func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	if c.ready > 0 || c.inFlight > 0 || c.releasing {
 		return
@@ -162,8 +162,8 @@ func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	})
 }
 
-// deleteOrRelease deletes a chunk whose records are all in the table batch_item, and releases
-// any other.
+// deleteOrRelease deletes a chunk if its records are all in the table batch_item (done is true).
+// Otherwise it releases the lease of the chunk.
 func (w *worker) deleteOrRelease(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {
@@ -197,7 +197,7 @@ func (w *worker) deleteOrRelease(ctx context.Context, c *chunk, stopping bool) (
 	return done, err
 }
 
-// dropChunk forgets a chunk whose lease has ended.
+// dropChunk removes a chunk whose lease has ended from this worker.
 func (w *worker) dropChunk(c *chunk) {
 	delete(w.leasedChunks, c)
 	w.bytes -= c.size
@@ -207,8 +207,8 @@ func (w *worker) dropChunk(c *chunk) {
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew renews the leases, and drops chunks that another instance leased while this process
-// was suspended. It also counts the waiting chunks.
+// renew renews the leases. It drops chunks that another instance has leased meanwhile, because this
+// process was suspended. It also updates the metric of waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all, lost []workqueue.Leased
 	byKey := map[string]*chunk{}

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// filter selects batches of an owner.
+// filter selects batches of an owner (account and world).
 type filter struct {
 	owner    schema.Owner
 	state    schema.BatchState // "" for all
@@ -26,14 +26,14 @@ type filter struct {
 }
 
 const (
-	// ofAll compares rows, so that PostgreSQL does not read the batches of all accounts by id.
+	// ofAll compares row values, so that PostgreSQL does not read all accounts' batches by id.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
-	// ofRef needs no row comparison, because a reference selects one batch.
+	// ofRef needs no comparison of row values, because a ref_id selects at most one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
-// page returns the query of a page and one more batch, the newest first. The state is a
-// literal, so that the partial indexes batch_open and batch_completed apply.
+// page returns the query for a page of batches, the newest first, and one batch more. The state is
+// a literal in the text, so that the partial indexes batch_open and batch_completed can be used.
 func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}
@@ -67,8 +67,8 @@ func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	return text + " ORDER BY account_id DESC, mode DESC, kind DESC, id DESC LIMIT $6", args
 }
 
-// readFilter reads the query parameters of a list, and returns the name that binds its
-// cursors to the list and the filter.
+// readFilter reads the query parameters of a list. name identifies the list and the filter: a
+// cursor is valid for that name only.
 func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "ref_id", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -87,7 +87,7 @@ func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) 
 	return f, name, faults.Problem()
 }
 
-// list answers GET of the batches of a kind.
+// list handles GET of the batches of a kind.
 func (w *worker) list(c *httpapi.Call) (httpapi.Response, error) {
 	f, name, err := w.readFilter(c)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the metrics of the service, by kind.
+// metrics are the metrics of the service, with the label kind.
 type metrics struct {
 	accepted, records, purged, failures *prometheus.CounterVec
 	inFlight, waiting                   *prometheus.GaugeVec
 }
 
-// kindMetrics are the metrics of recharge batches or of verification batches.
+// kindMetrics are the metrics of one kind of batches, such as recharges.
 type kindMetrics struct {
 	accepted               prometheus.Counter
 	done, skipped, retried prometheus.Counter

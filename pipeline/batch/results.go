@@ -13,14 +13,14 @@ import (
 	"vayu/schema"
 )
 
-// lines is the media type of streamed results.
+// lines is the media type of results that are streamed, one JSON object per line.
 const lines = "application/x-ndjson"
 
-// streamPage is the number of records read at once for a stream: some hundred kilobytes,
-// in a millisecond or two.
+// streamPage is how many records of a stream are read at once. They have some hundred kilobytes,
+// and reading them takes a millisecond or two.
 const streamPage = 500
 
-// results answers GET of the results of a batch.
+// results handles GET of the results of a batch.
 func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
 	if err != nil {
@@ -69,7 +69,7 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 
 func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Account, World: c.World} }
 
-// stream returns a reply with all results, one a line.
+// stream returns a reply that streams all results, one per line.
 func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpapi.Response, error) {
 	for name := range params {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
@@ -91,7 +91,7 @@ func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpa
 	}}, nil
 }
 
-// storedItem is a row of batch_item: a record that began, or was rejected.
+// storedItem is a row of batch_item: a record that has begun or was rejected.
 type storedItem struct {
 	place   int
 	subject string
@@ -100,8 +100,8 @@ type storedItem struct {
 
 const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3 ORDER BY place"
 
-// render calls write for the records in [from, to), each as one JSON object. Write may
-// append to the line, and must not keep it.
+// render calls write for each record in [from, to), with the record as a JSON object. write may
+// append to line, but must not keep it.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
 	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i storedItem, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)
@@ -135,7 +135,7 @@ func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from
 	return nil
 }
 
-// renderSubjects returns the current state of the subjects of items.
+// renderSubjects returns the current state of items' subjects (recharges, verifications), by id.
 func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, items []storedItem) (map[string]any, error) {
 	if !slices.ContainsFunc(items, func(i storedItem) bool { return i.subject != "" }) {
 		return nil, nil
@@ -143,10 +143,10 @@ func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID stri
 	return w.kind.Render(q, o, batchID, from, to)
 }
 
-// errNotRendered means that the kind rendered no object for a subject.
+// errNotRendered means that Kind.Render has returned no JSON object for a subject.
 var errNotRendered = errors.New("its subject was not rendered")
 
-// append appends the fields of an item, and the end of its object.
+// append appends the fields of an item to line, and the closing brace.
 func (i storedItem) append(line []byte, subjects map[string]any) ([]byte, error) {
 	if i.subject == "" {
 		line = append(line, `"status":"error",`...)

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stateOf returns the state of a batch, which changes to expired without a write.
+// stateOf returns the state of a batch at the time now. The stored state never becomes expired.
 func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	if k.IsExpired(r.finished, now) {
 		return schema.BatchExpired
@@ -22,12 +22,12 @@ func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	return r.state
 }
 
-// expiredBefore returns the latest completion time of expired batches, in microseconds.
+// expiredBefore returns the latest completion time of a batch that has expired, in microseconds.
 func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }
 
-// keptReply returns the address and expiry of the results for replies; nil for none.
+// keptReply returns the URL and expiry of the results for a reply; nil if there are neither.
 func keptReply(k *item.Kind, r *row) *schema.BatchRetention {
 	if k.Retention == 0 && k.ResultsURL == nil {
 		return nil
@@ -43,7 +43,7 @@ func keptReply(k *item.Kind, r *row) *schema.BatchRetention {
 	return out
 }
 
-// expiredError returns the error for expired results; nil if they are available.
+// expiredError returns the client's error if the results have expired, otherwise nil.
 func expiredError(k *item.Kind, r *row, now time.Time) error {
 	if !k.IsExpired(r.finished, now) {
 		return nil
@@ -51,23 +51,23 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
-// Statements of the purge. A batch with a chunk is skipped, because its items show which
-// records began. A process that was killed before the expiry may have left such a chunk.
+// Statements that delete expired items. A batch that still has a chunk is skipped, because its
+// items show which records have begun. A killed process may have left such a chunk.
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
-	// lockForPurge locks out concurrent purges.
+	// lockForPurge locks the row of a batch, so that two instances do not purge the batch at once.
 	lockForPurge = "UPDATE batch SET emptied_at = NULL WHERE id = $1 AND emptied_at IS NULL"
 	firstItem    = "SELECT place FROM batch_item WHERE batch_id = $1 ORDER BY place LIMIT 1"
 	deleteItems  = "DELETE FROM batch_item WHERE batch_id = $1 AND place < $2"
 	setPurged    = "UPDATE batch SET emptied_at = $2 WHERE id = $1"
 )
 
-// purgeBatchSize bounds the items deleted in one transaction, which blocks other SQLite
-// writers for some milliseconds.
+// purgeBatchSize limits the items that one transaction deletes. On SQLite other writers wait some
+// milliseconds for such a transaction.
 const purgeBatchSize = 500
 
-// purge deletes the items of expired batches until none is left.
+// purge deletes the items of expired batches until no such items are left.
 func (w *worker) purge(ctx context.Context) {
 	if w.kind.Retention == 0 {
 		return
@@ -92,8 +92,8 @@ func (w *worker) purge(ctx context.Context) {
 	})
 }
 
-// purgeSome deletes some items of the oldest expired batch. More is true if there was such a
-// batch; emptied is its id if it has no items left.
+// purgeSome deletes some items of the oldest expired batch. more is true if there was such a batch.
+// emptied is its id if it had no items left, otherwise "".
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	var id string

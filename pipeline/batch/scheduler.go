@@ -8,7 +8,7 @@ import (
 	"vayu/pipeline/batch/body"
 )
 
-// lane is the queue of an account's records of one kind.
+// lane is the queue of one account's records of one kind.
 type lane struct {
 	account     string
 	ready       []record // leased and queued
@@ -17,13 +17,13 @@ type lane struct {
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
 	lastLeased  uint64   // number of the last lease
-	// After failures the lane tries one record at a time, with growing pauses, until one
-	// succeeds.
+	// failures is the number of failures since the last success. While it is not 0, the lane tries
+	// one record at a time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start or, if it is paused, when.
+// canStart reports whether a record of the lane can start. The time is the end of a pause, or zero.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:
@@ -38,9 +38,9 @@ func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	return true, time.Time{}
 }
 
-// scheduler limits the records in flight to maxInFlight. The account with the fewest records
-// in flight is next. A single account can use all slots. A second account gets every slot
-// that becomes free, until both have the same number.
+// scheduler limits the records in flight to maxInFlight slots. The next free slot goes to the
+// account with the fewest records in flight. So a single account can use all slots. A second
+// account then gets every slot that becomes free, until both have equally many.
 type scheduler struct {
 	maxInFlight int
 	inFlight    int
@@ -52,7 +52,7 @@ func newScheduler(room int) *scheduler {
 	return &scheduler{maxInFlight: room, lanes: map[string]*lane{}}
 }
 
-// lane returns the lane of an account, and creates it if needed.
+// lane returns the lane of an account. It creates the lane if necessary.
 func (d *scheduler) lane(account string) *lane {
 	l := d.lanes[account]
 	if l == nil {
@@ -62,8 +62,8 @@ func (d *scheduler) lane(account string) *lane {
 	return l
 }
 
-// next returns the record to start. If none can start, ok is false, and wake is the time at
-// which a paused lane can continue; zero for no such time.
+// next returns the record to start. If no record can start, ok is false. Then wake is the time at
+// which a paused lane can continue, or zero if none is paused.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}
@@ -89,7 +89,7 @@ func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	return r, true, time.Time{}
 }
 
-// add appends the records of a chunk to its lane.
+// add appends the records of a chunk to the lane of the chunk's account.
 func (d *scheduler) add(c *chunk, records []record) {
 	l := d.lane(c.owner.Account)
 	c.lane, c.ready = l, len(records)
@@ -103,12 +103,12 @@ func (d *scheduler) drop(c *chunk) {
 	c.ready = 0
 }
 
-// maxChunksPerLease bounds the chunks of one account that are leased in a transaction.
+// maxChunksPerLease limits how many chunks of one account a transaction leases.
 const maxChunksPerLease = 8
 
-// chunksToLease returns how many chunks to lease for each account, so that each lane has as
-// many queued records as its share of the slots. The lanes with the fewest chunks come first,
-// then those that were leased longest ago.
+// chunksToLease returns how many chunks to lease for each account. Each lane should have as many
+// queued records as its share of the slots. Lanes with the fewest chunks come first. Among those,
+// lanes come first that leased chunks longest ago.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*lane
@@ -137,7 +137,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes without work.
+// removeIdle removes lanes that have no chunks and no records in flight.
 func (d *scheduler) removeIdle() {
 	for account, l := range d.lanes {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// row is a stored batch.
+// row is a row of the table batch.
 type row struct {
 	id                        string
 	ref                       sql.NullString
@@ -32,7 +32,7 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 	return r, err
 }
 
-// replyOf returns a batch as replies show it.
+// replyOf returns a batch in the form of replies.
 func replyOf(k *item.Kind, r *row, now time.Time) schema.Batch {
 	b := schema.Batch{
 		BatchID: r.id, State: stateOf(k, r, now), Total: r.total, Successful: r.successful, Failed: r.failed, Done: r.successful + r.failed,
@@ -48,7 +48,7 @@ func replyOf(k *item.Kind, r *row, now time.Time) schema.Batch {
 	return b
 }
 
-// find reads a batch of the caller by the id in the path.
+// find returns the caller's batch with the id in the path, or the error not_found.
 func (w *worker) find(c *httpapi.Call) (r row, err error) {
 	id := mux.Vars(c.Request)["id"]
 	err = sql.ErrNoRows
@@ -65,7 +65,7 @@ func (w *worker) find(c *httpapi.Call) (r row, err error) {
 	return r, nil
 }
 
-// get answers GET of one batch.
+// get handles GET of one batch.
 func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -11,36 +11,36 @@ import (
 	"vayu/pipeline/batch/item"
 )
 
-// timing has the intervals and timeouts that do not depend on a record.
+// timing has the intervals and timeouts of a worker.
 type timing struct {
-	// pollInterval is the time between two polls for chunks that other instances accepted,
-	// or that are due again.
+	// pollInterval is the time between two polls for chunks: those that other instances have
+	// accepted, and those that are due again.
 	pollInterval time.Duration
-	// lease is the duration of a lease. The chunks of a killed instance stay leased that long.
-	// Leases are renewed after a third of it.
+	// lease is the duration of a lease. The chunks of a killed instance stay leased that long. A
+	// lease is renewed after a third of its duration.
 	lease time.Duration
-	// minBackoff is the first pause after records that could not begin. Each further pause
-	// is twice as long, up to maxBackoff.
+	// minBackoff is the pause after the first record of a lane that could not begin. Each further
+	// pause is twice as long, up to maxBackoff.
 	minBackoff, maxBackoff time.Duration
-	// grace is the time for records in flight when the instance stops. releaseTimeout
-	// bounds the release of a lease.
+	// grace is how long records in flight may take to finish when the instance stops.
+	// releaseTimeout limits the release of a lease.
 	grace, releaseTimeout time.Duration
-	// recordTimeout bounds a record in flight: twice the 30 s timeout of a bank.
+	// recordTimeout limits one call of Do. It is twice the 30 s timeout of a bank.
 	recordTimeout time.Duration
-	// purgeInterval is the time between two polls for expired results. They are deleted
-	// purgeDelay after their expiry. That exceeds clock skew, and the duration of replies that
-	// read them.
+	// purgeInterval is the time between two polls for expired results. Results are deleted
+	// purgeDelay after they expire. purgeDelay exceeds clock skew, and the duration of a reply that
+	// reads results.
 	purgeInterval, purgeDelay time.Duration
 }
 
-// defaultTiming lets a worker stop within 15 s, like the dispatch of webhooks.
+// defaultTiming lets a worker stop within 15 s, as the dispatch of webhooks does.
 var defaultTiming = timing{
 	pollInterval: time.Second, lease: time.Minute, minBackoff: 100 * time.Millisecond, maxBackoff: 30 * time.Second,
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
-// worker processes the batches of one kind. The fields from scheduler on belong to the
-// goroutine of run. Other goroutines send functions to it through completions.
+// worker processes the batches of one kind. Only the goroutine of run uses the fields from
+// scheduler on. Other goroutines send it functions through completions.
 type worker struct {
 	*Service
 
@@ -72,7 +72,7 @@ func newWorker(s *Service, kind *item.Kind, m *metrics) *worker {
 	return w
 }
 
-// wake triggers a poll for new batches. It is safe for concurrent use.
+// wake makes the worker poll for new batches. It is safe for concurrent use.
 func (w *worker) wake() {
 	select {
 	case w.wakeups <- struct{}{}:
@@ -80,7 +80,7 @@ func (w *worker) wake() {
 	}
 }
 
-// run works until ctx ends, and then until the records in flight have finished.
+// run processes batches until ctx ends, and then waits until the records in flight have finished.
 func (w *worker) run(ctx context.Context) {
 	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Concurrency), map[*chunk]bool{}, 0, 0
 	w.tokens, w.busy, w.pollAgain, w.leasingPaused, w.stopping = workqueue.NewTokens(), map[string]bool{}, false, false, false
@@ -120,8 +120,8 @@ func (w *worker) run(ctx context.Context) {
 	w.stop(working, giveUp)
 }
 
-// stop drops the queued records, releases the chunks without records in flight, and waits for
-// the others.
+// stop drops the queued records, releases the chunks without records in flight, and waits for the
+// other chunks. After the grace period it calls giveUp.
 func (w *worker) stop(working context.Context, giveUp func()) {
 	w.stopping = true
 	grace := time.AfterFunc(w.timing.grace, giveUp)
@@ -137,8 +137,8 @@ func (w *worker) stop(working context.Context, giveUp func()) {
 	}
 }
 
-// expireLeases ends the leases of a killed process on SQLite, where no other process can
-// be running. Elsewhere they expire. It returns false if ctx has ended.
+// expireLeases ends all leases on SQLite, where only a killed process can have left them. On
+// PostgreSQL leases expire by themselves. It returns false if ctx has ended.
 func (w *worker) expireLeases(ctx context.Context) bool {
 	if w.DB.Name() != "sqlite" {
 		return true
@@ -158,13 +158,13 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 	}
 }
 
-// job runs do in a goroutine. The loop then runs the function that do returns.
+// job calls do in a goroutine. The loop of run then calls the function that do has returned.
 func (w *worker) job(do func() (then func())) {
 	w.jobs++
 	go func() { w.completions <- do() }()
 }
 
-// jobOnce runs a job, unless one of the same name is running; then it returns false.
+// jobOnce starts a job, or returns false if a job with the same name is still running.
 func (w *worker) jobOnce(name string, do func() (then func())) bool {
 	if w.busy[name] {
 		return false

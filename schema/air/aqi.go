@@ -1,5 +1,5 @@
-// Package air defines the types of air quality: readings, stations, pollutants, and the
-// records that clients get.
+// Package air defines the types of air quality data: readings, stations, pollutants,
+// and the records in replies.
 package air
 
 import (
@@ -9,10 +9,11 @@ import (
 	"vayu/schema"
 )
 
-// Record is the air quality record of a city, pin code or position. Clients rely
-// on the order of its fields. Concentrations are in µg/m³, CO in mg/m³, to two
-// decimals; null if no station within reach measured the pollutant. AQI is India's
-// National AQI, 0–500. Updated is the end of the latest averaging interval, UTC.
+// Record is the air quality record of a city, pin code or position. Clients rely on the
+// order of its fields. Concentrations are in µg/m³, except CO in mg/m³, with at most
+// two decimals. A concentration is null if no station within reach measured the
+// pollutant. AQI is India's National AQI, 0–500. Updated is the end of the latest
+// averaging interval, in UTC.
 type Record struct {
 	Status   string        `json:"status"`
 	City     string        `json:"city"`
@@ -28,18 +29,19 @@ type Record struct {
 	Updated  time.Time     `json:"updated"`
 }
 
-// BulkError is the element of a bulk reply for a city that has no record.
+// BulkError stands for a city without a record in a bulk reply.
 type BulkError struct {
 	Status string         `json:"status"`
 	City   string         `json:"city"`
 	Error  schema.Problem `json:"error"`
 }
 
-// Detail is what view=detail adds to a record. SubIndices holds 0–500 per
-// pollutant identifier. Estimated lists pollutants whose concentration was
-// gap-filled or derived from a published sub-index. Stale is true for a current
-// record older than three hours. Queries by pin code or position get Pincode and
-// DistanceKM. Queries for other than the default station kinds get Kinds.
+// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index
+// (0–500) of each pollutant. Estimated lists pollutants whose concentration was
+// gap-filled, or derived from a published sub-index. Stale is true for a current record
+// older than three hours. Pincode and DistanceKM are present in replies to queries by
+// pin code or position. Kinds is present if the query selects other than the default
+// kinds of stations.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
@@ -58,8 +60,8 @@ type Detail struct {
 	Stale         bool              `json:"stale"`
 }
 
-// StationFigure is one station in a detailed record, with its AQI. DistanceKM is
-// from the queried place. AQI is null if the station has too few pollutants.
+// StationFigure is one station in a detailed record. DistanceKM is the distance from
+// the queried place. AQI is null if the station has too few pollutants for an AQI.
 type StationFigure struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"name"`
@@ -69,9 +71,9 @@ type StationFigure struct {
 	Updated    time.Time      `json:"updated"`
 }
 
-// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI
-// and Updated are null until the city has an AQI. Coordinates are the mean of its
-// stations (WGS 84), null if unknown.
+// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and
+// Updated are null until the city has an AQI. Latitude and Longitude are the mean
+// position of the city's stations (WGS 84), null if unknown.
 type CityEntry struct {
 	Name      string     `json:"name"`
 	City      string     `json:"city"`
@@ -84,8 +86,9 @@ type CityEntry struct {
 	Stations  int        `json:"stations"`
 }
 
-// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The
-// values are of its latest hour. Queries with a position get DistanceKM.
+// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The AQI and
+// the concentrations are those of the station's latest hour. DistanceKM is present in
+// replies to queries with a position.
 type StationEntry struct {
 	ID          string         `json:"id"`
 	Name        string         `json:"name"`
@@ -113,9 +116,9 @@ type StationEntry struct {
 	Updated     *time.Time     `json:"updated"`
 }
 
-// StationReply is the reply of GET /v1/stations/{id}. Hour is the end of the latest
-// hour with figures, null without one. Readings holds the latest reading of each
-// parameter, null while they are unavailable.
+// StationReply is the reply to GET /v1/stations/{id}. Hour is the end of the latest
+// hour for which the station has values; null if there is none. Readings has the latest
+// reading of each parameter; null while readings are unavailable.
 type StationReply struct {
 	Status string `json:"status"`
 	StationEntry
@@ -124,8 +127,8 @@ type StationReply struct {
 }
 
 // LatestReading is the newest reading of a parameter at a station, as the source
-// published it. Unit is empty for a sub-index. Averaging is the averaging interval
-// in minutes, and At its end.
+// published it. Unit is empty for a sub-index. Averaging is the length of the averaging
+// interval in minutes, and At is its end.
 type LatestReading struct {
 	Parameter string    `json:"parameter"`
 	Value     float64   `json:"value"`
@@ -135,8 +138,8 @@ type LatestReading struct {
 	Averaging uint16    `json:"averaging"`
 }
 
-// Append appends the record as JSON without its closing brace, so that callers can
-// add fields. It escapes only City.
+// Append appends the record as JSON without the closing brace, so that callers can add
+// fields. Only City is escaped, because no other text needs it.
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, `{"status":"success","city":`...)
 	b = AppendString(b, r.City)
@@ -165,9 +168,9 @@ func (r *Record) Append(b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. It escapes control characters, quotes
-// and backslashes. It escapes < > & too, so that a reply displayed as HTML
-// contains no markup. Invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. It escapes control characters, quotes and
+// backslashes. It also escapes < > &, so that a reply shown as HTML contains no markup.
+// Invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {

@@ -2,13 +2,13 @@ package air
 
 import "vayu/schema/parameter"
 
-// Pollutant is one of the eight substances of India's National Air Quality Index.
-// The zero value is invalid.
+// Pollutant is one of the eight substances in India's National Air Quality Index. The
+// zero value is invalid.
 type Pollutant uint8
 
-// The pollutants of the National AQI, in the order of records. The numbers are
-// those of the Enum8 columns in ClickHouse and of the first entries of the
-// catalogue: never renumber.
+// The pollutants of the National AQI, in the order of records. Never renumber them: the
+// numbers are also those of Enum8 columns in ClickHouse, and of the first parameters in
+// package parameter.
 const (
 	PM25 = Pollutant(parameter.PM25)
 	PM10 = Pollutant(parameter.PM10)
@@ -20,7 +20,7 @@ const (
 	Pb   = Pollutant(parameter.Pb)
 )
 
-// Pollutants lists the pollutants of the index in the order of their constants.
+// Pollutants lists the pollutants of the National AQI in the order of their constants.
 var Pollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3, NH3, Pb}
 
 // RecordPollutants lists the six pollutants of an air quality record, in the order
@@ -30,17 +30,17 @@ var RecordPollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3}
 // Valid reports whether p is one of the eight pollutants.
 func (p Pollutant) Valid() bool { return p >= PM25 && p <= Pb }
 
-// Parameter returns the pollutant's entry of the catalogue.
+// Parameter returns the pollutant as a [parameter.Parameter].
 func (p Pollutant) Parameter() parameter.Parameter { return parameter.Parameter(p) }
 
-// String returns the identifier in columns and JSON fields, e.g. "pm25".
+// String returns the pollutant's identifier in columns and JSON fields: "pm25".
 func (p Pollutant) String() string { return p.catalogued().ID() }
 
-// Label returns the display name, e.g. "PM2.5".
+// Label returns the display name, such as "PM2.5".
 func (p Pollutant) Label() string { return p.catalogued().Name() }
 
-// Unit returns the unit of stored and shown concentrations: milligrams per cubic
-// metre for CO, micrograms per cubic metre for the others.
+// Unit returns the unit of the pollutant's concentrations: mg/m³ for CO, µg/m³ for the
+// others.
 func (p Pollutant) Unit() string { return p.catalogued().Unit() }
 
 // catalogued returns p as a parameter, or the zero Parameter if p is invalid.
@@ -51,8 +51,8 @@ func (p Pollutant) catalogued() parameter.Parameter {
 	return p.Parameter()
 }
 
-// ParsePollutant resolves a source's name of a pollutant of the index, see
-// [parameter.Parse]. It reports false for any other parameter.
+// ParsePollutant returns the pollutant of the National AQI that a source's name means,
+// see [parameter.Parse]. It returns false for any other parameter.
 func ParsePollutant(name string) (Pollutant, bool) {
 	p, ok := parameter.Parse(name)
 	if !ok || !p.Indexed() {

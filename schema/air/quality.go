@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// QualityCount counts the results of a test for a parameter with the same flag.
+// QualityCount is how many results of a test for a parameter have the same flag.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`
@@ -13,7 +13,7 @@ type QualityCount struct {
 	Last      time.Time `json:"last"`
 }
 
-// QualityResult is the result of a quality test that a reading did not pass.
+// QualityResult is the result of a quality test for a reading that did not pass it.
 type QualityResult struct {
 	Parameter string    `json:"parameter"`
 	At        time.Time `json:"at"`
@@ -25,9 +25,9 @@ type QualityResult struct {
 	Detail    string    `json:"detail"`
 }
 
-// QualityReply is the reply of GET /v1/stations/{id}/quality: all counts, and one
-// page of results, newest first. NOxForm names the units in which the station
-// reports NO, NO2 and NOx; nil if undetermined.
+// QualityReply is the reply to GET /v1/stations/{id}/quality: all counts, and one page
+// of results, the newest first. NOxForm names the units in which the station reports
+// NO, NO2 and NOx; nil if they are not determined.
 type QualityReply struct {
 	Status     string          `json:"status"`
 	Station    string          `json:"station"`

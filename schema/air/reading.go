@@ -6,20 +6,20 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind distinguishes concentrations from sub-indices (indices of one pollutant).
+// Kind distinguishes concentrations from sub-indices (each for one pollutant).
 type Kind uint8
 
 const (
-	// Concentration is a measured value in the unit of its parameter. For weather
-	// it is a temperature, a speed and so on.
+	// Concentration is a measured value in the unit of its parameter. For weather it is
+	// a temperature, a speed and so on.
 	Concentration Kind = 1 + iota
-	// SubIndex is a value 0–500 that the source computed over the index's own
-	// averaging interval (24 hours; 8 for O3 and CO). CPCB's live feed and
-	// data.gov.in publish these instead of concentrations.
+	// SubIndex is a value from 0 to 500 that the source computed over the National
+	// AQI's averaging interval (24 hours; 8 for O3 and CO). CPCB's live feed and
+	// data.gov.in publish sub-indices, not concentrations.
 	SubIndex
 )
 
-// String returns the identifier of the Enum8 column in ClickHouse.
+// String returns the identifier of k in the Enum8 column in ClickHouse.
 func (k Kind) String() string {
 	switch k {
 	case Concentration:
@@ -34,16 +34,16 @@ func (k Kind) String() string {
 type Flag uint8
 
 const (
-	// Plain is a reading without an anomaly.
+	// Plain marks a reading without an anomaly.
 	Plain Flag = iota
-	// Stuck is a value with equal minimum, maximum and mean over a day and no
-	// hourly value. The sensor is probably stuck.
+	// Stuck marks a day's value whose minimum, maximum and mean are equal and that has
+	// no hourly values. The sensor is probably stuck.
 	Stuck
-	// Clipped is a value at the end of its sensor's range.
+	// Clipped marks a value at the end of its sensor's range.
 	Clipped
 )
 
-// String returns the identifier of the Enum8 column in ClickHouse.
+// String returns the identifier of f in the Enum8 column in ClickHouse.
 func (f Flag) String() string {
 	switch f {
 	case Stuck:
@@ -54,16 +54,16 @@ func (f Flag) String() string {
 	return "plain"
 }
 
-// Averaging intervals of readings in minutes.
+// Lengths of the averaging intervals of readings, in minutes.
 const (
 	Hourly uint16 = 60
 	Daily  uint16 = 1440
 )
 
-// Reading is one value of one parameter at one station. At is the end of the
-// averaging interval, in UTC. Value is in the parameter's own unit, or 0–500 for a
-// SubIndex. Averaging is the interval in minutes; for a SubIndex it is the
-// source's publication interval (60).
+// Reading is one value of one parameter at one station. At is the end of the averaging
+// interval, in UTC. Value is in the parameter's unit, or 0–500 for a SubIndex.
+// Averaging is the length of the interval in minutes. For a SubIndex it is the interval
+// at which the source publishes (60).
 type Reading struct {
 	Station   string
 	Parameter parameter.Parameter

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// StationKind distinguishes reference-grade analysers, low-cost sensors, and files
+// StationKind distinguishes reference-grade analysers, low-cost sensors, and series
 // with one value for a whole city.
 type StationKind uint8
 
 const (
-	// Reference is a regulatory continuous monitoring station.
+	// Reference is a regulatory station with continuous monitoring by analysers.
 	Reference StationKind = 1 + iota
 	// Sensor is a low-cost sensor.
 	Sensor
@@ -26,7 +26,7 @@ const (
 	CityMean
 )
 
-// String returns the identifier of the Enum8 column in ClickHouse.
+// String returns the identifier of k in the Enum8 column in ClickHouse.
 func (k StationKind) String() string {
 	switch k {
 	case Reference:
@@ -39,12 +39,12 @@ func (k StationKind) String() string {
 	return "none"
 }
 
-// StationKinds lists every kind of station in the order of its constants.
+// StationKinds lists all kinds of stations in the order of their constants.
 var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
 
-// ParseCityKinds parses the station kinds that count for a city's AQI. Valid are
-// reference, as CPCB computes it, or reference and sensor. [CityMean] is invalid,
-// because it is only used where no other kind has values.
+// ParseCityKinds parses the kinds of stations that count for a city's AQI: reference
+// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. It is
+// only used where no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {
@@ -64,9 +64,9 @@ func ParseCityKinds(names []string) ([]StationKind, error) {
 	return slices.Compact(kinds), nil
 }
 
-// Station is a place where air is measured. Latitude and Longitude are WGS 84
-// degrees, both 0 if unknown. City and State are normalised by [CleanPlace] and
-// [CleanState]. Package gazetteer resolves other names of a city.
+// Station is a place where air is measured. Latitude and Longitude are WGS 84 degrees,
+// both 0 if unknown. City and State are normalised by [CleanPlace] and [CleanState].
+// Package gazetteer maps other names of a city to City.
 type Station struct {
 	ID          string
 	Source      string
@@ -82,10 +82,10 @@ type Station struct {
 	LastSeen    time.Time
 	// PositionSource is the source of the position; empty if unknown.
 	PositionSource string
-	// ByPosition reports that the position, not the names, decided City and State.
+	// ByPosition reports that City and State follow from the position, not the names.
 	ByPosition bool
-	// SameAs is the id of the same physical station in a network of higher
-	// priority; empty for none. A city counts the two once.
+	// SameAs is the id of the same physical station in a network of higher priority;
+	// empty for none. A city counts the two as one station.
 	SameAs string
 }
 
@@ -95,19 +95,19 @@ func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
 // Network returns the station's network, the first part of its id.
 func (s *Station) Network() string { return NetworkOf(s.ID) }
 
-// NetworkOf returns the network of a station's id.
+// NetworkOf returns the network of the station with this id, such as "cpcb".
 func NetworkOf(id string) string {
 	network, _, _ := strings.Cut(id, "-")
 	return network
 }
 
-// networkPriorities ranks networks. Of several ids of one physical station the one
-// of highest priority counts. CPCB's own id comes first, because CPCB operates the
-// analyser. Networks with their own stations follow. Networks that copy the data
-// of others, later and in other units, come last.
+// networkPriorities has the priorities of networks. If a physical station has ids in
+// several networks, the id of the highest priority counts. CPCB's id comes first,
+// because CPCB operates the analyser. Then follow networks with stations of their own.
+// Networks that copy the data of others, later and in other units, come last.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
-// NetworkPriority returns the priority of a network; the default is 20.
+// NetworkPriority returns the priority of a network: 20 if networkPriorities lacks it.
 func NetworkPriority(network string) uint8 {
 	if p, ok := networkPriorities[network]; ok {
 		return p
@@ -115,14 +115,14 @@ func NetworkPriority(network string) uint8 {
 	return 20
 }
 
-// StationID derives a station's id from its network and name, so that the id is
-// the same in all files and feeds. "Anand Vihar, Delhi - DPCC" is
-// "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in CAAQM exports
-// and in OpenAQ.
+// StationID returns a station's id, which is derived from its network and name. So a
+// station has the same id in all files and feeds. "Anand Vihar, Delhi - DPCC" is
+// "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in CAAQM exports and in
+// OpenAQ.
 func StationID(network, name string) string { return network + "-" + Slug(name) }
 
-// Slug folds a name to lower-case ASCII letters, digits and single hyphens. It
-// removes accents. Letters of other scripts, which have no ASCII base letter, stay.
+// Slug converts a name to lower-case ASCII letters, digits and single hyphens, without
+// accents. Letters of other scripts, which have no ASCII base letter, stay unchanged.
 func Slug(name string) string {
 	folded := name
 	if !ascii(name) {
@@ -147,7 +147,7 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether a text is ASCII, so that [Slug] need not decompose it.
+// ascii reports whether a text is ASCII. Then [Slug] need not decompose its characters.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -157,14 +157,14 @@ func ascii(s string) bool {
 	return true
 }
 
-// CleanPlace trims a place's name, turns underscores into blanks and collapses
+// CleanPlace trims the name of a place, turns underscores into blanks, and collapses
 // white space.
 func CleanPlace(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 }
 
-// stateNames maps spellings in CPCB's feeds to the names of the Constitution's
-// First Schedule.
+// stateNames maps spellings of states in CPCB's feeds to the names in the First
+// Schedule of the Constitution of India.
 var stateNames = map[string]string{
 	"tamilnadu": "Tamil Nadu", "andhrapradesh": "Andhra Pradesh", "arunachalpradesh": "Arunachal Pradesh",
 	"himachalpradesh": "Himachal Pradesh", "madhyapradesh": "Madhya Pradesh", "uttarpradesh": "Uttar Pradesh",
@@ -174,7 +174,7 @@ var stateNames = map[string]string{
 	"chattisgarh": "Chhattisgarh", "newdelhi": "Delhi",
 }
 
-// CleanState is [CleanPlace] plus a correction of CPCB's spellings of states.
+// CleanState is [CleanPlace] for a state. It also corrects CPCB's spellings.
 func CleanState(s string) string {
 	s = CleanPlace(s)
 	if name, ok := stateNames[strings.ToLower(strings.ReplaceAll(s, " ", ""))]; ok {

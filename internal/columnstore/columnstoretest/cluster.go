@@ -14,20 +14,20 @@ import (
 // ClusterName is the cluster's name in the configuration that [Cluster] writes.
 const ClusterName = "air"
 
-// oneShard describes a cluster of one shard of one node, which is this engine. The engine has no port for the
-// protocol between nodes.
+// oneShard configures a cluster of one shard of one node, which is this engine. The engine has no port for other
+// nodes.
 const oneShard = `<clickhouse>
 	<tcp_port>9000</tcp_port>
 	<remote_servers><air><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></air></remote_servers>
 </clickhouse>
 `
 
-// replicated is an engine of a replicated table, up to its arguments.
+// replicated matches the engine of a replicated table in an SQL statement, up to the engine's other arguments.
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
 
-// Cluster starts an engine for one test, with the distributed tables of files in the database vayu. The engine is the
-// only node of its cluster. The statements are those for a cluster, but without ON CLUSTER and replicas, because both
-// need Keeper.
+// Cluster starts an engine for one test, as the only node of a cluster. It creates the distributed tables of files in
+// the database vayu. The statements are those for a cluster, but without ON CLUSTER and replicas, because both need
+// Keeper.
 func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "cluster.xml")

@@ -26,14 +26,14 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// childVariable marks the child process of the test binary that is the engine.
+// childVariable is set for a child process of the test binary that runs the engine.
 const childVariable = "VAYU_TEST_ENGINE"
 
-// Environment returns the variables that make the test binary act as the engine's process. Use it for
+// Environment returns the variables with which the test binary runs the engine, not tests. Use it for
 // Config.Environment.
 func Environment() []string { return []string{childVariable + "=1"} }
 
-// server is the engine that the tests of one binary share. The first test that needs it starts it.
+// server is the engine that the tests of one binary share. The first test that needs the engine starts it.
 type server struct {
 	once sync.Once
 	main bool // Main runs; only then can the binary act as the engine's process
@@ -46,8 +46,8 @@ type server struct {
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared server
 
-// searchCheckout adds the node_modules of the checkout to the search for the library, because a test binary lies in a
-// temporary folder.
+// searchCheckout makes the search for the library include node_modules of the checkout. Without it the search would
+// only include the temporary folder of the test binary.
 func searchCheckout() {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {
@@ -59,7 +59,7 @@ func searchCheckout() {
 	}
 }
 
-// Main runs a package's tests, or the engine when the binary was started as such. It does not return.
+// Main runs a package's tests, or the engine if the variables of Environment are set. It does not return.
 func Main(m *testing.M) {
 	searchCheckout()
 	if os.Getenv(childVariable) != "" {
@@ -77,10 +77,10 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// startTimeout bounds the first start, on a machine that is busy with other tests.
+// startTimeout limits the start of an engine on a machine that is busy with other tests.
 const startTimeout = 2 * time.Minute
 
-// New returns the binary's engine, ready. Without the library the test is skipped, or fails when CI is true.
+// New returns the test binary's engine, ready. Without the library it skips the test, or fails it if CI=true.
 func New(tb testing.TB) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
@@ -94,8 +94,8 @@ func New(tb testing.TB) *columnstore.DB {
 	return shared.db
 }
 
-// Access returns the address (host:port) of the engine of [New], and the password of its user "default". Other
-// ClickHouse clients can connect with them.
+// Access returns the address (host:port) of the engine of [New], and the password of its user "default". A test can
+// use them to connect other ClickHouse clients.
 func Access(tb testing.TB) (address, password string) {
 	tb.Helper()
 	New(tb)
@@ -106,7 +106,7 @@ func Access(tb testing.TB) (address, password string) {
 	return address, password
 }
 
-// Library returns the path of libchdb. Without it the test is skipped, or fails when CI is true.
+// Library returns the path of libchdb. Without libchdb it skips the test, or fails it if CI=true.
 func Library(tb testing.TB) string {
 	tb.Helper()
 	path, err := chdb.FindLibrary("")
@@ -135,8 +135,8 @@ func (s *server) start() {
 	}
 }
 
-// Start starts an engine for one test, waits until it is ready, and stops it with the test. change edits its
-// configuration first.
+// Start starts an engine for one test, waits until it is ready, and stops it at the end of the test. change edits the
+// engine's configuration before the start.
 func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
@@ -157,8 +157,8 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	return db
 }
 
-// run starts an engine with its data in dir, and waits until it is ready. end stops it; it is nil if the engine was
-// not started.
+// run starts an engine with its data in dir, and waits until it is ready. end stops the engine; end is nil if the
+// engine was not started.
 func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *columnstore.DB, end func() error, err error) {
 	cfg := columnstore.Default()
 	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, dir, Environment(), []string{os.Args[0]}
@@ -175,7 +175,7 @@ func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *colum
 	return db, func() error { cancel(); return <-ended }, err
 }
 
-// Database creates a database for one test and drops it at the end. It returns the name.
+// Database creates a database for one test and returns its name. It drops the database at the end of the test.
 func Database(tb testing.TB, db *columnstore.DB) string {
 	tb.Helper()
 	name := "test_" + strings.ToLower(rand.Text())

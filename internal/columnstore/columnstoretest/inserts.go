@@ -12,14 +12,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Inserts records the inserts of a connection, with their settings.
+// Inserts records the INSERT requests of a connection, with their settings.
 type Inserts struct {
 	next http.RoundTripper
 	mu   sync.Mutex
 	all  []url.Values
 }
 
-// RecordInserts opens a connection to the engine of [New] that records inserts.
+// RecordInserts opens a connection to the engine of [New], and returns an Inserts that records its inserts.
 func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	tb.Helper()
 	address, password := Access(tb)
@@ -39,7 +39,7 @@ func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	return conn, seen
 }
 
-// RoundTrip sends a request and records it if it is an insert. It implements http.RoundTripper.
+// RoundTrip sends a request and records the request if it is an INSERT. It implements http.RoundTripper.
 func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	if values := q.URL.Query(); strings.HasPrefix(values.Get("query"), "INSERT") {
 		s.mu.Lock()
@@ -50,7 +50,7 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 // Check fails the test unless there were inserts into each of tables, and into no other table. Each insert must
-// have a unique token, and settings that acknowledge only stored batches on a cluster.
+// have a unique token. Its settings must make a cluster acknowledge it only after the rows are stored.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

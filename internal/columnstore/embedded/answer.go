@@ -14,8 +14,8 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// answer writes one reply: headers with the first byte, then data. After the first byte an error can only be
-// reported inside the data.
+// answer writes one reply: the headers together with the first byte, then data. After the first byte an
+// error can only be reported inside the data.
 type answer struct {
 	w       http.ResponseWriter
 	r       *http.Request
@@ -57,7 +57,7 @@ func (a *answer) encode() {
 	}
 }
 
-// write sends data; an error means that the client disconnected.
+// write sends data. An error means that the client has disconnected.
 func (a *answer) write(data []byte) error {
 	_, err := a.body.Write(data)
 	return err
@@ -71,14 +71,14 @@ func (a *answer) flush() {
 	_ = http.NewResponseController(a.w).Flush()
 }
 
-// finish ends a successful reply.
+// finish completes a reply.
 func (a *answer) finish() {
 	if a.encoder != nil {
 		_ = a.encoder.Close()
 	}
 }
 
-// fail reports err: as the status and body of the reply, or inside the data if that has begun.
+// fail sends err: as the status and body of the reply, or inside the data if the reply has begun.
 func (a *answer) fail(err error) {
 	var e *chdb.Exception
 	if !errors.As(err, &e) {
@@ -109,7 +109,7 @@ func (a *answer) fail(err error) {
 	a.finish()
 }
 
-// summary is the X-ClickHouse-Summary header; its numbers are strings, as in ClickHouse.
+// summary returns the header X-ClickHouse-Summary. The numbers in it are strings, as in ClickHouse.
 func summary(n chdb.Counters, took time.Duration) string {
 	return fmt.Sprintf(`{"read_rows":"%d","read_bytes":"%d","written_rows":"%d","written_bytes":"%d","total_rows_to_read":"0","result_rows":"%d","result_bytes":"%d","elapsed_ns":"%d"}`,
 		n.Scanned, n.ScannedB, n.Written, n.WrittenB, n.Rows, n.Bytes, took.Nanoseconds())

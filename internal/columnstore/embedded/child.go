@@ -16,8 +16,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// Report is the line of JSON that a child writes to stdout. It has its address, or the reason why it failed to
-// start.
+// Report is the line of JSON that a child writes to stdout: its address, or the reason why it failed to start.
 type Report struct {
 	Address string `json:"address,omitempty"` // host:port
 	Error   string `json:"error,omitempty"`
@@ -26,9 +25,9 @@ type Report struct {
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
-// Child is the main function of the engine's process. The hidden command "engine" calls it with the process's own
-// streams. It reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent ended) or
-// SIGTERM arrives. It reports on stdout and logs JSON lines to stderr.
+// Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
+// the process. Child reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent
+// ended) or SIGTERM arrives. It writes a Report to stdout, and logs JSON lines to stderr.
 func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -49,7 +48,7 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 		cancel()
 	}()
 	cfg.Listened = func(address string) { report(Report{Address: address}) }
-	// A hanging engine must not keep the data directory locked: the process exits some time after a stop.
+	// A hanging engine must not keep the data directory locked, so the process exits 3*stopTime after ctx ends.
 	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
 	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
 		var held *HeldError

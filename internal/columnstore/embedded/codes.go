@@ -7,7 +7,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// Codes of errors that the HTTP interface itself reports (src/Common/ErrorCodes.cpp of ClickHouse).
+// Error codes of this package itself, not of the engine (src/Common/ErrorCodes.cpp of ClickHouse).
 const (
 	codeBadArguments   = 36
 	codeNotImplemented = 48
@@ -25,7 +25,7 @@ func exception(code int32, name, format string, args ...any) *chdb.Exception {
 	return &chdb.Exception{Code: code, Name: name, Message: fmt.Sprintf(format, args...)}
 }
 
-// status maps a code to ClickHouse's HTTP status (exceptionCodeToHTTPStatus in its source).
+// status returns ClickHouse's HTTP status for an error (exceptionCodeToHTTPStatus in its source).
 func status(e *chdb.Exception) int {
 	switch e.Code {
 	case codeRequiredPass:

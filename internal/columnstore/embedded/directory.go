@@ -13,7 +13,7 @@ import (
 	"vayu/internal/filelock"
 )
 
-// Names inside a data directory.
+// Names of files and folders in a data directory.
 const (
 	storeName    = "engine"          // ClickHouse's own files
 	lockName     = "engine.lock"     // locked by the engine process; contains its holder
@@ -21,18 +21,18 @@ const (
 	portName     = "engine.port"     // host:port while an engine listens
 )
 
-// Holder is the process that has locked a data directory. Its parent is the process that the engine belongs to.
+// Holder is the engine process that has locked a data directory. Its parent is the service or command that uses it.
 type Holder = filelock.Holder
 
-// HeldError is the error of a start in a locked data directory. Its Holder comes from the directory's lock file.
+// HeldError is the error of a start in a locked data directory. The lock file in the directory names the Holder.
 type HeldError = filelock.HeldError
 
-// FindHolder returns the process that has locked the data directory; ok is false if none has, or if the directory
-// does not exist. A holder that has not written the file yet has the process id 0.
+// FindHolder returns the process that has locked the data directory. ok is false if no process has, or if the
+// directory does not exist. The process id is 0 if the process has not yet written the lock file.
 func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath.Join(data, lockName)) }
 
-// Access returns the address, host:port, and password of the engine that runs in data. It fails if the engine never
-// ran there. The address is valid only while [FindHolder] finds a process. Afterwards another program may use the
+// Access returns the address (host:port) and the password of the engine that runs in data. It fails if no engine
+// ever ran there. The address is valid only while [FindHolder] finds a process. Later another program may use the
 // port.
 func Access(data string) (address, password string, err error) {
 	port, err := os.ReadFile(filepath.Join(data, portName))
@@ -46,13 +46,13 @@ func Access(data string) (address, password string, err error) {
 	return strings.TrimSpace(string(port)), strings.TrimSpace(string(secret)), nil
 }
 
-// lockTimeout is how long a start waits for a holder that is stopping. The holder waits stopTime for its queries and
-// stopTime for their cancellation, and exits after 3*stopTime at the latest (see Child). One second is added for the
-// system.
+// lockTimeout is how long a start waits for another engine to release the directory. That engine may be stopping. It
+// waits stopTime for its queries and stopTime for their cancellation, and exits after 3*stopTime (see Child). One
+// second is added for the operating system.
 const lockTimeout = 3*stopTime + time.Second
 
-// acquire locks the directory, removes the address of a killed engine, and writes the new holder. In this order a
-// reader that finds a living holder never finds another's address.
+// acquire locks the directory, removes the address of an engine that was killed, and then writes the new holder.
+// Because of this order, a reader never finds a running holder together with the address of an earlier engine.
 func acquire(ctx context.Context, data string, holder Holder) (*filelock.Lock, error) {
 	if err := os.MkdirAll(data, 0o750); err != nil {
 		return nil, fmt.Errorf("making the data directory: %w", err)
@@ -72,7 +72,7 @@ func acquire(ctx context.Context, data string, holder Holder) (*filelock.Lock, e
 	return lock, nil
 }
 
-// password reads the directory's password. The first start creates it: 26 letters, 130 random bits.
+// password returns the password of the engine. The first start creates it: 26 letters and digits, 130 random bits.
 func password(data string) (string, error) {
 	path := filepath.Join(data, passwordName)
 	text, err := os.ReadFile(path)
@@ -89,7 +89,7 @@ func password(data string) (string, error) {
 	return secret, nil
 }
 
-// replace writes a small private file atomically.
+// replace writes text to a file atomically. Only the file's owner can read the file.
 func replace(path, text string) error {
 	temporary := path + ".new"
 	if err := os.WriteFile(temporary, []byte(text), 0o600); err != nil {

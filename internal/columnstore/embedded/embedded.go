@@ -4,7 +4,7 @@
 //
 // Differences from a ClickHouse server: one user ("default"), the setting final is 1 by default, no sessions over
 // HTTP, no external tables in multipart bodies. A result in a format with a header or footer (JSON, CSVWithNames,
-// Parquet …) is built in memory as a whole. Formats without (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
+// Parquet …) is built in memory as a whole. Other formats (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
 // streamed.
 package embedded
 
@@ -39,11 +39,11 @@ type Config struct {
 	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
 
-// stopTime is how long running queries may take to finish after a stop; then they are cancelled.
+// stopTime is how long running queries may continue after a stop. Then they are cancelled.
 const stopTime = 4 * time.Second
 
-// Main runs the engine until ctx ends. It returns a *MissingLibraryError without the library, and an
-// *UnsafeLibraryError for one that other users can change. It returns a *HeldError if another process has locked the
+// Main runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an
+// *UnsafeLibraryError if other users can change the library. It is a *HeldError if another process has locked the
 // data directory.
 func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	path, err := chdb.FindLibrary(cfg.Library)
@@ -83,7 +83,7 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	return serve(ctx, cfg, h, log)
 }
 
-// arguments are those of every connection.
+// arguments returns the command-line arguments with which the engine opens every connection.
 func (c Config) arguments() []string {
 	args := []string{
 		"--path=" + filepath.Join(c.Data, storeName),
@@ -102,7 +102,7 @@ func (c Config) arguments() []string {
 	return args
 }
 
-// serve listens on loopback until ctx ends, then lets running queries finish for stopTime.
+// serve serves h on loopback until ctx ends. Then it waits stopTime for running queries, and cancels the rest.
 func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) error {
 	listener, err := listen(ctx, cfg.Port)
 	if err != nil {
@@ -150,7 +150,7 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 	return nil
 }
 
-// listen opens the preferred port of 127.0.0.1 if it is free, any other otherwise.
+// listen listens on the preferred port of 127.0.0.1, or on any free port if that port is in use.
 func listen(ctx context.Context, port int) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -13,7 +13,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decodeBody undoes Content-Encoding and ClickHouse's own block compression (decompress=1).
+// decodeBody decodes the Content-Encoding, and ClickHouse's own compressed blocks (decompress=1).
 func decodeBody(r *http.Request) (io.Reader, error) {
 	var body io.Reader = r.Body
 	var err error
@@ -41,7 +41,7 @@ func decodeBody(r *http.Request) (io.Reader, error) {
 	return body, nil
 }
 
-// zstdMemory bounds the window size that a body may declare.
+// zstdMemory limits the window size that a body in zstd may declare, in bytes.
 const zstdMemory = 64 << 20
 
 func newZstd(body io.Reader) (io.Reader, error) {
@@ -52,13 +52,13 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// encoder compresses a reply. Close writes the rest; it does not close the reply.
+// encoder compresses a reply. Close writes the rest of the data, and leaves the reply open.
 type encoder interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// newEncoder selects the compression that the request accepts; nil for none. name is the Content-Encoding.
+// newEncoder returns an encoder that the request accepts; nil for none. name is the Content-Encoding.
 func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
 	values := r.URL.Query()
 	if on(values.Get("compress")) {
@@ -91,13 +91,13 @@ func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
 	return nil, ""
 }
 
-// blockEncoder writes ClickHouse's compressed blocks.
+// blockEncoder is an encoder that writes ClickHouse's own compressed blocks.
 type blockEncoder struct {
 	w io.Writer
 	c *compress.Writer
 }
 
-// blockSize is the maximum size of one compressed block, ClickHouse's max_compress_block_size.
+// blockSize is the maximum size of a block before compression, as ClickHouse's max_compress_block_size.
 const blockSize = 1 << 20
 
 func (b *blockEncoder) Write(p []byte) (n int, err error) {

@@ -21,7 +21,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// handler serves ClickHouse's HTTP interface over the engine's sessions.
+// handler serves ClickHouse's HTTP interface. It runs the statements on sessions of the engine.
 type handler struct {
 	pool     *sessions
 	password string
@@ -32,7 +32,7 @@ type handler struct {
 	chunks   sync.Pool // *[]byte for insert data
 }
 
-// newHandler makes a handler. It queries the engine for the version and time zone that replies contain.
+// newHandler returns a handler. It queries the engine's version, time zone and name, which replies contain.
 func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, error) {
 	h := &handler{pool: pool, password: password, log: log}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
@@ -48,7 +48,7 @@ func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, er
 	return h, nil
 }
 
-// ServeHTTP serves /, /ping and /replicas_status.
+// ServeHTTP serves statements at / and /query, and the health checks /ping and /replicas_status.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/ping":
@@ -96,7 +96,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticate checks user and password, which are in headers, Basic credentials or the URL, in this order.
+// authenticate checks user and password: those in headers, else in Basic credentials, else in the URL.
 func (h *handler) authenticate(r *http.Request) error {
 	user, password := r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
 	if user == "" && password == "" {
@@ -118,7 +118,7 @@ func (h *handler) authenticate(r *http.Request) error {
 	return nil
 }
 
-// run executes the statement. The caller reports its error to the client. A client that disconnects is no error.
+// run executes the statement. The caller reports an error to the client. A disconnected client is no error.
 func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.hello {
 		return h.hello(a)
@@ -138,7 +138,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	return nil
 }
 
-// execute runs the statement on a session, which must not be reused after an error.
+// execute runs the statement of q on a session. After an error the session must not be reused.
 func (h *handler) execute(s *session, q *request, a *answer) error {
 	switch {
 	case q.data >= 0 && q.inlined():
@@ -153,13 +153,13 @@ func (h *handler) execute(s *session, q *request, a *answer) error {
 	}
 }
 
-// inlined reports whether an INSERT runs with its data in the text: VALUES are expressions, which may contain
+// inlined reports whether an INSERT runs with its data in the SQL text. VALUES are expressions, which may contain
 // parameters.
 func (q *request) inlined() bool {
 	return q.body == nil && q.format == "Values" && len(q.inline) > 0
 }
 
-// whole runs a statement and sends its result in one piece.
+// whole runs a statement, and sends its result once the result is complete.
 func (h *handler) whole(s *session, q *request, a *answer) error {
 	began := time.Now()
 	r, err := s.Query(q.text, q.format, q.params)
@@ -176,7 +176,7 @@ func (h *handler) whole(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// stream sends a result as the engine produces it. Memory is bounded by two pieces of 65,409 rows.
+// stream sends a result while the engine produces it. At most two pieces of 65,409 rows are in memory.
 func (h *handler) stream(s *session, q *request, a *answer) error {
 	began := time.Now()
 	st, err := s.Stream(q.text, q.format, q.params)
@@ -226,7 +226,7 @@ func (h *handler) stream(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// insert passes the body to the engine as it arrives. Memory is bounded by the engine's block and queue.
+// insert passes the body to the engine as the body arrives. The engine limits how much of it is in memory.
 func (h *handler) insert(s *session, q *request, a *answer) error {
 	began := time.Now()
 	in, err := s.Insert(q.text, q.format, q.params)
@@ -246,7 +246,7 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies the request's data to the engine. If the engine rejects it, insertion.done returns the error.
+// feed copies the data of q to the engine. If the engine rejects the data, in.Done returns the error, not feed.
 func (h *handler) feed(in *chdb.Insertion, q *request) error {
 	if in.Write(q.inline) != nil || q.body == nil {
 		return nil
@@ -264,7 +264,7 @@ func (h *handler) feed(in *chdb.Insertion, q *request) error {
 	}
 }
 
-// fill reads until b is full. io.ReadFull would not distinguish the end of a body from a client that disconnected.
+// fill reads until b is full. io.ReadFull would return one error for both the end of a body and a lost client.
 func fill(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -274,8 +274,8 @@ func fill(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// hello answers clickhouse-go's first query in the revision that it expects, and reports revision 0 for the engine.
-// From then on both sides omit BlockInfo, as the engine's Native format does.
+// hello answers clickhouse-go's first query in the protocol revision that clickhouse-go expects. It reports
+// revision 0 for the engine. So both sides omit BlockInfo in later replies, as the engine's Native format does.
 func (h *handler) hello(a *answer) error {
 	block := proto.NewBlock()
 	values := []any{h.host, h.version, uint32(0), h.zone}

@@ -12,11 +12,11 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// headSize is how many bytes of a body are searched for the query. By default ClickHouse parses no longer query
+// headSize is how many bytes of a body are searched for the query. ClickHouse's default limit of a query is the same
 // (max_query_size).
 const headSize = 256 << 10
 
-// maxQuery bounds a query without data in a body.
+// maxQuery limits the length of a query that takes no data, in bytes.
 const maxQuery = 16 << 20
 
 // request is one statement received over HTTP.
@@ -34,20 +34,20 @@ type request struct {
 	body     io.Reader // the rest of the data; nil when inline is all of it
 }
 
-// helloQuery is clickhouse-go's first query; it reads the result in its own protocol revision.
+// helloQuery is clickhouse-go's first query. clickhouse-go reads the result in its own protocol revision.
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
-// reserved are the names in a URL that are not settings.
+// reserved has the URL parameters that are not settings of ClickHouse.
 var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
 	"session_id", "session_timeout", "session_check",
-	// These request headers or the engine's network, neither of which exists.
+	// These configure progress headers or compression between servers, which this package does not have.
 	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
 	"enable_http_compression", "http_zlib_compression_level",
 }
 
-// readRequest reads URL, headers and the head of the body.
+// readRequest parses a request: its URL, its headers and the beginning of its body.
 func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -89,8 +89,8 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	return q, nil
 }
 
-// setParams splits the URL's values into parameters and settings, each sorted by name so that equal requests compare
-// equal.
+// setParams splits the URL's values into parameters and settings. It sorts both by name, so that equal requests
+// compare equal.
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
@@ -103,14 +103,14 @@ func (q *request) setParams(values url.Values) {
 	slices.SortFunc(q.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
 }
 
-// readQuery joins the statement from the URL and the body with a line break, as ClickHouse does.
+// readQuery reads the statement. Text in the URL and in the body is joined with a line break, as in ClickHouse.
 func (q *request) readQuery(text string, body io.Reader) error {
 	head := make([]byte, 0, 4<<10)
 	head = append(head, text...)
 	if text != "" {
 		head = append(head, '\n')
 	}
-	// If the query in the URL takes data, the body is its data; otherwise the body continues the query.
+	// If the query in the URL takes data, the body is that data. Otherwise the body continues the query.
 	if text != "" {
 		if st := readStatement(string(head)); st.data >= 0 && st.format != "" {
 			q.statement, q.inline, q.body = st, head[st.data:], body
@@ -148,7 +148,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// readError classifies a body that cannot be read: a client that disconnected, or bytes that do not decompress.
+// readError returns the error for a body that cannot be read: it does not decompress, or the client is gone.
 func readError(err error) error {
 	if known, ok := errors.AsType[*chdb.Exception](err); ok {
 		return known
@@ -163,10 +163,10 @@ func first(a, b string) string {
 	return b
 }
 
-// on parses a boolean as ClickHouse does.
+// on parses a boolean URL parameter as ClickHouse does.
 func on(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
-// name reports whether s is a bare identifier.
+// name reports whether s is an identifier without quotes.
 func name(s string) bool {
 	for i, c := range []byte(s) {
 		if !wordStart(c) && (i == 0 || !digit(c)) {

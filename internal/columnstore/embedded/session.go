@@ -12,16 +12,16 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// setting is the name and value of one ClickHouse setting of a request.
+// setting is the name and value of a ClickHouse setting in a request.
 type setting struct{ name, value string }
 
-// sessionKey identifies connections with the same current database and settings.
+// sessionKey is the database and settings of a session. A request can reuse a session with an equal key.
 type sessionKey struct {
 	database string
 	settings string // SET statement, "" for none
 }
 
-// newSessionKey makes the key of a request. readonly forbids changes, as ClickHouse does for GET.
+// newSessionKey returns the session key of a request. readonly forbids changes, as ClickHouse does for GET.
 func newSessionKey(database string, settings []setting, readonly bool) sessionKey {
 	settings = slices.Clone(settings)
 	slices.SortStableFunc(settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
@@ -39,7 +39,7 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 	return key
 }
 
-// idleSessions bounds the connections kept open for reuse. Opening one costs about 0.5 ms, keeping it some 10 kB.
+// idleSessions limits the sessions kept open for reuse. Opening one takes about 0.5 ms, keeping it some 10 kB.
 const idleSessions = 32
 
 // sessions is a pool of connections to the engine. It is safe for concurrent use.
@@ -68,7 +68,7 @@ type session struct {
 	bad  atomic.Bool // must not be reused; set by guard and by the handler
 }
 
-// openSessions boots the engine. parallel limits the concurrent statements.
+// openSessions boots the engine and returns its pool of sessions. parallel limits the concurrent statements.
 func openSessions(lib *chdb.Library, parallel int, args []string) (*sessions, error) {
 	p := &sessions{lib: lib, args: args, slots: make(chan struct{}, parallel), idle: map[sessionKey][]*session{}}
 	var err error
@@ -85,7 +85,7 @@ func openSessions(lib *chdb.Library, parallel int, args []string) (*sessions, er
 // queueTime is how long a request waits for a free slot before it is rejected.
 const queueTime = 30 * time.Second
 
-// acquire returns a connection with the database and settings of key.
+// acquire waits for a slot, at most queueTime, and returns a session with the database and settings of key.
 func (p *sessions) acquire(ctx context.Context, key sessionKey) (*session, error) {
 	wait := time.NewTimer(queueTime)
 	defer wait.Stop()
@@ -119,7 +119,7 @@ func (p *sessions) reuse(key sessionKey) *session {
 	return s
 }
 
-// drop removes the last idle session of key from the list. The caller holds mu.
+// drop removes the last idle session of key from p.idle. The caller holds p.mu.
 func (p *sessions) drop(key sessionKey) {
 	free := p.idle[key]
 	if len(free) == 1 {
@@ -150,7 +150,7 @@ func (p *sessions) fresh(key sessionKey) (*session, error) {
 	return s, nil
 }
 
-// release returns the connection to the pool, or closes it if it must not be reused.
+// release makes the session idle, or closes it if it must not be reused. It frees the slot.
 func (s *session) release() {
 	p := s.pool
 	defer func() { <-p.slots }()
@@ -175,11 +175,11 @@ func (s *session) release() {
 	}
 }
 
-// killEvery is the pause between two attempts to kill a query: the first may come before the engine lists it.
+// killEvery is the pause between attempts to kill a query, which the engine may not list yet at the first.
 const killEvery = 50 * time.Millisecond
 
-// guard kills the session's query when ctx ends. The returned function ends the watch and must be called before the
-// session is released.
+// guard kills the session's query when ctx ends. Call stop before the session is released. After stop, no kill
+// follows.
 func (s *session) guard(ctx context.Context) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -207,18 +207,18 @@ func (s *session) guard(ctx context.Context) (stop func()) {
 func (p *sessions) kill(mark string) {
 	p.controlMu.Lock()
 	defer p.controlMu.Unlock()
-	// After a failure the query continues: the next attempt follows, and the query has its own time limit.
+	// An error is ignored: guard tries again, and the query has a time limit of its own.
 	_ = p.control.Exec("KILL QUERY WHERE Settings['log_comment'] = " + quote(mark) + " ASYNC")
 }
 
-// ping checks that the engine still answers.
+// ping returns an error unless the engine answers a query.
 func (p *sessions) ping() error {
 	p.pulseMu.Lock()
 	defer p.pulseMu.Unlock()
 	return p.pulse.Exec("SELECT 1")
 }
 
-// close shuts the engine down; no session may be in use.
+// close shuts the engine down. No session may be in use.
 func (p *sessions) close() {
 	p.mu.Lock()
 	for _, free := range p.idle {
@@ -237,12 +237,12 @@ func (p *sessions) close() {
 	p.lib.Shutdown()
 }
 
-// quote makes a ClickHouse string literal.
+// quote returns s as a string literal of ClickHouse.
 func quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// quoteName makes a ClickHouse identifier.
+// quoteName returns s as a quoted identifier of ClickHouse.
 func quoteName(s string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
 }

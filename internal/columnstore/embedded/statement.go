@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// statement is what must be known about a query before it runs, such as where the data of an INSERT begins.
+// statement describes a query as far as necessary before the query runs, such as where the data of an INSERT begins.
 type statement struct {
 	verb   string // first keyword, upper case
 	text   string // the query; of an INSERT with data, what stands before FORMAT or VALUES
@@ -13,7 +13,7 @@ type statement struct {
 	empty  bool   // nothing but blanks and comments
 }
 
-// readStatement parses text. An INSERT whose data would begin past the end has data == len(text).
+// readStatement parses text. For an INSERT without data in text, the result has data == len(text).
 func readStatement(text string) statement {
 	s := &scanner{text: text}
 	first := s.next()
@@ -29,7 +29,7 @@ func readStatement(text string) statement {
 	return st
 }
 
-// rest scans to the end of a statement that takes no data; depth is the number of open parentheses.
+// rest scans the rest of a statement that takes no data. depth is the number of open parentheses.
 func (st *statement) rest(s *scanner, depth int) {
 	ended := false
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
@@ -57,7 +57,7 @@ func (st *statement) rest(s *scanner, depth int) {
 	}
 }
 
-// insert finds FORMAT or VALUES, or the SELECT that makes it a statement without data.
+// insert scans an INSERT up to its data behind FORMAT or VALUES, or up to its end if it has a SELECT.
 func (st statement) insert(s *scanner) statement {
 	t := s.next()
 	for _, keyword := range []string{"INTO", "TABLE", "FUNCTION"} {
@@ -65,7 +65,7 @@ func (st statement) insert(s *scanner) statement {
 			t = s.next()
 		}
 	}
-	// t is the name, which may be any word; a dot joins the parts of a qualified one.
+	// t is the table's name, which may be a keyword too. Dots join the parts of a qualified name.
 	last := t.end
 	for t = s.next(); t.kind == tokenOther && s.text[t.start] == '.'; t = s.next() {
 		last = s.next().end
@@ -100,8 +100,8 @@ func (st statement) insert(s *scanner) statement {
 	return st
 }
 
-// dataStart skips blanks and one line break between FORMAT name and the data, as ClickHouse does. The next byte may
-// be binary.
+// dataStart returns the offset at which data begins behind "FORMAT name". As in ClickHouse, it skips blanks and one
+// line break. The data may be binary, so it skips no more.
 func dataStart(text string, pos int) int {
 	for pos < len(text) && strings.IndexByte(" \t\f", text[pos]) >= 0 {
 		pos++
@@ -115,8 +115,8 @@ func dataStart(text string, pos int) int {
 	return pos
 }
 
-// streams reports whether the result may be fetched in pieces. The engine writes every piece as a whole document, so
-// this works only for formats without header and footer.
+// streams reports whether the result may be fetched in pieces. The engine writes every piece as a complete document.
+// So this works only for formats without header and footer.
 func (st statement) streams(format string) bool {
 	switch st.verb {
 	case "SELECT", "WITH", "FROM":
@@ -133,7 +133,7 @@ var streamable = map[string]bool{
 	"jsoncompactstringseachrow": true, "lineasstring": true, "rawblob": true,
 }
 
-// session reports whether the statement affects later statements of the same connection.
+// session reports whether the statement can affect later statements on the same connection, as SET does.
 func (st statement) session() bool {
 	switch st.verb {
 	case "SELECT", "WITH", "FROM", "INSERT", "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "ALTER", "OPTIMIZE", "TRUNCATE", "DROP":

@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// tokenKind is the kind of a token, as far as it is needed to find where a statement's data begins.
+// tokenKind is the kind of a token, as far as necessary to find where a statement's data begins.
 type tokenKind int
 
 const (
@@ -51,7 +51,7 @@ func (s *scanner) next() token {
 	}
 }
 
-// word is the upper-case text of a word token, "" for any other.
+// word returns the text of a tokenWord in upper case, and "" for any other token.
 func (s *scanner) word(t token) string {
 	if t.kind != tokenWord {
 		return ""
@@ -59,7 +59,7 @@ func (s *scanner) word(t token) string {
 	return strings.ToUpper(s.text[t.start:t.end])
 }
 
-// skip passes blanks and comments: "-- …", "# …", "#! …", "/* … */".
+// skip moves past blanks and comments: "-- …", "# …", "#! …", "/* … */".
 func (s *scanner) skip() {
 	for s.pos < len(s.text) {
 		rest := s.text[s.pos:]
@@ -80,7 +80,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// past moves behind the next mark, searching from offset on. Without a mark it moves to the end of the text.
+// past moves behind the next mark, which is at least offset bytes ahead, or else to the end of the text.
 func (s *scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {
@@ -90,7 +90,7 @@ func (s *scanner) past(mark string, offset int) {
 	s.pos += offset + i + len(mark)
 }
 
-// quoted skips a quoted token: a backslash escapes, a doubled quote is a quote.
+// quoted moves past a quoted token, in which a backslash escapes and a doubled quote is a quote.
 func (s *scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {
@@ -108,7 +108,7 @@ func (s *scanner) quoted(quote byte) {
 	s.pos = min(s.pos, len(s.text))
 }
 
-// heredoc skips $tag$ … $tag$ and reports whether there was one.
+// heredoc moves past $tag$ … $tag$ and reports whether there was one here. Otherwise it does not move.
 func (s *scanner) heredoc() bool {
 	rest := s.text[s.pos:]
 	end := strings.IndexByte(rest[1:], '$')

@@ -1,6 +1,6 @@
 // Package httpapitest helps to test HTTP endpoints. It has an httpapi.Access with two keys, and checks every
 // reply against the contract, schema.OpenAPI. A test wraps its handler with Checked, or its client's transport
-// with Transport. The test fails if a reply differs from the contract.
+// with Transport. The test fails if a reply violates the contract.
 package httpapitest
 
 import (
@@ -8,11 +8,11 @@ import (
 	"vayu/schema"
 )
 
-// Keys is an httpapi.Access with one key for each world (live and sandbox). The keys have every scope and no
-// limits.
+// Keys is an httpapi.Access with one API key for each world (live and sandbox). Both keys have every scope and
+// no limits.
 type Keys [len(schema.Worlds)]string
 
-// Admit admits every call with one of the keys. It implements httpapi.Access.
+// Admit admits a call with one of the keys, and rejects others. It implements httpapi.Access.
 func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	key, err := httpapi.BearerKey(c.Request)
 	if err != nil {

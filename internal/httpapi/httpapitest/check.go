@@ -19,10 +19,10 @@ import (
 )
 
 // Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers, type or body.
-// The body is as received, compressed or not. A request of an undescribed path or method must get 404 or 405.
+// body is as received, compressed or not. A request with a path or method that is not in the contract must get
+// 404 or 405.
 //
-// Most tests need not call it: wrap the handler with [Checked], or the client's transport with
-// [Transport].
+// Most tests need not call Check: wrap the handler with [Checked], or the client's transport with [Transport].
 func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range faults(req, resp, body) {
@@ -30,8 +30,8 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
-// CheckRefusal fails the test if the headers or the body of an error reply do not match its status. Unlike
-// Check, it needs no valid request. The parameter method is the method of the request, as far as it could be
+// CheckRefusal fails the test if the headers or the body of an error reply do not match the status of the
+// reply. Unlike Check, it needs no valid request. method is the request's method, as far as it could be
 // parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
@@ -56,7 +56,7 @@ func refusalFaults(method string, resp *http.Response, body []byte) []string {
 	return append(want.checkHeaders(resp.Header), want.checkBody(method, resp, body)...)
 }
 
-// faults returns the differences between a reply and the contract.
+// faults returns how a reply violates the contract; none if it does not.
 func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	d, err := contract()
 	if err != nil {
@@ -71,7 +71,7 @@ func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	return append(found, want.checkBody(req.Method, resp, body)...)
 }
 
-// checkLocation checks that Location names a described path.
+// checkLocation returns a fault for each Location header that names no path of a GET operation.
 func (d *document) checkLocation(got http.Header) []string {
 	var found []string
 	for _, text := range got["Location"] {
@@ -85,7 +85,7 @@ func (d *document) checkLocation(got http.Header) []string {
 	return found
 }
 
-// reply returns the description of the reply for a request and status, or the reasons why there is none.
+// reply returns the contract's description of replies to req with a status, and the violations found so far.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	template, text := d.template(pathOf(req.URL)), strconv.Itoa(status)
 	if template == "" {
@@ -118,7 +118,7 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	return o.Responses[text], found
 }
 
-// hasQuery reports whether the operation has a query parameter.
+// hasQuery reports whether the operation has a query parameter with this name.
 func (o *operation) hasQuery(name string) bool {
 	for _, p := range o.Parameters {
 		if p.In == "query" && p.Name == name {
@@ -128,7 +128,7 @@ func (o *operation) hasQuery(name string) bool {
 	return false
 }
 
-// pathOf returns the path of a request's URL, which may also have the form //host/path or http://host/path.
+// pathOf returns the path of a request's URL. The URL may also be //host/path or http://host/path.
 func pathOf(u *url.URL) string {
 	if u.Opaque == "" {
 		return u.Path
@@ -141,7 +141,7 @@ func pathOf(u *url.URL) string {
 	return "/" + rest
 }
 
-// plainHeaders are standard HTTP headers that every reply may have. The contract does not describe them.
+// plainHeaders are standard HTTP headers that replies may have although the contract omits them.
 var plainHeaders = []string{
 	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
 	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",

@@ -20,17 +20,17 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// document is the API's description (schema/openapi.yaml), the contract, prepared for checks of replies.
+// document is the contract, schema/openapi.yaml, in a form in which replies can be checked.
 type document struct {
-	// operations are the operations by path template and method.
+	// operations has the operations by path template, such as /v1/sessions/{id}, and method.
 	operations map[string]map[string]*operation
-	// refusals are the error replies that any request can get, by status. Requests of undescribed paths get
-	// them too.
+	// refusals has the error replies that any request can get, by status. Requests with a path outside the
+	// contract get them too.
 	refusals map[string]*reply
 	router   *mux.Router // to path templates
 }
 
-// reference is a reference to a component in place of its description; empty for none.
+// reference is a $ref to a component, in place of a description; empty for none.
 type reference struct {
 	Ref string `json:"$ref"`
 }
@@ -46,7 +46,7 @@ type parameter struct {
 	In, Name string
 }
 
-// reply is the description of the replies of an operation with one status.
+// reply describes the replies of an operation with one status.
 type reply struct {
 	reference
 
@@ -81,7 +81,7 @@ var contract = sync.OnceValues(func() (*document, error) {
 	return d, c.err
 })
 
-// compiler compiles the JSON schemas of the contract. It records the first error and continues.
+// compiler compiles the JSON schemas in the contract. It records the first error in err and continues.
 type compiler struct {
 	root       any
 	schemas    *jsonschema.Compiler
@@ -118,10 +118,10 @@ func lookup(v any, pointer string) any {
 	return v
 }
 
-// escape returns a name as an element of a JSON pointer.
+// escape returns a name in the form that it has as part of a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// document decodes the operations of the contract, and compiles the schemas of their replies.
+// document parses the contract, and compiles the schemas of all replies.
 func (c *compiler) document(text []byte) (*document, error) {
 	var all struct {
 		Paths      map[string]map[string]json.RawMessage
@@ -160,7 +160,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	return d, nil
 }
 
-// replies compiles the schemas of replies at a JSON pointer, and resolves their references.
+// replies compiles the schemas of the replies at the JSON pointer at, and resolves their references.
 func (c *compiler) replies(all map[string]*reply, at string) {
 	for status, r := range all {
 		if r.Ref != "" {
@@ -191,8 +191,8 @@ func (c *compiler) schema(at string) *jsonschema.Schema {
 	return s
 }
 
-// template returns the described path that matches a request's path; empty for none. A path parameter matches
-// any non-empty segment.
+// template returns the path template in the contract that matches a request's path; empty for none. A path
+// parameter matches any non-empty segment.
 func (d *document) template(name string) string {
 	if rest, ok := strings.CutPrefix(name, httpapi.SessionPrefix+"/v1/"); ok {
 		name = "/v1/" + rest // the prefix selects a browser session, not another endpoint
@@ -208,7 +208,7 @@ func (d *document) template(name string) string {
 	return template
 }
 
-// value converts the text of a header to a number if its schema requires an integer.
+// value returns the text of a header, or a number if the header's schema requires an integer.
 func (h *header) value(text string) any {
 	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

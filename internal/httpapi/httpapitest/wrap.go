@@ -12,7 +12,7 @@ import (
 //	h, err := api.New(…)
 //	server := httptest.NewServer(httpapitest.Checked(t, h))
 //
-// The server must be closed before the test ends. In a benchmark Checked returns h. A handler does not see the
+// The test must close the server before it ends. In a benchmark Checked returns h. A handler does not see the
 // headers that a connection adds. With a listener of server.NewListener, use [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
@@ -21,7 +21,7 @@ func Checked(tb testing.TB, h http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
-		// Handlers may change the request, and the check needs the original.
+		// A handler may change the request, but Check needs the original.
 		at := *r.URL
 		original := &http.Request{Method: r.Method, URL: &at}
 		h.ServeHTTP(rec, r)
@@ -32,7 +32,7 @@ func Checked(tb testing.TB, h http.Handler) http.Handler {
 	})
 }
 
-// recorder copies what a handler writes.
+// recorder passes on and records what a handler writes.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -40,10 +40,10 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap returns the underlying ResponseWriter. http.ResponseController calls it.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader records the status and the headers. It implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 && status >= http.StatusOK {
 		r.status, r.header = status, r.Header().Clone()
@@ -51,7 +51,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
+// Write records part of the body. It implements http.ResponseWriter.
 func (r *recorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
 		r.WriteHeader(http.StatusOK)
@@ -60,9 +60,9 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.ResponseWriter.Write(p)
 }
 
-// Transport returns a transport that passes requests to base and checks every reply with [Check]. If base is
-// nil, it is http.DefaultTransport. The transport reads each reply to its end, so it cannot be used with
-// endless streams.
+// Transport returns a transport that passes requests to base and checks every reply with [Check]. A nil base
+// means http.DefaultTransport. The transport reads each reply to its end, so do not use it for endless
+// streams.
 func Transport(tb testing.TB, base http.RoundTripper) http.RoundTripper {
 	tb.Helper()
 	if base == nil {
@@ -76,7 +76,7 @@ type transport struct {
 	base http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper. It reads the whole body.
+// RoundTrip checks the reply, after it has read the whole body. It implements http.RoundTripper.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.tb.Helper()
 	resp, err := t.base.RoundTrip(req)

@@ -1,4 +1,4 @@
-// Package connection extends the connections of database/sql: one keeps prepared statements, any can be discarded.
+// Package connection keeps the prepared statements of a database/sql connection, and discards connections.
 package connection
 
 import (
@@ -7,26 +7,26 @@ import (
 	"database/sql/driver"
 )
 
-// maxStatements bounds how many prepared statements a connection keeps. The program has a few hundred fixed
-// texts. The limit bounds the memory that generated texts could fill.
+// maxStatements bounds how many prepared statements a connection keeps. The program has a few hundred fixed SQL
+// texts. Without a limit, generated texts could fill the memory.
 const maxStatements = 512
 
-// Prepared is a connection that keeps its prepared statements, because SQLite spends longer on parsing a
-// short statement than on running it (BenchmarkPrepared). It is for one goroutine.
+// Prepared is a connection that keeps its prepared statements, because SQLite takes longer to parse a short
+// statement than to run it (BenchmarkPrepared). It is not safe for concurrent use.
 type Prepared struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
-	// reading are the queries whose rows are being read: the same statement cannot run again meanwhile.
+	// reading has the queries whose rows are being read. Their prepared statements cannot run again meanwhile.
 	reading map[string]bool
 }
 
-// NewPrepared takes over a connection.
+// NewPrepared takes ownership of conn.
 func NewPrepared(conn *sql.Conn) *Prepared {
 	return &Prepared{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
 
-// prepared returns the statement of a query. It returns nil if preparing fails or the limit is reached; then
-// the connection runs the text and reports the error.
+// prepared returns the prepared statement of a query. It returns nil if preparing fails or maxStatements is
+// reached. Then the caller runs the text of the query, which also reports the error.
 func (s *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= maxStatements {
 		return stmt
@@ -39,10 +39,10 @@ func (s *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	return stmt
 }
 
-// Unprepared returns the connection itself, for statements that run rarely.
+// Unprepared returns the underlying connection, for statements that are not worth preparing.
 func (s *Prepared) Unprepared() *sql.Conn { return s.conn }
 
-// ExecContext runs a prepared statement.
+// ExecContext prepares query, unless it is prepared already, and executes it.
 func (s *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.ExecContext(ctx, args...)
@@ -50,7 +50,7 @@ func (s *Prepared) ExecContext(ctx context.Context, query string, args ...any) (
 	return s.conn.ExecContext(ctx, query, args...)
 }
 
-// QueryRowContext runs a prepared statement whose row is read at once.
+// QueryRowContext runs a prepared query of one row. Scan the row before the next call.
 func (s *Prepared) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryRowContext(ctx, args...)
@@ -58,7 +58,7 @@ func (s *Prepared) QueryRowContext(ctx context.Context, query string, args ...an
 	return s.conn.QueryRowContext(ctx, query, args...)
 }
 
-// QueryContext runs a prepared statement, or an unprepared one if its rows are already being read.
+// QueryContext runs a prepared query. It runs the query unprepared while rows of the same query are being read.
 func (s *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil && !s.reading[query] { //nolint:sqlclosecheck // it is kept
 		return stmt.QueryContext(ctx, args...)
@@ -81,7 +81,7 @@ func (s *Prepared) Close() {
 	_ = s.conn.Close()
 }
 
-// Discard closes the connection permanently.
+// Discard closes the statements and the connection, which its pool then drops.
 func (s *Prepared) Discard() {
 	s.forget() // before the connection: SQLite's statements belong to it
 	Discard(s.conn)
@@ -94,10 +94,10 @@ func (s *Prepared) forget() {
 	clear(s.kept)
 }
 
-// ErrDiscarded makes database/sql drop a connection.
+// ErrDiscarded makes database/sql drop a connection when a function passed to its Raw method returns it.
 var ErrDiscarded = driver.ErrBadConn
 
-// Discard closes a connection permanently: its pool drops it.
+// Discard closes a connection and makes its pool drop the connection.
 func Discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return ErrDiscarded })
 	_ = conn.Close()

@@ -1,4 +1,4 @@
-// Package dump copies the state store into files, and fills a store of either engine from them.
+// Package dump writes the state store to files, and loads such files into a store of either engine.
 package dump
 
 import (
@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// format names the layout of a dump; another layout gets another name.
+	// format names the layout of a dump. A change of the layout must change the name.
 	format      = "vayu-state-1"
 	tableSuffix = ".ndjson.zst"
 )
 
-// Manifest describes a dump.
+// Manifest describes the content of a dump.
 type Manifest struct {
 	Format  string    `json:"format"`
 	Version int64     `json:"version"` // of the tables: the number of the newest migration
@@ -30,7 +30,7 @@ type Manifest struct {
 	Tables  []Table   `json:"tables"`  // in the order in which they can be filled
 }
 
-// Table is one file of a dump.
+// Table describes one file of a dump, with the rows of one table.
 type Table struct {
 	Name   string `json:"name"`
 	File   string `json:"file"`
@@ -47,8 +47,8 @@ func (m Manifest) Rows() (n int64) {
 }
 
 // Write writes the whole store into dir, which must be empty or new. It writes one file for each table and
-// manifest.json last, so that a dump with a manifest is complete. It is a consistent snapshot; writers
-// continue. The files are readable by their owner only.
+// manifest.json last, so that a dump with a manifest is complete. The dump is a consistent snapshot, and
+// writers of the store continue meanwhile. The files are readable by their owner only.
 func Write(ctx context.Context, db *sqlstore.DB, dir string) (Manifest, error) {
 	if err := backupfile.NewFolder(dir); err != nil {
 		return Manifest{}, err

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// batch is how many rows go into one INSERT: 100 of 16 columns stay far below the limit of 32,766 values of
-	// a statement.
+	// batch is how many rows one INSERT has. 100 rows of 16 columns stay far below the limit of 32,766 values
+	// per statement.
 	batch = 100
-	// maxLine bounds a line, in bytes; the largest value is a stored reply.
+	// maxLine bounds a line of a dump, in bytes. The longest lines have stored replies.
 	maxLine = 64 << 20
-	// loadTimeout limits filling a store on a server.
+	// loadTimeout limits the transaction that inserts all rows into a PostgreSQL server.
 	loadTimeout = 6 * time.Hour
 )
 
-// ReadManifest reads the manifest of the dump in dir. A dump without a manifest is incomplete.
+// ReadManifest reads the manifest of the dump in dir. It fails if there is none: the dump is incomplete.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	if err := backupfile.ReadManifest(dir, &m); err != nil {
@@ -39,10 +39,10 @@ func ReadManifest(dir string) (Manifest, error) {
 	return m, nil
 }
 
-// Load fills the store of cfg with the dump in dir, from either engine, and then migrates its tables to the
-// newest version. It creates missing tables. It rejects a store that has accounts or that a running service has
-// locked. A dump of an older version can be loaded only where no store exists yet. All rows are inserted in one
-// transaction. If a file is damaged, the error names it and no row is changed.
+// Load fills the store of cfg with the dump in dir, which may be of either engine. It creates missing tables,
+// and finally migrates all tables to the newest version. It rejects a store that has accounts, or that a
+// running service has locked. A dump of an older version can be loaded only where no store exists yet. Load
+// inserts all rows in one transaction. If a file is damaged, the error names the file and no row is changed.
 func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func withStore(ctx context.Context, cfg sqlstore.Config, log *slog.Logger, versi
 	return err
 }
 
-// fill replaces the rows of all tables by those of the dump. It fails if the store has accounts.
+// fill replaces the rows of all tables by the rows of the dump. It fails if the store has accounts.
 func fill(ctx context.Context, tx *sqlstore.Tx, all []table, m Manifest, dir string) error {
 	var n int64
 	if err := tx.QueryRow("UPDATE access_revision SET n = n RETURNING n").Scan(&n); err != nil { // blocks concurrent changes of accounts
@@ -148,7 +148,7 @@ func loadTable(ctx context.Context, tx *sqlstore.Tx, t table, want Table, path s
 	})
 }
 
-// insertRows reads all lines and inserts them into the table.
+// insertRows reads all lines of a file and inserts their rows into the table. n is the number of rows.
 func insertRows(ctx context.Context, tx *sqlstore.Tx, t table, from io.Reader) (n int64, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -181,7 +181,7 @@ func insertRows(ctx context.Context, tx *sqlstore.Tx, t table, from io.Reader) (
 	return n, err
 }
 
-// insertion is an INSERT of the given number of rows.
+// insertion returns the INSERT statement for the given number of rows.
 func insertion(t table, rows int) string {
 	var out strings.Builder
 	out.WriteString("INSERT INTO " + t.name + " (")

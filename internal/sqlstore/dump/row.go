@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// cells holds the destinations of one row's Scan.
+// cells holds the variables into which Scan reads one row.
 type cells struct {
 	of   []column
 	dest []any
@@ -30,7 +30,7 @@ func newCells(of []column) cells {
 	return c
 }
 
-// appendJSON appends the row as an object: text unchanged, integers with all digits, bytes in base64.
+// appendJSON appends the row as a JSON object: text as a string, integers with all digits, bytes in base64.
 func (c cells) appendJSON(line []byte) ([]byte, error) {
 	for i, column := range c.of {
 		line = append(line, "{,"[min(i, 1)])
@@ -69,8 +69,8 @@ func (c cells) appendJSON(line []byte) ([]byte, error) {
 	return append(line, "}\n"...), nil
 }
 
-// parseRow reads a line of a dump: the values of all columns, in their order, each a string, an int64, a []byte
-// or nil.
+// parseRow parses a line of a dump. It returns the value of each column in of, in that order: a string, an
+// int64, a []byte or nil.
 func parseRow(of []column, line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {

@@ -12,7 +12,7 @@ import (
 	"vayu/internal/sqlstore/migration"
 )
 
-// table describes a table for a dump.
+// table describes one table of the store.
 type table struct {
 	name    string
 	columns []column
@@ -26,7 +26,7 @@ type column struct {
 	kind kind
 }
 
-// kind is a type that means the same on both engines.
+// kind is a column type that both engines have.
 type kind int
 
 const (
@@ -35,12 +35,12 @@ const (
 	binary
 )
 
-// kinds are the types that the migrations use.
+// kinds maps the column types that the migrations use to kinds.
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
-// tables returns the tables that the migrations up to a version (0 for the newest) make, and that version.
-// Parents come first. Table commit_proof is omitted, because its rows are useless after minutes. The function
-// migrates a SQLite database in memory and reads its schema, so that the result is the same for both engines.
+// tables returns the tables that the migrations up to a version (0 for the newest) create, and that version.
+// A table comes after those that its rows refer to. Table commit_proof is omitted, because its rows expire in
+// minutes. The schema is read from a SQLite database in memory, so that it is the same for both engines.
 func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
@@ -101,7 +101,7 @@ func describe(ctx context.Context, db *sql.DB, name string) (t table, err error)
 	return t, err
 }
 
-// stringColumn reads the strings of one column.
+// stringColumn returns the strings in the only column of a query's result.
 func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (all []string, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -118,8 +118,8 @@ func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (a
 	return all, rows.Err()
 }
 
-// parentsFirst sorts tables so that each comes after those that it refers to. A table may refer to itself,
-// because its rows are dumped in key order. Ids grow with time, so a parent row comes before its children.
+// parentsFirst sorts tables so that each table comes after those that its rows refer to. A table may refer to
+// itself: its rows are dumped in key order, and ids grow with time. So parent rows come first.
 func parentsFirst(all []table) (sorted []table, err error) {
 	placed := map[string]bool{}
 	for len(sorted) < len(all) {

@@ -1,4 +1,4 @@
-// Package migration creates the tables of the state store and brings them to a version.
+// Package migration creates the tables of the state store and migrates them to a version.
 package migration
 
 import (
@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// lockSeconds is the pause between two attempts to get the migration lock of PostgreSQL.
+	// lockSeconds is the pause between two attempts to get the migration lock of PostgreSQL, in seconds.
 	lockSeconds = 1
-	// lockTries limits the attempts, so that the wait for another instance ends after a minute.
+	// lockTries limits the attempts to get the migration lock, so that the wait for it ends after a minute.
 	lockTries = 60
 )
 
-// newProvider loads the migrations for one store.
+// newProvider returns a goose provider with the migrations for one database.
 func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if dialect == goose.DialectPostgres {
@@ -53,8 +53,8 @@ func newest(provider *goose.Provider) int64 {
 	return sources[len(sources)-1].Version
 }
 
-// Apply brings the tables to a version, 0 for the newest. On PostgreSQL an advisory lock makes other
-// instances wait; on SQLite the caller has the lock.
+// Apply migrates the tables to a version; 0 selects the newest. On PostgreSQL an advisory lock makes other
+// instances wait. On SQLite the caller has locked the directory.
 func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
 	provider, err := newProvider(dialect, db)
 	if err != nil {
@@ -70,11 +70,11 @@ func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) err
 	if _, err := provider.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
-	// A newer program may have had the lock first.
+	// An instance of a newer program may have had the lock before this one.
 	return refuseNewer(ctx, db, known, to)
 }
 
-// refuseNewer fails for tables newer than this program or than the target version. It accepts an empty store.
+// refuseNewer fails if the tables are newer than this program or the target version. An empty store passes.
 func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	switch at, err := Version(ctx, db); {
 	case NoTable(err):
@@ -88,7 +88,7 @@ func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	return nil
 }
 
-// NoTable reports whether a statement names a table that does not exist.
+// NoTable reports whether err is the error for a table that does not exist.
 func NoTable(err error) bool {
 	if stated, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return stated.Code == "42P01"
@@ -101,7 +101,7 @@ func NewerTablesError(at, to int64) error {
 	return fmt.Errorf("the state store is at version %d, and the dump is of version %d: load it where no store is yet", at, to)
 }
 
-// Version reads the version of the tables without changing anything. It fails if there are none.
+// Version returns the version of the tables, and changes nothing. It fails if there are no tables.
 func Version(ctx context.Context, db querier) (int64, error) {
 	var at int64
 	err := db.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&at)

@@ -10,19 +10,19 @@ import (
 	"vayu/internal/sqlstore/connection"
 )
 
-// Conflict reports whether the server aborted a transaction in favour of another: serialization_failure and
-// deadlock_detected.
+// Conflict reports whether the server aborted a transaction in favour of another one. The errors are
+// serialization_failure and deadlock_detected.
 func Conflict(err error) bool {
 	var stated *pgconn.PgError
 	return errors.As(err, &stated) && (stated.Code == "40001" || stated.Code == "40P01")
 }
 
-// postgresFaults are the classes of SQLSTATE of an unavailable server: connection exception, insufficient
-// resources, operator intervention (which includes a statement timeout), system error.
+// postgresFaults has the SQLSTATE classes of an unavailable server: connection exception, insufficient
+// resources, operator intervention (which includes a statement timeout) and system error.
 var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
 
-// Unavailable reports whether a SQLSTATE means an unavailable server. Besides the classes above these are
-// read-only after a failover, lock not available, idle-transaction timeout, and repeated conflicts.
+// Unavailable reports whether a SQLSTATE code means an unavailable server. Besides those of postgresFaults
+// these are read-only after a failover, lock not available, idle-transaction timeout, and conflicts.
 func Unavailable(code string) bool {
 	if len(code) != 5 {
 		return false
@@ -34,7 +34,7 @@ func Unavailable(code string) bool {
 	return postgresFaults[code[:2]]
 }
 
-// Broken reports an error of the connection itself.
+// Broken reports whether err is an error of the connection, not of a statement.
 func Broken(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

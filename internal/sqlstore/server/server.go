@@ -1,4 +1,4 @@
-// Package server connects to a PostgreSQL server, and classifies its errors.
+// Package server connects to a PostgreSQL server, and classifies the server's errors.
 package server
 
 import (
@@ -19,12 +19,12 @@ import (
 
 const (
 	startPause = time.Second
-	// maxHostTimeout limits the wait for one of several hosts.
+	// maxHostTimeout limits the wait for each host if the DSN has several.
 	maxHostTimeout = 3 * time.Second
 )
 
-// Parse returns the configuration of a connection without a statement timeout. The server ends a transaction that is
-// idle. answer is how long a caller waits for a connection.
+// Parse returns the connection settings of a DSN, without a statement timeout. With them the server ends a
+// transaction that is idle for longer than idle. answer is how long a caller waits for a connection.
 func Parse(dsn config.DSN, idle, answer time.Duration) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(string(dsn))
 	if err != nil {
@@ -38,8 +38,8 @@ func Parse(dsn config.DSN, idle, answer time.Duration) (*pgx.ConnConfig, error) 
 	return cfg, nil
 }
 
-// connectTimeout limits the wait for one host. A single host gets the caller's whole wait. With several hosts,
-// one that does not answer must leave enough time for the next.
+// connectTimeout returns the limit of the wait for one host. A single host gets the caller's whole wait. With
+// several hosts, a host that does not answer must leave enough time for the next host.
 func connectTimeout(answer time.Duration, hosts int) time.Duration {
 	if hosts == 1 {
 		return answer
@@ -47,20 +47,20 @@ func connectTimeout(answer time.Duration, hosts int) time.Duration {
 	return min(answer/time.Duration(hosts+1), maxHostTimeout)
 }
 
-// preset sets a parameter of the session that the DSN leaves open.
+// preset sets a session parameter, unless the DSN sets it.
 func preset(cfg *pgx.ConnConfig, name, value string) {
 	if cfg.RuntimeParams[name] == "" {
 		cfg.RuntimeParams[name] = value
 	}
 }
 
-// PresetTimeout sets a timeout of the session that the DSN leaves open.
+// PresetTimeout sets a session parameter that is a timeout, unless the DSN sets it.
 func PresetTimeout(cfg *pgx.ConnConfig, name string, timeout time.Duration) {
 	preset(cfg, name, strconv.FormatInt(timeout.Milliseconds(), 10))
 }
 
-// Connect opens a pool and waits until the server answers, at most for timeout. It fails at once if the server rejects
-// the connection for good, as for a wrong password.
+// Connect opens a pool and waits until the server answers, at most for timeout. It fails at once if a retry
+// cannot help, for example after a wrong password.
 func Connect(ctx context.Context, cfg *pgx.ConnConfig, timeout time.Duration, log *slog.Logger) (*sql.DB, error) {
 	pool := stdlib.OpenDB(*cfg)
 	if err := wait(ctx, pool, timeout, log); err != nil {

@@ -8,9 +8,9 @@ import (
 	"vayu/internal/config"
 )
 
-// UnencryptedHosts are the remote hosts of a DSN to which passwords and rows may travel unencrypted; none for
-// SQLite. Without sslmode PostgreSQL's clients prefer TLS, and fall back to plain text when the server, or an
-// attacker between, offers none.
+// UnencryptedHosts returns the remote hosts of a DSN to which passwords and rows may travel unencrypted; none
+// for SQLite. Without sslmode PostgreSQL's clients prefer TLS, but fall back to plain text if the server does
+// not offer it. An attacker in between can cause that too.
 func UnencryptedHosts(dsn config.DSN) []string {
 	if dsn == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Plan returns the query plan of a statement, a step on each line.
+// Plan returns the query plan of a statement, with one step per line.
 func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 	tb.Helper()
 	explain, columns := "EXPLAIN QUERY PLAN ", 4
@@ -34,7 +34,7 @@ func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 	return strings.Join(lines, "\n")
 }
 
-// Exec runs a statement in a change of its own.
+// Exec runs one statement as a change.
 func Exec(tb testing.TB, db *sqlstore.DB, statement string, args ...any) {
 	tb.Helper()
 	if err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {

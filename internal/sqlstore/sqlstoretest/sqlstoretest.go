@@ -1,8 +1,8 @@
 // Package sqlstoretest gives each test a state store of its own: SQLite in a temporary folder, or a new
 // database on a PostgreSQL server.
 //
-// VAYU_TEST_POSTGRES is the DSN of the server, with the right to create databases (.ci/postgres starts one).
-// Without it tests on PostgreSQL are skipped, or fail when CI=true.
+// The environment variable VAYU_TEST_POSTGRES is the DSN of the server, whose user may create databases
+// (.ci/postgres starts a server). Without the variable, tests on PostgreSQL are skipped, or fail if CI=true.
 package sqlstoretest
 
 import (
@@ -23,14 +23,14 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Variable names the environment variable with the DSN of the server.
+// Variable is the name of the environment variable with the DSN of the PostgreSQL server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// timeout limits the time to open and to close a store.
+// timeout limits each wait for a store to open or to close.
 const timeout = time.Minute
 
-// Each runs a test on each engine, as the subtests "sqlite" and "postgres", each with a new store that is
-// ready.
+// Each runs a test once per engine, as the subtests "sqlite" and "postgres". Each subtest has a new store
+// that is ready.
 func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -43,35 +43,35 @@ func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	})
 }
 
-// SQLite opens a new store in a folder of the test. It is ready, and stops with the test.
+// SQLite opens a new SQLite store in a folder of the test. The store is ready, and stops with the test.
 func SQLite(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
 	return Open(tb, sqlstore.Config{Data: tb.TempDir()})
 }
 
-// Postgres opens a new store in a database of its own. It is ready, and stops with the test. Its statement
-// timeout is long, because a test with many rows shares the machine with others.
+// Postgres opens a new PostgreSQL store in a database of its own. The store is ready, and stops at the end
+// of the test. The statement timeout is long, because other tests slow down a test with many rows.
 func Postgres(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
 	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: timeout}})
 }
 
-// Open opens the store of c. It is ready, and stops with the test. Two stores with one PostgresDSN are two
-// instances of the service. Its metrics go to the first registry, if there is one.
+// Open opens the store of c. The store is ready, and stops with the test. Two stores with one PostgresDSN
+// are like two instances of the service. The first registry, if any, gets the store's metrics.
 func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *sqlstore.DB {
 	tb.Helper()
 	db, _ := Start(tb, c, metrics...)
 	return db
 }
 
-// Fresh makes the configuration of an empty store of each engine.
+// Fresh has for each engine a function that returns the configuration of an empty store.
 var Fresh = map[string]func(testing.TB) sqlstore.Config{
 	"sqlite":   func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{Data: tb.TempDir()} },
 	"postgres": func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{DSN: PostgresDSN(tb)} },
 }
 
-// Start is Open with a function that stops the store before the end of the test, and waits. stop may be
-// called more than once.
+// Start is Open that also returns stop. stop stops the store before the end of the test, and waits until it
+// has stopped. stop may be called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
 	db, ready, stop := StartAsync(tb, c, metrics...)
@@ -82,8 +82,8 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 	return db, stop
 }
 
-// StartAsync is Start without the wait, so that several stores can start concurrently. The store can be used
-// once ready has returned nil; any goroutine may call it.
+// StartAsync is Start that does not wait until the store is ready, so that several stores can start
+// concurrently. Use the store only after ready has returned nil. Any goroutine may call ready.
 func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer
@@ -125,8 +125,8 @@ func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Register
 	return db, ready, stop
 }
 
-// PostgresDSN creates a database for this test and returns its DSN. It is dropped at the end of the test,
-// even with open connections.
+// PostgresDSN creates a database for this test and returns its DSN. At the end of the test the database is
+// dropped, even with open connections.
 func PostgresDSN(tb testing.TB) config.DSN {
 	tb.Helper()
 	server := os.Getenv(Variable)
@@ -147,7 +147,7 @@ func PostgresDSN(tb testing.TB) config.DSN {
 	return config.DSN(address.String())
 }
 
-// ExecOnServer runs a statement on the server itself.
+// ExecOnServer runs a statement in the database that the DSN server names, not in a database of the test.
 func ExecOnServer(tb testing.TB, server, statement string) {
 	tb.Helper()
 	db, err := sql.Open("pgx", server)

@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// The API key of simulators, and the signature secret of both directions.
+// The API key for all simulators, and the secret with which requests and callbacks are signed.
 const (
 	Key    = "simulator-key"
 	Secret = "simulator-secret"
 )
 
-// Fill returns a simulator's description with its URL, key and secret.
+// Fill returns a simulator's description file with its URL, key and secret.
 func Fill(description, url string) string {
 	return strings.NewReplacer("URL", url, "KEY", Key, "SECRET", Secret).Replace(description)
 }
 
-// mostBody is the limit of a request body in bytes.
+// mostBody is the largest request body that is read, in bytes.
 const mostBody = 64 << 10
 
-// Admit authenticates a request: the key, and a signature over time, method, path and body
-// that is at most a minute old. It returns false for a refused request, which it has answered.
-// The body remains readable.
+// Admit checks a request's key, and its signature over time, method, path and body. The signature
+// may be at most a minute old. If a check fails, Admit sends an error reply and returns false.
+// Otherwise the body can still be read.
 func Admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})
@@ -57,7 +57,7 @@ func sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Sign sets the headers of a simulator's callback.
+// Sign sets the headers of a simulator's callback, including the signature.
 func Sign(header http.Header, body []byte, now time.Time) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	header.Set("Content-Type", "application/json")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// CallbackSender sends callbacks. It retries one that is not acknowledged, as real providers
+// CallbackSender sends callbacks. It retries a callback that is not acknowledged, as real providers
 // do.
 type CallbackSender struct {
 	URL     func() string              // URL of callbacks; empty for none
@@ -37,7 +37,7 @@ const (
 	pause     = 500 * time.Millisecond
 )
 
-// Schedule plans callbacks about a reference; times is their number.
+// Schedule schedules callbacks about a reference at a time; times is the number of callbacks.
 func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	if t.URL() == "" {
 		return
@@ -74,11 +74,11 @@ func (t *CallbackSender) Run(ctx context.Context) error {
 	}
 }
 
-// idle is the wait of Run when no callback is scheduled.
+// idle is how long Run waits if no callback is scheduled.
 const idle = time.Hour
 
-// SendCallbacks sends each due callback once, and returns the time until the next. A callback that
-// is not acknowledged becomes due again.
+// SendCallbacks sends each due callback once, and returns the time until the next is due. A
+// callback that is not acknowledged becomes due again.
 func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	for _, one := range t.takeDue() {
 		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
@@ -98,7 +98,7 @@ func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	return max(0, next)
 }
 
-// takeDue removes and returns the due callbacks.
+// takeDue returns the due callbacks, and removes them from t.due.
 func (t *CallbackSender) takeDue() []pendingCallback {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *CallbackSender) takeDue() []pendingCallback {
 	return now
 }
 
-// send sends one callback.
+// send sends one callback. It returns an error if the callback is not acknowledged.
 func (t *CallbackSender) send(ctx context.Context, reference string) error {
 	body, err := json.Marshal(t.Content(reference))
 	if err != nil {

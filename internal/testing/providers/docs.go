@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Blocks returns a page of documentation and its code blocks in a language.
+// Blocks returns a documentation page, and the code blocks in it of a language, such as "js".
 func Blocks(tb testing.TB, page, language string) (text string, all []string) {
 	tb.Helper()
 	content, err := os.ReadFile(page)
@@ -26,8 +26,8 @@ func Blocks(tb testing.TB, page, language string) (text string, all []string) {
 	return string(content), all
 }
 
-// Start runs a program of a page with Node, and returns the URL that it prints first. Without
-// Node the test is skipped; in CI it fails.
+// Start runs a program from a documentation page with Node. It returns the URL, which the program
+// prints as its first line. Without Node it skips the test, or fails it if CI=true.
 func Start(tb testing.TB, program string) string {
 	tb.Helper()
 	node, err := exec.LookPath("node")
@@ -64,9 +64,9 @@ func Start(tb testing.TB, program string) string {
 	return strings.TrimSpace(line)
 }
 
-// MissingKeys returns the keys, fields and values that a page of documentation does not mention.
-// The faults of a file with unknown keys list the known ones. The test fails if they list fewer
-// than least.
+// MissingKeys returns the keys, fields and values of a description file that a page of
+// documentation does not mention. It finds them in faults: the errors for unknown keys list the
+// known ones. The test fails if faults lists fewer than least.
 func MissingKeys(tb testing.TB, page string, faults error, least int) (missing []string) {
 	tb.Helper()
 	if faults == nil {
@@ -97,8 +97,8 @@ func MissingKeys(tb testing.TB, page string, faults error, least int) (missing [
 	return missing
 }
 
-// Faults checks the files that match a pattern. A file begins with its expected faults, one per
-// line after #!. FILE in a fault is replaced by the path.
+// Faults compares the error of check with the faults that a file expects, for the files that match
+// a pattern. The expected faults begin the file, one per line after #!. FILE in them is the path.
 func Faults(t *testing.T, pattern string, check func(file string) error) {
 	t.Helper()
 	cases, err := filepath.Glob(pattern)

@@ -1,5 +1,5 @@
-// Package providers holds the common parts of provider simulators and of tests of
-// connectors: faults, request signatures, callbacks, and documentation that is executed.
+// Package providers has the common parts of provider simulators and of tests of connectors. These are
+// faults, request signatures, callbacks, and programs in the documentation that tests run.
 package providers
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Fault is a deviation of a simulator from the usual behaviour of a provider.
+// Fault is a way in which a simulator deviates from a provider's usual behaviour; None if it does not.
 type Fault string
 
-// The faults of an exchange. Simulators add their own.
+// The faults of an HTTP request and its reply. Each simulator adds faults of its own.
 const (
 	None       Fault = ""
 	DropBefore Fault = "drop_before" // the connection ends before the work
@@ -26,9 +26,9 @@ const (
 	Flood      Fault = "flood"       // a megabyte of blanks
 )
 
-// Dice decides faults. A decision depends on the seed, the subject (such as a reference) and the
-// number of earlier draws for it, so runs are reproducible. The zero value is usable. Dice is
-// safe for concurrent use.
+// Dice selects faults at random, but reproducibly. A choice depends on the seed, the subject (such as a
+// reference), and the number of earlier choices for the subject. The zero value is usable. Dice is safe
+// for concurrent use.
 type Dice struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
@@ -36,14 +36,14 @@ type Dice struct {
 	stopped bool
 }
 
-// DisableFaults ends random faults. Scripts still apply.
+// DisableFaults ends random faults. Faults that Script has set still occur.
 func (d *Dice) DisableFaults() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
 }
 
-// Script sets the next faults of a subject. They come before random faults.
+// Script sets the next faults of a subject. They occur before random faults.
 func (d *Dice) Script(about string, faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,8 +53,8 @@ func (d *Dice) Script(about string, faults ...Fault) {
 	d.scripts[about] = append(d.scripts[about], faults...)
 }
 
-// Fault returns the fault of an order with several names, such as reference and account. A script
-// for any name comes first. Else the fault is drawn for the first name, by rates from 0 to 1.
+// Fault returns the fault of an order that has several names, such as reference and account. A fault that
+// Script has set for any name comes first. Else one is drawn for the first name, by rates.
 func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names ...string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,16 +75,16 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 	return None
 }
 
-// noises are the random faults of enquiries.
+// noises are the faults that Noise draws.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry is the subject of enquiries about a subject.
+// enquiry returns the subject that stands for the status enquiries about another subject.
 func enquiry(about string) string { return "GET " + about }
 
-// ScriptEnquiry sets the faults of the next enquiries about a subject: Drop, Delay, Page, Broken or Flood.
+// ScriptEnquiry is Script for status enquiries. Faults are Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of an enquiry; rate is the probability of one.
+// Noise returns the fault of a status enquiry. rate is the probability that it has a fault.
 func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *Dice) nextScripted(of string) (Fault, bool) {
 	return all[0], true
 }
 
-// draw returns a reproducible number from 0 to 1.
+// draw returns a reproducible number from 0 to 1 for a seed and a subject.
 func (d *Dice) draw(seed uint64, about string) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(about)) // never fails
@@ -118,10 +118,10 @@ func (d *Dice) draw(seed uint64, about string) float64 {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), d.draws[about])).Float64()
 }
 
-// megabyte exceeds the size limit of every reader.
+// megabyte is more bytes than any client reads of a reply.
 const megabyte = 1 << 20
 
-// Answer writes a JSON reply with a fault; slow is the delay of Delay.
+// Answer sends v as a JSON reply, changed by the fault f. slow is the delay of the fault Delay.
 func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration, status int, v any) {
 	switch f {
 	case DropBefore, Drop:
@@ -151,7 +151,7 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
-// Reply writes a JSON reply.
+// Reply sends v as a JSON reply.
 func Reply(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package realdata finds the real files that tests use. They are outside the repository, in ../shared/data,
-// because some of them may not be redistributed.
+// Package realdata finds files with real data that tests use. They are outside the repository, in
+// ../shared/data, because some of them may not be redistributed.
 package realdata
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a real file, relative to the data folder ("cpcb/city_day.csv"). If the file is
-// missing, the test is skipped. Under CI the test fails, because the file must exist.
+// Path returns the path of a file with real data. name is relative to the data folder, such as
+// "cpcb/city_day.csv". If the file is missing, Path skips the test, or fails it if CI is set.
 func Path(tb testing.TB, name string) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -1,4 +1,4 @@
-// Package body reads the body of a request that creates a batch, and splits it into chunks.
+// Package body parses the body of a request that creates a batch, and splits it into chunks.
 package body
 
 import (
@@ -11,22 +11,22 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a chunk: it ends at ChunkRecords records, or earlier when it reaches
-// chunkBytes. A hundred recharges have some 15 KB.
+// Limits of a chunk: a chunk ends at ChunkRecords records, or earlier at chunkBytes bytes. A
+// hundred recharges have some 15 KB.
 const (
 	ChunkRecords = 100
 	chunkBytes   = 64 << 10
 )
 
-// Body is a batch as the client sent it. Its chunks are ranges of the body; records are
-// neither copied nor validated.
+// Body is a batch as the client sent it. Its chunks are byte ranges of the request's body. The
+// records are neither copied nor validated.
 type Body struct {
 	Ref    string // "" for none
 	Total  int
 	Chunks []Chunk
 }
 
-// Chunk is a chunk before it is stored.
+// Chunk is a number of consecutive records, before they are stored.
 type Chunk struct {
 	First, Count int
 
@@ -34,14 +34,14 @@ type Chunk struct {
 	duplicates []duplicate
 }
 
-// anyJSON checks the syntax of a body.
+// anyJSON is decoded only to check the JSON syntax of a body.
 type anyJSON struct{}
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// Parse parses the body of a call, whose records are in the given array. It reports every
-// fault that is not in a record.
+// Parse parses the body of a call. array is the name of the JSON array with the records. The error
+// has every fault in the body that is not inside a record.
 func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Body{}, err
@@ -66,7 +66,7 @@ type parser struct {
 	faults schema.RequestErrors
 }
 
-// read parses a well-formed JSON object, so errors are not expected.
+// read parses text, a JSON object whose syntax was checked before. So an error is not expected.
 func (b *parser) read(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // duplicate names were rejected before
 	if _, err := d.ReadToken(); err != nil {
@@ -100,7 +100,7 @@ func (b *parser) fault(message string) {
 	b.faults.Add(b.array, message)
 }
 
-// refID reads the client's reference of the batch.
+// refID reads ref_id, the client's reference for the batch.
 func (b *parser) refID(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -120,7 +120,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The decoder gives the end of a value, not its start.
+// records splits the array into chunks. The decoder gives only the end of a record, not its start.
 func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -150,8 +150,8 @@ func (b *parser) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// markDuplicate marks a record as a duplicate if an earlier one has its ref_id. Records
-// are processed concurrently, so only their order in the body decides which one counts.
+// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. Records are
+// processed concurrently, so the first in the body must count, not the first processed.
 func (b *parser) markDuplicate(value []byte) {
 	ref := item.RefOf(value)
 	if ref == "" || b.Total >= schema.MaxBatchRecords {
@@ -165,7 +165,7 @@ func (b *parser) markDuplicate(value []byte) {
 	b.refs[ref] = b.Total
 }
 
-// add adds a record to the last chunk, or starts a new one.
+// add adds the record at the byte range [from, to) to the last chunk, or starts a new chunk.
 func (b *parser) add(from, to int) {
 	if b.Total >= schema.MaxBatchRecords {
 		return // one too many is enough for the fault

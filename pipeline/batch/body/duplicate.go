@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// duplicate is a record with the ref_id of an earlier record of its batch.
+// duplicate is a record whose ref_id an earlier record of the batch has.
 type duplicate struct {
 	index, first int // of the record, and of the first one with its ref_id
 }
 
-// duplicatesMark starts the stored text of a chunk with duplicates: the mark, pairs
-// "index:first" with commas between, a line feed, and the records. JSON cannot start with the
-// mark. A chunk without duplicates has only its records.
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. Pairs
+// "index:first" with commas between follow, then a line feed and the records. JSON cannot start
+// with this byte. The stored text of a chunk without duplicates is just its records.
 const duplicatesMark = 1
 
-// Text returns the stored text of a chunk.
+// Text returns the text of the chunk to store. body is the request's body.
 func (p *Chunk) Text(body []byte) []byte {
 	records := body[p.from:p.to]
 	if len(p.duplicates) == 0 {
@@ -38,9 +38,8 @@ func (p *Chunk) Text(body []byte) []byte {
 
 var errDuplicates = errors.New("the list of duplicates is damaged")
 
-// CutDuplicates splits the stored text of a chunk into its records and its duplicates. The
-// map has the index of the first record with the same ref_id, by the index of the
-// duplicate.
+// CutDuplicates splits the stored text of a chunk into its records and its duplicates. The map has,
+// for the index of each duplicate, the index of the first record with the same ref_id.
 func CutDuplicates(text []byte) (records []byte, duplicates map[int]int, err error) {
 	if len(text) == 0 || text[0] != duplicatesMark {
 		return text, nil, nil

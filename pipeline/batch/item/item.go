@@ -14,23 +14,23 @@ import (
 	"vayu/schema"
 )
 
-// Statements of records. Most records need one to begin, and two to finish.
+// Statements for records. A record usually needs one to begin, and two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
-	// The CASE expressions see the counters from before the update.
+	// In the CASE expressions the columns still have their values from before the UPDATE.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
 			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
 			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
-// Begin stores the subject of a record (its recharge or verification), in the transaction
-// that creates the subject. It returns false if the record began before; then the transaction
-// must create nothing.
+// Begin records that a record's subject (its recharge or verification) exists. Call it in the
+// transaction that creates the subject. It returns false if the record has begun before: then the
+// transaction must create nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
@@ -39,8 +39,8 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	return n == 1, nil
 }
 
-// Reject stores a rejected record and counts it as failed. It is idempotent, and a no-op
-// after [Begin]. Otherwise it works like [Finish].
+// Reject stores a record as rejected and counts it as failed. It does nothing if the record is
+// already rejected, or has begun with [Begin]. Otherwise it works like [Finish].
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {
@@ -56,9 +56,9 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 	return Count(tx, now, item.Batch, 0, 1)
 }
 
-// Finish counts a record that began, in the transaction that makes its outcome final. It
-// is idempotent. It returns the batch if this was its last record, else nil. It must be
-// last in its transaction, because it locks the batch against other records.
+// Finish counts a begun record as successful or failed, in the transaction that makes its outcome
+// final. It is idempotent. It returns the batch if this was the batch's last record, otherwise nil.
+// It must be last in its transaction, because it locks the batch's row.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
 	outcome, good, bad := outcomeFailed, 0, 1
 	if successful {
@@ -74,14 +74,14 @@ func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successfu
 	return Count(tx, now, batchID, good, bad)
 }
 
-// Outcomes of an item.
+// Values of the column outcome of batch_item.
 const (
 	outcomeBegun      = "begun"
 	outcomeSuccessful = "successful"
 	outcomeFailed     = "failed"
 )
 
-// Finished is a batch whose records are all done.
+// Finished is a batch whose records have all finished or were rejected.
 type Finished struct {
 	ID                        string
 	Owner                     schema.Owner
@@ -89,7 +89,8 @@ type Finished struct {
 	At                        time.Time // completion; its results expire [Kind.Retention] later
 }
 
-// Count adds finished records to the counters of their batch.
+// Count adds to the counters of a batch. It returns the batch if the batch is now complete, else
+// nil.
 func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, state string
@@ -113,7 +114,7 @@ type Refusal struct {
 	Error schema.Problem `json:"error"`
 }
 
-// RefOf returns the ref_id of a record; "" if it has no valid one.
+// RefOf returns the ref_id of a record; "" if the record has no valid ref_id.
 func RefOf(record []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(record))
 	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {

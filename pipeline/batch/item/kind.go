@@ -1,5 +1,5 @@
-// Package item describes what batches process: their kinds, and the records of a batch. A record
-// begins once, and is finished or rejected once.
+// Package item defines what package batch processes: kinds of batches, and the records of a batch.
+// A record begins once, and then finishes once. Or it is rejected without beginning.
 package item
 
 import (
@@ -17,11 +17,11 @@ type Item struct {
 	Index  int    // of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
-	// Ids of the API key and the request, and the client's address, for the audit log.
+	// Ids of the API key and the request, and the client's IP address, for the audit log.
 	Key, Request, Client string
 }
 
-// Kind describes the batches of one kind of record.
+// Kind describes the batches of one kind of record, such as recharges.
 type Kind struct {
 	Name   string // in the column "kind", in metrics and in the audit log: "recharge"
 	Prefix string // of ids: "rbt_"
@@ -29,36 +29,36 @@ type Kind struct {
 	Path   string // of the endpoints: "/v1/recharge/batch"
 	Write  schema.Scope
 	Read   schema.Scope
-	// Do processes one record. It calls [Begin] in the store transaction that creates the
-	// subject of the record (its recharge or verification), or ends with [Reject]. After Begin
-	// it must bring the record to [Finish], in this call or later. An error means that the
-	// record could not begin, for example because a provider is unavailable; the record is
-	// retried. The context ends some seconds after that of the service, and after a minute in
-	// any case, because Do occupies one of the Concurrency slots.
+	// Do processes one record. It calls [Begin] in the transaction that creates the subject of the
+	// record (its recharge or verification), or else it calls [Reject]. After Begin it must make
+	// sure that [Finish] is called, in this call or later. An error means that the record could not
+	// begin, for example because a provider is unavailable. Then the record is retried. ctx ends
+	// some seconds after the context of the service, and in any case after a minute, because Do
+	// occupies one of the Concurrency slots.
 	Do func(ctx context.Context, item Item) error
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
-	// without a provider. The batch is rejected with that error. Ready may be nil.
+	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed is called when the service itself rejects the last record of a batch, in the
-	// same transaction; it may be nil. Callers of Finish and Reject handle the batches that
-	// those complete.
+	// Completed is called if a batch completes because the service itself rejected its last record.
+	// It runs in the same transaction, and may be nil. If a batch completes in Finish or Reject,
+	// the caller of that function handles the batch.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
-	// Render returns the current state of the subjects of records, by subject. Each value must
-	// encode as a JSON object without a field "index".
+	// Render returns the current state of the subjects of the records [from, to), by subject. Each
+	// value must encode as a JSON object without a field "index".
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
-	// Concurrency is the maximum number of records in flight in an instance.
+	// Concurrency is the maximum number of records that an instance processes at a time.
 	Concurrency int
-	// Retention is how long the results of a completed batch are available; 0 means for
-	// ever. After it the batch is expired, and its items are deleted somewhat later. The
-	// batch itself stays, so that a repeated ref_id is recognized.
+	// Retention is how long the results of a completed batch are available; 0 means for ever. After
+	// that the batch is expired. Its items are deleted somewhat later. The row of the batch stays,
+	// so that a repeated ref_id is recognized.
 	Retention time.Duration
-	// ResultsURL returns the address of the results of a batch for replies. If nil,
-	// replies have none.
+	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no
+	// such URL.
 	ResultsURL func(batchID string) string
 }
 
-// ExpiresAt returns when the results of a batch expire: zero before completion, and
-// without a retention. The argument finished is the time of completion in microseconds.
+// ExpiresAt returns when the results of a batch expire. It is zero before the batch is completed,
+// and if there is no retention. finished is the time of completion in microseconds.
 func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	if k.Retention == 0 || !finished.Valid {
 		return time.Time{}
@@ -66,14 +66,14 @@ func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	return time.UnixMicro(finished.Int64).Add(k.Retention)
 }
 
-// IsExpired reports whether the results of a batch have expired. That depends on the time
-// only, not on the deletion of the results.
+// IsExpired reports whether the results of a batch have expired at the time now. It does not matter
+// whether they are already deleted.
 func (k *Kind) IsExpired(finished sql.NullInt64, now time.Time) bool {
 	at := k.ExpiresAt(finished)
 	return !at.IsZero() && !now.Before(at)
 }
 
-// States returns the possible states of a batch.
+// States returns the states that a batch of this kind can have.
 func (k *Kind) States() []schema.BatchState {
 	if k.Retention == 0 {
 		return []schema.BatchState{schema.BatchQueued, schema.BatchProcessing, schema.BatchCompleted}
@@ -81,7 +81,7 @@ func (k *Kind) States() []schema.BatchState {
 	return schema.BatchStates
 }
 
-// StatesText returns the states for messages.
+// StatesText returns those states as text, for messages.
 func (k *Kind) StatesText() string {
 	if k.Retention == 0 {
 		return "queued, processing or completed"

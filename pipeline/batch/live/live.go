@@ -1,4 +1,4 @@
-// Package live finds changed batches for SSE streams.
+// Package live finds new and changed batches for SSE streams.
 package live
 
 import (
@@ -13,14 +13,14 @@ import (
 	"vayu/schema"
 )
 
-// Feed is the SSE feed of batches: open ones, and recently completed ones.
+// Feed is the sse.Feed of batches. It finds open batches and recently completed ones.
 type Feed struct {
 	DB      *sqlstore.DB
 	Batches []item.Kind
 }
 
-// Kinds returns the kind of the notices of batches. A key that may read batches of any kind
-// may subscribe. It implements sse.Feed.
+// Kinds returns the only kind of notices, batches. A key with the read scope of any of f.Batches
+// may get them. It implements sse.Feed.
 func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Batches {
@@ -29,8 +29,8 @@ func (f Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveBatch, Scopes: scopes}}
 }
 
-// maxNotices bounds the rows of one statement: open batches of some accounts, or recently
-// completed ones of all accounts.
+// maxNotices limits the rows of one query: open batches of some accounts, or recently completed
+// batches of all accounts.
 const maxNotices = 1000
 
 const liveColumns = "SELECT b.id, b.account_id, b.mode, b.kind, b.state, b.total, b.successful, b.failed FROM "
@@ -42,7 +42,7 @@ var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)",
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes finds open and recently completed batches. It implements sse.Feed.
+// Changes returns a notice for each open or recently completed batch. It implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {
@@ -68,7 +68,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// The batch may have completed between the two statements.
+			// If the batch has completed between the two queries, the first has found it as open.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}
@@ -76,7 +76,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	return found, nil
 }
 
-// completed returns the batches of a kind that completed since a time.
+// completed returns a notice for each batch of a kind that has completed since a time.
 func (f Feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
 	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), maxNotices)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package answer reads the fields of a provider's answers and callbacks, which a description maps.
+// Package answer reads a provider's replies and callbacks. A description file maps their fields.
 package answer
 
 import (
@@ -15,33 +15,33 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reply is a provider's answer to a call, or its callback, as the description reads it.
+// Reply is a provider's reply or callback, as the description file maps it.
 type Reply struct {
 	// HTTP is the HTTP status.
 	HTTP int
-	// Fields are the fields of the description as text. Numbers keep their form, and booleans
-	// are true and false. An absent or null field is missing.
+	// Fields are the fields by the names in the description file, as text. Numbers keep their form,
+	// such as 1.50, and booleans are true and false. An absent or null field is not in the map.
 	Fields map[string]string
-	// Lists are the repeated fields, without duplicates.
+	// Lists are the fields that may have several values, without duplicates.
 	Lists map[string][]string
-	// Items are the fields of each item, for a call that returns a list.
+	// Items are the fields of each item in a list, if the call returns a list.
 	Items []map[string]string
 }
 
-// Errors of answers. They quote no text of the provider.
+// Errors about answers. Their texts quote nothing from the provider.
 var (
 	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
 	errNoList = errors.New("the answer has no list at the path of items")
 	bom       = []byte("\xef\xbb\xbf")
 )
 
-// UnmappedError reports a required field that is missing or has a value that is not mapped.
+// UnmappedError means that a required field is missing, or that its value is not mapped.
 type UnmappedError struct {
 	field string
 	value string // of the provider; empty for none
 }
 
-// Error quotes the value, cut and without unprintable characters.
+// Error returns a text that quotes the value, shortened and without unprintable characters.
 func (e *UnmappedError) Error() string {
 	if e.value == "" {
 		return fmt.Sprintf("the answer has no %s at the path of the description", e.field)
@@ -49,10 +49,10 @@ func (e *UnmappedError) Error() string {
 	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// longestQuoted is the limit of a quoted value in characters. A status has some twenty.
+// longestQuoted is the most characters of a value that are quoted. A status has some twenty.
 const longestQuoted = 40
 
-// quoteForLog quotes a provider's value for the editor of the description. It replaces
+// quoteForLog quotes a provider's value for the author of the description file. It replaces
 // unprintable characters, which could move or hide the text around them.
 func quoteForLog(value string) string {
 	value = strings.Map(func(r rune) rune {
@@ -67,16 +67,16 @@ func quoteForLog(value string) string {
 	return strconv.Quote(value)
 }
 
-// Accepts reports whether the connector file describes answers with this HTTP status.
+// Accepts reports whether the description defines how to read answers with this HTTP status.
 func (r *Reader) Accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
-// Read reads an answer with an accepted status.
+// Read reads an answer whose status is accepted. An unmapped value is an *UnmappedError.
 func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark
-	// Duplicate names are refused, because parsers differ about them.
+	// JSON with duplicate names is invalid here, because parsers treat such names differently.
 	isJSON := jsontext.Value(body).IsValid()
 	if !isJSON && !slices.Contains(r.bare, status) {
 		return reply, errNoJSON
@@ -108,8 +108,8 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer or of an item. decided holds those that the HTTP status
-// sets.
+// readFields reads the fields of an answer, or of one item. decided has the fields that the HTTP
+// status sets.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -133,7 +133,7 @@ func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[st
 	return out, nil
 }
 
-// isRequired reports whether an answer with the given fields must have the field f.
+// isRequired reports whether an answer with these fields must have the field f too.
 func (f *field) isRequired(fields map[string]string) bool {
 	for name, value := range f.requiredWith {
 		if fields[name] == value {
@@ -143,7 +143,7 @@ func (f *field) isRequired(fields map[string]string) bool {
 	return f.required
 }
 
-// readLists reads the repeated fields.
+// readLists reads the fields that may have several values.
 func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	var out map[string][]string
 	for _, f := range r.fields {
@@ -170,7 +170,7 @@ func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	return out
 }
 
-// translate maps a value of the provider; false if the value is absent or has no meaning.
+// translate maps raw, a value of the provider. It returns false if raw is absent or not mapped.
 func (f *field) translate(raw string, there bool) (string, bool) {
 	if !there {
 		return "", false
@@ -187,7 +187,7 @@ func (f *field) translate(raw string, there bool) (string, bool) {
 	return raw, true
 }
 
-// scalar returns the text of a single value of a document. An empty text counts as absent.
+// scalar returns the text of the single value at a path; false if there is none, or an empty one.
 func scalar(doc gjson.Result, path string) (string, bool) {
 	if path == "" || !doc.Exists() {
 		return "", false
@@ -195,8 +195,8 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 	return text(doc.Get(path))
 }
 
-// isAbsent reports whether a document lacks a value at a path. Null and the empty text are no
-// values; a list or an object is one.
+// isAbsent reports whether a document has no value at a path. Null and the empty text do not count
+// as values. A list or an object does.
 func isAbsent(doc gjson.Result, path string) bool {
 	if path == "" || !doc.Exists() {
 		return true
@@ -221,8 +221,8 @@ func text(v gjson.Result) (string, bool) {
 // ErrOtherReference means that an answer is about another order than the request.
 var ErrOtherReference = errors.New("the answer is about another reference")
 
-// CheckEcho returns ErrOtherReference if the reply has a field with another value than the
-// request had. It detects an earlier answer that a reused connection delivers again.
+// CheckEcho returns ErrOtherReference if a field of the reply differs from what the request sent. A
+// reused connection may deliver the answer to an earlier request.
 func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOtherReference

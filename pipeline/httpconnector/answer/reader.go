@@ -12,7 +12,7 @@ import (
 	"vayu/pipeline/httpconnector/section"
 )
 
-// Reader reads the answers of a call.
+// Reader reads the answers to a call according to its description.
 type Reader struct {
 	items  string // path of the list; empty if the answer is no list
 	fields []field
@@ -21,7 +21,7 @@ type Reader struct {
 	bare   []int                     // statuses whose answers need no JSON
 }
 
-// field is one field of an answer.
+// field describes how to read one field of an answer.
 type field struct {
 	name         string
 	path         string // empty: only a status sets it
@@ -34,7 +34,8 @@ type field struct {
 	many         bool
 }
 
-// NewReader reads the section "answer" of a call or a callback.
+// NewReader makes a Reader of the fields in shape from the section "answer" of a call or a
+// callback.
 func NewReader(s *section.Section, shape Shape) Reader {
 	r := Reader{ok: []int{200, 201, 202}}
 	s = s.Section("answer")
@@ -62,7 +63,7 @@ func NewReader(s *section.Section, shape Shape) Reader {
 	return r
 }
 
-// read reads the long form of a field: a section with path, values and default.
+// read reads the long form of a field: a section with the keys path, values and default.
 func (f *field) read(s *section.Section, want FieldShape) {
 	f.path = pathOf(s, "path")
 	if want.Absent != nil {
@@ -96,7 +97,7 @@ func (f *field) read(s *section.Section, want FieldShape) {
 	}
 }
 
-// pathOf returns the text of a key that is a path into JSON answers; empty if the key is absent.
+// pathOf returns the value of a key that is a path into a JSON answer; empty if the key is absent.
 func pathOf(s *section.Section, key string) string {
 	text := s.Text(key)
 	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {
@@ -105,8 +106,8 @@ func pathOf(s *section.Section, key string) string {
 	return text
 }
 
-// NewCallReader reads how to read the answers of a call: its section "answer", its statuses, and
-// the path of the items if it returns a list.
+// NewCallReader makes a Reader from the section of a call: from "answer" and the keys for HTTP
+// statuses. If the call returns a list, it also reads the path of the items.
 func NewCallReader(s *section.Section, shape Shape, list bool) Reader {
 	r := NewReader(s, shape)
 	r.readStatuses(s, shape)
@@ -119,7 +120,7 @@ func NewCallReader(s *section.Section, shape Shape, list bool) Reader {
 	return r
 }
 
-// readStatuses reads the meaning of HTTP statuses: the keys ok-http, bare-http and by-http.
+// readStatuses reads what HTTP statuses mean: the keys ok-http, bare-http and by-http.
 func (r *Reader) readStatuses(s *section.Section, shape Shape) {
 	statuses := func(key string) []int {
 		var all []int
@@ -166,8 +167,8 @@ func (r *Reader) readStatuses(s *section.Section, shape Shape) {
 	}
 }
 
-// status parses an HTTP status that can carry an outcome. 5xx cannot, because the outcome of
-// the request is unknown then. 3xx cannot, because redirects are not followed.
+// status parses an HTTP status that can have a meaning. 5xx cannot, because the outcome of the
+// request is unknown then. 3xx cannot, because redirects are not followed.
 func status(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 200 || n > 499 || n/100 == 3 {

@@ -1,26 +1,27 @@
 package answer
 
-// Shape is the fields of an answer, by name.
+// Shape defines the fields that an answer can have, by name.
 type Shape map[string]FieldShape
 
-// FieldShape defines a field of an answer.
+// FieldShape defines one field of an answer.
 type FieldShape struct {
-	// Required makes an answer without the field unreadable.
+	// Required means that an answer without the field is an error.
 	Required bool
-	// PathRequired makes the description name the path, though answers may lack the field.
+	// PathRequired means that the description must have the path, though answers may lack the
+	// field.
 	PathRequired bool
-	// Values are the values that the description maps the provider's to; nil for any text.
+	// Values are our values, to which the description maps the provider's; nil for any text.
 	Values []string
-	// Defaults are the elements of Values that an unmapped value may become by default.
+	// Defaults are those of Values that the description may choose for values that it does not map.
 	Defaults []string
-	// RequiredWith maps names of other fields to values. An answer in which one of these fields
-	// has its value must have this field.
+	// RequiredWith maps names of other fields to values. If one of those fields has its value in an
+	// answer, the answer must have this field.
 	RequiredWith map[string]string
-	// Absent are the elements of Values that the description may assign to answers without the
-	// field. If it does, the path is optional.
+	// Absent are those of Values that the description may choose for answers without the field. If
+	// it chooses one, it may omit the path.
 	Absent []string
-	// Repeated allows a list of values instead of a single one. The values are in [Reply.Lists].
+	// Repeated allows a list of values as well as a single value. [Reply.Lists] has the values.
 	Repeated bool
-	// Fallback replaces every unmapped value of a Repeated field.
+	// Fallback replaces each value of a Repeated field that the description does not map.
 	Fallback string
 }

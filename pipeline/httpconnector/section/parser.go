@@ -12,7 +12,7 @@ import (
 	"vayu/internal/config"
 )
 
-// parser reads a file and collects its faults.
+// parser parses a description file and collects its faults.
 type parser struct {
 	name     string
 	env      func(string) (string, bool)
@@ -21,11 +21,11 @@ type parser struct {
 	read     map[*yaml.Node]*Section
 }
 
-// ErrDollar means that a text has an incomplete reference to a variable.
+// ErrDollar means that a text has a ${ that does not begin a complete reference to a variable.
 var ErrDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
 
-// Parse reads the root of a file. The function env looks up a variable, as os.LookupEnv does.
-// An unreadable file is a fault, and its root is empty.
+// Parse returns the root section of a file. env looks up an environment variable, as os.LookupEnv
+// does. If the file cannot be parsed, that is a fault, and the root is empty.
 func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 	f := &parser{name: file, env: env, read: map[*yaml.Node]*Section{}}
 	root, problems := config.ParseYAML(f.name, text)
@@ -39,9 +39,9 @@ func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 	return &Section{file: f}
 }
 
-// section reads a mapping. key and line are those of the mapping in the file.
+// section returns the section for a mapping. key and line are the mapping's position in the file.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
-	// A repeated read returns the same section, with its known keys.
+	// A second call returns the same section, which remembers the keys that were read.
 	if s := f.read[n]; s != nil {
 		return s
 	}
@@ -62,8 +62,8 @@ func (f *parser) fault(line int, key string, err error) {
 	f.problems = append(f.problems, config.Problem{Key: key, Origin: config.Origin{Source: f.name, Line: line}, Err: err})
 }
 
-// Finish returns every fault of the whole file in the order of lines, or nil. A key that was
-// never read is a fault, too: it is unknown.
+// Finish returns all faults of the file in the order of lines; nil if there are none. A key that
+// was never read is a fault too, because it is unknown.
 func (s *Section) Finish() error {
 	f := s.file
 	for _, s := range f.sections {
@@ -80,10 +80,10 @@ func (s *Section) Finish() error {
 	return f.problems
 }
 
-// variable matches a reference to an environment variable.
+// variable matches a reference to an environment variable, such as ${BANK_KEY}.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand returns the text of a scalar with its variables replaced.
+// expand returns the text of a scalar. It replaces each ${NAME} by the value of the variable.
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
@@ -108,8 +108,8 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup returns the value of the variable at the beginning of a text, and the length of the
-// reference; 0 for a fault. An empty variable counts as missing.
+// lookup returns the value of the variable whose reference begins text. length is the length of the
+// reference, or 0 if it is incomplete. A variable that is not set or empty is a fault.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {

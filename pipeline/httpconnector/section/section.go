@@ -1,5 +1,5 @@
-// Package section reads the keys of a description file. It replaces variables by values of the
-// environment, and reports each fault with its line.
+// Package section reads the keys of a description file (YAML). It replaces references to
+// environment variables, and reports each fault with its line.
 package section
 
 import (
@@ -15,9 +15,9 @@ import (
 	"vayu/internal/config"
 )
 
-// Section is a mapping of a description. Its methods read the values of its keys. An invalid
-// value is a fault of the file with its line, and reads as the fallback or as empty. A key
-// that is never read is a fault too.
+// Section is a mapping in a description file. Its methods read the values of keys. An invalid value
+// is a fault, which is recorded with its line. The method then returns the fallback, or an empty
+// value. A key that is never read is a fault too.
 type Section struct {
 	file  *parser
 	key   string // dotted, from the root
@@ -27,14 +27,14 @@ type Section struct {
 	known []string // keys that were read, in this order
 }
 
-// Pair is a key of a mapping with its value.
+// Pair is a key and its value in a mapping.
 type Pair struct {
 	Name  string
 	Line  int // of the key
 	Value *yaml.Node
 }
 
-// Entry is a key of a Section, or an item of a list, with its text.
+// Entry is a key or an item of a list, and its text.
 type Entry struct {
 	Name string // of an item: its index, from 0
 	Text string
@@ -44,8 +44,8 @@ type Entry struct {
 // Present reports whether the file has the section.
 func (s *Section) Present() bool { return s.given }
 
-// Faultf reports a fault of a key; an empty key means the section itself. The text must not
-// contain values from the environment.
+// Faultf records a fault of a key. The empty key stands for the section. The text must not contain
+// values from the environment.
 func (s *Section) Faultf(key, format string, args ...any) {
 	line := s.line
 	if i := s.find(key); i >= 0 {
@@ -54,18 +54,18 @@ func (s *Section) Faultf(key, format string, args ...any) {
 	s.FaultAt(line, key, fmt.Errorf(format, args...))
 }
 
-// FaultAt reports a fault of a key at a line of the file.
+// FaultAt records a fault of a key at a line of the file.
 func (s *Section) FaultAt(line int, key string, err error) {
 	s.file.fault(line, config.JoinKey(s.key, key), err)
 }
 
-// Text returns the text of a key, with ${VARIABLE} replaced; empty if it is absent.
+// Text returns the text of a key, with each ${VARIABLE} replaced. It is empty if the key is absent.
 func (s *Section) Text(key string) string {
 	text, _ := s.text(key)
 	return text
 }
 
-// Required is Text for a key that must be present and not empty.
+// Required is Text for a key that must have a text. A missing or empty text is a fault.
 func (s *Section) Required(key string) string {
 	faults := len(s.file.problems)
 	text, there := s.text(key)
@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of several; the fallback if it is absent.
+// Choice returns the text of a key, which must be one of those in of; fallback if it is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -92,19 +92,19 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 	return text
 }
 
-// Allowed reports a fault of a key unless its value is one of several; nil allows any.
+// Allowed records a fault of a key unless value is in of. If of is nil, any value is allowed.
 func (s *Section) Allowed(key, value string, of []string) {
 	if of != nil && !slices.Contains(of, value) {
 		s.Faultf(key, "must be %s", oneOf(of))
 	}
 }
 
-// Bool returns the truth value of a key; the fallback if the key is absent.
+// Bool returns the boolean value of a key, or fallback if the key is absent.
 func (s *Section) Bool(key string, fallback bool) bool {
 	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
 }
 
-// Int returns the whole number of a key, from least to most; the fallback if the key is absent.
+// Int returns the whole number of a key, from least to most; fallback if the key is absent.
 func (s *Section) Int(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
@@ -118,7 +118,7 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns the duration of a key, such as 90s, from least to most; the fallback if absent.
+// Duration returns a key's duration, such as 90s, from least to most; fallback if it is absent.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -132,7 +132,7 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 	return d
 }
 
-// Section returns the mapping under a key; an empty one if the key is absent.
+// Section returns the mapping under a key; an empty Section if the key is absent.
 func (s *Section) Section(key string) *Section {
 	n := s.Node(key)
 	if n == nil {
@@ -165,7 +165,7 @@ func (s *Section) List(key string) []Entry {
 	return all
 }
 
-// Entries returns all keys of the section that have texts, in the order of the file.
+// Entries returns all keys of the section that have a text as value, in the order of the file.
 func (s *Section) Entries() []Entry {
 	all := make([]Entry, 0, len(s.pairs))
 	for _, p := range s.pairs {
@@ -185,7 +185,7 @@ func (s *Section) Names() []string {
 	return all
 }
 
-// ErrText means that a value is a mapping or a list instead of a text.
+// ErrText means that a value is a mapping or a list, where a text is expected.
 var ErrText = errors.New("must be a single text or number")
 
 func (s *Section) text(key string) (text string, there bool) {
@@ -200,7 +200,7 @@ func (s *Section) text(key string) (text string, there bool) {
 	return s.file.expand(n, config.JoinKey(s.key, key)), true
 }
 
-// Node returns the value of a key, nil if it is absent or null, and marks the key as known.
+// Node returns the value of a key, or nil if it is absent or null. It marks the key as read.
 func (s *Section) Node(key string) *yaml.Node {
 	if !slices.Contains(s.known, key) {
 		s.known = append(s.known, key)
@@ -212,15 +212,15 @@ func (s *Section) Node(key string) *yaml.Node {
 	return s.pairs[i].Value
 }
 
-// Pairs returns the pairs of a mapping below the section. Its keys can have any name.
+// Pairs returns the keys and values of a mapping in the section. All its keys count as known.
 func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	below := s.file.section(n, config.JoinKey(s.key, key), n.Line)
 	below.known = below.Names()
 	return below.pairs
 }
 
-// Lookup returns the value of the variable ${NAME} at the beginning of a text, and the length of
-// the reference; 0 for a fault. An empty variable counts as missing.
+// Lookup returns the value of the variable whose reference ${NAME} begins text. length is that of
+// the reference, 0 if it is incomplete. A variable that is not set or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }
@@ -236,7 +236,7 @@ func oneOf(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// shortDuration formats a duration without the zeros of String: 2m, not 2m0s.
+// shortDuration returns a duration as text without the zeros that String adds: 2m, not 2m0s.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

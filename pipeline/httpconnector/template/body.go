@@ -15,7 +15,7 @@ import (
 	"vayu/pipeline/httpconnector/section"
 )
 
-// Body is the body of a request: mappings and lists, with templates and constants as leaves.
+// Body is a template of a request's body: mappings and lists, with text templates and constants.
 type Body struct {
 	kind     yaml.Kind
 	names    []string // of a mapping
@@ -24,7 +24,7 @@ type Body struct {
 	constant string // JSON text of a value that is not a string, such as true
 }
 
-// ReadBody reads the body under a key; nil if the key is absent.
+// ReadBody reads the body under a key; nil if it is absent. Its templates may use fields.
 func ReadBody(s *section.Section, key string, fields []string) *Body {
 	n := s.Node(key)
 	if n == nil {
@@ -55,12 +55,12 @@ func newBody(s *section.Section, n *yaml.Node, key string, fields []string) Body
 	return t
 }
 
-// IsFlat reports whether the body is a mapping of single values, as a form needs it.
+// IsFlat reports whether the body is a mapping of single values, so that it can be sent as a form.
 func (t *Body) IsFlat() bool {
 	return t.kind == yaml.MappingNode && !slices.ContainsFunc(t.kids, func(kid Body) bool { return kid.kind != yaml.ScalarNode })
 }
 
-// Has reports whether the body contains a field.
+// Has reports whether any template in the body uses a field.
 func (t *Body) Has(field string) bool {
 	return t.leaf.Has(field) || slices.ContainsFunc(t.kids, func(kid Body) bool { return kid.Has(field) })
 }
@@ -83,7 +83,7 @@ func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []s
 	}
 }
 
-// AppendJSON appends the body as JSON.
+// AppendJSON appends the body as JSON, with the values of fields.
 func (t *Body) AppendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	if t.kind == yaml.ScalarNode {
 		if t.constant != "" {
@@ -120,7 +120,7 @@ func (t *Body) AppendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	return append(b, closing), nil
 }
 
-// Form returns the body as application/x-www-form-urlencoded, in the order of the file.
+// Form returns the body as application/x-www-form-urlencoded, in the order of the description.
 func (t *Body) Form(fields map[string]any) ([]byte, error) {
 	all := make([]Param, 0, len(t.kids))
 	for i, kid := range t.kids {
@@ -133,13 +133,13 @@ func (t *Body) Form(fields map[string]any) ([]byte, error) {
 	return []byte(text), err
 }
 
-// Param is a template with a name: a parameter or a header.
+// Param is a query parameter or a header: a name, and a template for the value.
 type Param struct {
 	Name  string
 	Value Template
 }
 
-// ReadParams reads the mapping of templates under a key.
+// ReadParams reads the mapping from names to templates under a key. Templates may use fields.
 func ReadParams(s *section.Section, key string, fields []string) []Param {
 	n := s.Node(key)
 	if n == nil {
@@ -157,7 +157,7 @@ func ReadParams(s *section.Section, key string, fields []string) []Param {
 	return all
 }
 
-// Encode returns parameters as a query string.
+// Encode returns parameters as a query string, with the values of fields.
 func Encode(all []Param, fields map[string]any) (string, error) {
 	var out strings.Builder
 	for _, p := range all {

@@ -1,5 +1,5 @@
-// Package template builds the parts of a request (path, parameters, headers and body) from the
-// texts of a description and the fields of a call.
+// Package template builds the path, parameters, headers and body of a request. It inserts the
+// fields of a call into the texts of a description file.
 package template
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// Template is a text with fields: "{number}", "order {reference}". Literal braces are doubled.
+// Template is a text with fields in braces: "order {reference}". A literal brace is doubled.
 type Template struct {
 	pieces []piece
 }
@@ -29,12 +29,12 @@ type piece struct {
 	optional bool
 }
 
-// fieldPattern matches a field in braces: a name, ? to omit an empty field, and a format.
+// fieldPattern matches {name}, {name?} (omitted if empty), and a format such as {name:text}.
 var fieldPattern = regexp.MustCompile(`^\{([a-z][a-z_]*)(\?)?(?::(text|number))?\}`)
 
 var errBrace = errors.New(`a brace begins a field: {name}, {name?}, {name:text} or {name:number}; write {{ or }} for a brace itself`)
 
-// Read reads the template under a key; false if the key has no single text.
+// Read reads the Template under a key. It returns false if the key has no single text.
 func Read(s *section.Section, key string, fields []string) (Template, bool) {
 	n := s.Node(key)
 	if n == nil || n.Kind != yaml.ScalarNode {
@@ -43,7 +43,7 @@ func Read(s *section.Section, key string, fields []string) (Template, bool) {
 	return parse(s, n.Value, n.Line, key, fields), true
 }
 
-// parse parses a template; fields are the usable names.
+// parse parses a template. fields are the names of fields that the template may use.
 func parse(s *section.Section, text string, line int, key string, fields []string) Template {
 	var t Template
 	literal := func(part string) {
@@ -101,15 +101,15 @@ func parse(s *section.Section, text string, line int, key string, fields []strin
 	return t
 }
 
-// Field returns the template of a single field.
+// Field returns a template that has just one field.
 func Field(name string) Template { return Template{pieces: []piece{{field: name}}} }
 
-// Has reports whether the template contains a field.
+// Has reports whether the template uses a field.
 func (t Template) Has(field string) bool {
 	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.field == field })
 }
 
-// dropped reports whether the template is a single optional field that is empty, and so is omitted.
+// dropped reports whether the template is omitted: its only field is optional and empty.
 func (t Template) dropped(fields map[string]any) bool {
 	if len(t.pieces) != 1 || !t.pieces[0].optional {
 		return false
@@ -117,13 +117,13 @@ func (t Template) dropped(fields map[string]any) bool {
 	return !HasText(fields[t.pieces[0].field])
 }
 
-// HasText reports whether a value has a text that is not empty.
+// HasText reports whether the text of a value is not empty.
 func HasText(v any) bool {
 	text, err := textOf(v, "")
 	return err == nil && text != ""
 }
 
-// Render returns the text with its fields. escape, unless nil, is applied to each.
+// Render returns the text with the values of fields. escape, unless nil, is applied to each value.
 func (t Template) Render(fields map[string]any, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
@@ -143,8 +143,8 @@ func (t Template) Render(fields map[string]any, escape func(string) (string, err
 	return out.String(), nil
 }
 
-// AppendJSON writes the template as a JSON value. A single field keeps its type; everything
-// else is text.
+// appendJSON appends the template as a JSON value. If it has just one field, the field's type is
+// kept. Otherwise the value is a string.
 func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	text, err := t.Render(fields, nil)
 	if err != nil {
@@ -164,7 +164,7 @@ var (
 	errNumber = errors.New("is no number")
 )
 
-// textOf returns a value as text. An amount is in rupees: 199.5, or 199.50 with the format "text".
+// textOf returns a value as text. An amount is in rupees: 199.5, or 199.50 if format is "text".
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -188,7 +188,7 @@ func textOf(v any, format string) (string, error) {
 	}
 }
 
-// twoDecimals formats rupees with two decimals: 199.00.
+// twoDecimals returns an amount in rupees with two decimals, such as 199.00.
 func twoDecimals(p schema.Paise) string {
 	text := p.String()
 	whole, decimals, _ := strings.Cut(text, ".")

@@ -1,6 +1,6 @@
-// Package clickhouse holds the numbered migrations of the ClickHouse databases.
-// One text serves a single node and a cluster; template parameters hold the
-// differences. See package columnstore for the functions of templates.
+// Package clickhouse has the numbered migrations of the ClickHouse databases. One text
+// serves both a single node and a cluster: template parameters stand for the
+// differences. Package columnstore describes the functions of the templates.
 package clickhouse
 
 import (
@@ -9,14 +9,14 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Files holds the migrations, NNNN_name.sql in order of application. A released
-// migration is never edited.
+// Files has the migrations, NNNN_name.sql, in the order in which they are applied. A
+// released migration is never edited.
 //
 //go:embed *.sql
 var Files embed.FS
 
-// Values returns the template values of the migrations, except the database's
-// name.
+// Values returns the values for the migrations' template parameters, except the
+// database's name.
 func Values() map[string]any {
 	return map[string]any{"Functions": naqi.Functions()}
 }

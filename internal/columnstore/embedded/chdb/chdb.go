@@ -1,4 +1,4 @@
-// Package chdb binds libchdb, the ClickHouse engine as a shared library, without cgo. It also finds the library.
+// Package chdb calls libchdb, the ClickHouse engine as a shared library, without cgo. It also finds the library.
 package chdb
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Library has the functions of libchdb (chdb.h). Handles are C pointers in a uintptr. The exported functions are
-// those that a fake library needs.
+// Library has the functions of libchdb (chdb.h). Handles are C pointers, each in a uintptr. A fake library in tests
+// replaces the exported functions.
 type Library struct {
 	Connect        func(argc int32, argv unsafe.Pointer) uintptr
 	CloseConn      func(conn uintptr)
@@ -86,7 +86,7 @@ func Load(path string) (lib *Library, err error) {
 	return lib, nil
 }
 
-// Open makes a connection with the engine's command-line arguments; the first one of a process boots the engine.
+// Open opens a connection with command-line arguments of the engine. A process's first one boots the engine.
 func (l *Library) Open(args ...string) (*Connection, error) {
 	argv := make([]*byte, 0, len(args)+1)
 	var pin runtime.Pinner
@@ -109,15 +109,15 @@ type Connection struct {
 	handle uintptr // chdb_connection *
 }
 
-// inner returns the chdb_connection, to which the result of chdb_connect points.
+// inner returns the chdb_connection. The handle, which chdb_connect returned, is a pointer to it.
 func (c *Connection) inner() uintptr {
 	return *(*uintptr)(pointer(c.handle))
 }
 
-// Close ends the session. Closing the last one of a process shuts the engine down.
+// Close ends the session. When the last session of a process ends, the engine shuts down.
 func (c *Connection) Close() { c.lib.CloseConn(c.handle) }
 
-// Param is one {name:Type} parameter with its value in ClickHouse's escaped text form.
+// Param is the value of one {name:Type} parameter of a query, in ClickHouse's escaped text form.
 type Param struct{ Name, Value string }
 
 // Counters are the engine's statistics of a statement.
@@ -127,13 +127,13 @@ type Counters struct {
 	Written, WrittenB uint64 // by an insert, with its materialized views
 }
 
-// Result is a result, or a piece of one, in memory of the engine. It must be freed.
+// Result is a result, or a piece of a result, in memory of the engine. The caller must free it.
 type Result struct {
 	lib    *Library
 	handle uintptr
 }
 
-// take wraps the handle of a result. If it has an error message, take frees it and returns the message as an error.
+// take wraps the handle of a result. If the result has an error message, take frees it and returns the error.
 func (l *Library) take(handle uintptr) (Result, error) {
 	if handle == 0 {
 		return Result{}, errors.New("the engine gave neither a result nor an error")
@@ -157,7 +157,7 @@ func (r Result) Data() []byte {
 	return unsafe.Slice((*byte)(r.lib.resultBuffer(r.handle)), n)
 }
 
-// Counters returns the figures of the query.
+// Counters returns the engine's statistics of the statement.
 func (r Result) Counters() Counters {
 	return Counters{
 		Rows: r.lib.resultRows(r.handle), Bytes: r.lib.resultBytes(r.handle),
@@ -166,10 +166,10 @@ func (r Result) Counters() Counters {
 	}
 }
 
-// call is the signature that query, stream and insert share.
+// call is the signature that the C functions for query, stream and insert share.
 type call func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 
-// invoke passes Go strings to C for the duration of one call.
+// invoke calls a C function with Go strings. The strings stay in place until the call returns.
 func (c *Connection) invoke(fn call, query, format string, params []Param) uintptr {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -192,7 +192,7 @@ func (c *Connection) invoke(fn call, query, format string, params []Param) uintp
 		unsafe.Pointer(&names[0]), unsafe.Pointer(&nameLens[0]), unsafe.Pointer(&values[0]), unsafe.Pointer(&valueLens[0]), uintptr(n))
 }
 
-// Query runs one statement and returns its whole result in format.
+// Query runs one statement and returns its whole result in the given format, such as "Native".
 func (c *Connection) Query(query, format string, params []Param) (Result, error) {
 	return c.lib.take(c.invoke(c.lib.Query, query, format, params))
 }
@@ -223,7 +223,7 @@ type Stream struct {
 	over   bool
 }
 
-// Next returns the next piece, which the caller frees; ok is false at the end.
+// Next returns the next piece of the result, which the caller frees. ok is false at the end.
 func (s *Stream) Next() (piece Result, ok bool, err error) {
 	if s.over {
 		return Result{}, false, nil
@@ -241,7 +241,7 @@ func (s *Stream) Next() (piece Result, ok bool, err error) {
 	return piece, true, nil
 }
 
-// Close cancels a running query and frees the handle.
+// Close cancels the query if it is still running, and frees the handle.
 func (s *Stream) Close() {
 	if !s.over {
 		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
@@ -268,7 +268,7 @@ type Insertion struct {
 	handle uintptr
 }
 
-// Write appends data, which the engine copies. It blocks while the engine is behind.
+// Write appends data to the INSERT. The engine copies data, and Write blocks while the engine is behind.
 func (i *Insertion) Write(data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -280,10 +280,10 @@ func (i *Insertion) Write(data []byte) error {
 	return errInsertFailed
 }
 
-// errInsertFailed means that the insert failed; done returns the cause.
+// errInsertFailed means that the INSERT has failed. Done returns the cause.
 var errInsertFailed = errors.New("the insert has failed")
 
-// Done commits and returns what was written, or the error of the insert.
+// Done commits the INSERT. It returns how much was written, or the error of the INSERT.
 func (i *Insertion) Done() (Counters, error) {
 	defer i.lib.destroyInsert(i.handle)
 	r, err := i.lib.take(i.lib.doneInsert(i.handle))
@@ -294,13 +294,13 @@ func (i *Insertion) Done() (Counters, error) {
 	return r.Counters(), nil
 }
 
-// Abort cancels the insert without committing incomplete blocks.
+// Abort cancels the INSERT. Incomplete blocks are not committed.
 func (i *Insertion) Abort() {
 	i.lib.cancelInsert(i.handle)
 	i.lib.destroyInsert(i.handle)
 }
 
-// pointer converts an address of C memory into a pointer without violating the vet rule about Go memory.
+// pointer converts an address of C memory into a pointer in a way that go vet accepts.
 func pointer(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Exception is an error of the engine in ClickHouse's form.
+// Exception is an error of the engine, with its ClickHouse code and name.
 type Exception struct {
 	Code    int32  // ClickHouse's error code, never 0
 	Name    string // its symbol, such as UNKNOWN_TABLE
 	Message string // the text between "DB::Exception: " and the symbol
 }
 
-// Error returns the text of ClickHouse's HTTP interface, without the version.
+// Error returns the text that ClickHouse's HTTP interface sends, without the version.
 func (e *Exception) Error() string {
 	return fmt.Sprintf("Code: %d. DB::Exception: %s (%s)", e.Code, e.Message, e.Name)
 }
 
-// CodeUnknown is the code of an error without one.
+// CodeUnknown is the code of an error whose message has no code.
 const CodeUnknown = 1002
 
 var (
@@ -27,7 +27,7 @@ var (
 	namePattern = regexp.MustCompile(`(?s)^(.*?)\s*\(([A-Z][A-Z0-9_]+)\)\s*(?:\(version [^\n]*\))?\s*$`)
 )
 
-// parseException reads the message of the library, "Code: 60. DB::Exception: … (UNKNOWN_TABLE)".
+// parseException parses a message of the library: "Code: 60. DB::Exception: … (UNKNOWN_TABLE)".
 func parseException(message string) *Exception {
 	e := &Exception{Code: CodeUnknown, Name: "UNKNOWN_EXCEPTION", Message: strings.TrimSpace(message)}
 	m := codePattern.FindStringSubmatch(e.Message)

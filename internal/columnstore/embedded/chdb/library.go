@@ -21,7 +21,7 @@ type MissingLibraryError struct {
 	Searched []string // paths, in the order of the search
 }
 
-// Error includes the command that installs it.
+// Error returns a text that includes the command that installs libchdb.
 func (e *MissingLibraryError) Error() string {
 	install := "npm ci"
 	if platformPackage() != "lib-linux-x64-gnu" {
@@ -37,36 +37,36 @@ type BrokenLibraryError struct {
 	Err  error
 }
 
-// Error includes the command that installs it.
+// Error returns a text that includes the command that installs libchdb.
 func (e *BrokenLibraryError) Error() string {
 	return fmt.Sprintf("%s cannot be loaded as the ClickHouse engine's library: %v; type 'npm ci' in the project's folder, or name another file with --engine-library PATH",
 		e.Path, e.Err)
 }
 
-// Unwrap returns the loader's error.
+// Unwrap returns the error of the dynamic loader.
 func (e *BrokenLibraryError) Unwrap() error { return e.Err }
 
-// UnsafeLibraryError means that another user could have written the file.
+// UnsafeLibraryError means that another user can change the library file, or that the file's hash is wrong.
 type UnsafeLibraryError struct {
 	Path, Reason string
 }
 
-// Error describes the problem of the file.
+// Error describes why the file is unsafe.
 func (e *UnsafeLibraryError) Error() string {
 	return fmt.Sprintf("the ClickHouse engine's library %s is not loaded: %s; type 'npm ci' in the project's folder, or name another file with --engine-library PATH", e.Path, e.Reason)
 }
 
-// searched are folders whose node_modules are searched, besides those of the executable.
+// searched are folders besides that of the executable whose node_modules are searched.
 var searched []string
 
 // SearchIn adds a folder whose node_modules [FindLibrary] searches. It is for tests, whose executable lies in a
 // temporary folder.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
-// FindLibrary returns the path of libchdb. If a path is given, only that is used. Otherwise it searches the folder
-// of the executable, and node_modules there and in parent folders. It never searches the working directory, where
-// another user could place code to run with the caller's rights. The error is a [*MissingLibraryError], or an
-// [*UnsafeLibraryError] for a file that other users can change.
+// FindLibrary returns the path of libchdb. If given is not empty, FindLibrary tries no other path. Otherwise it
+// searches the folder of the executable, and node_modules there and in parent folders. It never searches the
+// working directory, where another user could place code to run with the caller's rights. The error is a
+// [*MissingLibraryError], or an [*UnsafeLibraryError] for a file that other users can change.
 func FindLibrary(given string) (string, error) {
 	candidates := []string{given}
 	if given == "" {
@@ -98,14 +98,14 @@ func FindLibrary(given string) (string, error) {
 	return "", &MissingLibraryError{Searched: candidates}
 }
 
-// libraryHashes are the SHA-256 of libchdb of [LibraryVersion], by npm package. A package without a hash is not on
-// the registry today.
+// libraryHashes has the SHA-256 of libchdb of [LibraryVersion], by npm package. Other packages are not on the npm
+// registry today.
 var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
 
-// Verify compares the hash of a library with the pinned one, unless the path was configured. Reading its 566
-// MB takes half a second.
+// Verify fails if the SHA-256 of a library is not that in libraryHashes. It passes if libraryHashes lacks this
+// platform. Reading the 566 MB of the library takes half a second.
 func Verify(path string) error {
 	want, pinned := libraryHashes[platformPackage()]
 	if !pinned {
@@ -130,10 +130,10 @@ func inModules(dir string) string {
 	return filepath.Join(dir, "node_modules", "@chdb", platformPackage(), libraryFile())
 }
 
-// libraryFile is libchdb.so everywhere: the macOS packages use the same name.
+// libraryFile returns the file name of the library: libchdb.so, also in the macOS packages.
 func libraryFile() string { return "libchdb.so" }
 
-// platformPackage names the npm package of this platform, without its scope.
+// platformPackage returns the name of this platform's npm package, without its scope.
 func platformPackage() string {
 	arch := runtime.GOARCH
 	if arch == "amd64" {

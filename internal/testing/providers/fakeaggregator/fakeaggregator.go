@@ -1,6 +1,6 @@
-// Package fakeaggregator simulates an aggregator of recharges, in memory. It is an http.Handler that accepts orders,
-// records what subscribers would have got, and injects faults on request. Like a real
-// aggregator, it carries out each reference once.
+// Package fakeaggregator simulates, in memory, a provider of recharges (an aggregator). It is an
+// http.Handler that accepts orders, records what subscribers would have got, and injects faults on
+// request. Like a real aggregator, it carries out one order per reference.
 package fakeaggregator
 
 import (
@@ -15,26 +15,25 @@ import (
 //go:embed simulator.yaml
 var description string
 
-// Describe returns the description file of a simulator at a URL, for the setting
-// recharge.operators.
+// Describe returns the description file of a simulator at a URL. The setting recharge.operators
+// lists such files.
 func Describe(url string) string { return providers.Fill(description, url) }
 
 // Config configures a simulator. The zero value injects no faults.
 type Config struct {
-	// Rates are the probabilities of each fault of an order, 0 to 1; their sum is at most
-	// 1.
+	// Rates has the probability of each fault of an order, 0 to 1. Their sum is at most 1.
 	Rates map[providers.Fault]float64
-	// Noise is the probability that any other request gets no valid answer.
+	// Noise is the probability that a request that is not an order gets no valid answer.
 	Noise float64
-	// Seed selects the orders with faults, by reference.
+	// Seed and an order's reference determine the fault of the order.
 	Seed uint64
-	// Late is the delay of a late outcome, and Slow that of a delayed answer.
+	// Late is the delay of a late outcome, and Slow that of a reply with the fault Delay.
 	Late, Slow time.Duration
-	// Callback is the URL for callbacks; empty for none.
+	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string
-	// Naive disables idempotency: each submission is carried out.
+	// Naive disables idempotency: each submission of a reference is carried out.
 	Naive bool
-	// Ported maps a number that left the operator of its series to the canonical name of its
+	// Ported maps a number that has moved to another operator to the canonical name of that
 	// operator. An order for a wrong operator is rejected.
 	Ported map[string]string
 	// Client sends callbacks; nil for http.DefaultClient.
@@ -86,7 +85,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// orderStatus is the state of an order in replies.
+// orderStatus is the state of an order, as in replies.
 type orderStatus struct {
 	Reference string `json:"order_ref,omitempty"`
 	Status    string `json:"status,omitempty"`

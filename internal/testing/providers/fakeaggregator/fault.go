@@ -6,7 +6,7 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults of an order. All except DropBefore, LateFailure and Refuse carry the order out.
+// The faults of an order. Only DropBefore, LateFailure and Refuse do not carry the order out.
 const (
 	Duplicate   providers.Fault = "duplicate"    // success, at once and by two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late
@@ -22,12 +22,12 @@ var Faults = []providers.Fault{
 	providers.Page, providers.Broken, providers.Flood, Refuse,
 }
 
-// fault returns the fault of an order.
+// fault returns the fault that an order gets.
 func (s *Simulator) fault(reference, number string) providers.Fault {
 	return s.Dice.Fault(s.Seed, s.Rates, Faults, reference, number)
 }
 
-// noise returns the fault of a request that is not an order.
+// noise returns the fault that a request gets that is not an order.
 func (s *Simulator) noise(about string) providers.Fault { return s.Dice.Noise(s.Seed, s.Noise, about) }
 
 // answer sends v as the reply, changed by the fault f.

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Entry is a credit of a subscriber, or a reversal, with a negative amount.
+// Entry is a credit to a subscriber, or, with a negative amount, its reversal.
 type Entry struct {
 	Reference string
 	Number    string
@@ -16,14 +16,14 @@ type Entry struct {
 	At        time.Time
 }
 
-// Ledger returns every entry, the oldest first.
+// Ledger returns all entries, the oldest first.
 func (s *Simulator) Ledger() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ledger)
 }
 
-// Received returns the total that a subscriber received and kept.
+// Received returns the total of the credits to a subscriber, less reversals.
 func (s *Simulator) Received(number string) schema.Paise {
 	var sum schema.Paise
 	for _, e := range s.Ledger() {
@@ -34,11 +34,11 @@ func (s *Simulator) Received(number string) schema.Paise {
 	return sum
 }
 
-// Effects returns how often each reference was carried out. A reversed order counts as 1;
-// an accepted one that was not carried out as 0.
+// Effects returns how often each accepted reference was carried out. A reversed order counts as 1.
+// An order that was not carried out counts as 0.
 func (s *Simulator) Effects() map[string]int { return s.count(func(o *order) int { return o.effects }) }
 
-// Submits returns how often each reference was submitted and accepted.
+// Submits returns how often each accepted reference was submitted.
 func (s *Simulator) Submits() map[string]int { return s.count(func(o *order) int { return o.submits }) }
 
 func (s *Simulator) count(of func(*order) int) map[string]int {

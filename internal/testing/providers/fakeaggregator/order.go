@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// order is an accepted order and what became of it.
+// order is an accepted order and its state.
 type order struct {
 	orderStatus
 
@@ -24,7 +24,7 @@ type order struct {
 	submits  int
 }
 
-// Statuses of the API.
+// Values of status in replies.
 const (
 	success  = "SUCCESS"
 	failed   = "FAILED"
@@ -35,13 +35,13 @@ const (
 	notFound = "NOT_FOUND"
 )
 
-// names has the operator of each code.
+// names maps an operator's code in this API to the operator's canonical name.
 var names = map[string]string{
 	"AT": "Airtel", "JI": "Jio", "VI": "Vi", "BS": "BSNL", "MT": "MTNL",
 	"TP": "Tata Play", "DT": "Dish TV", "D2": "d2h", "SD": "Sun Direct", "AD": "Airtel Digital TV",
 }
 
-// codes has the code of each operator.
+// codes maps an operator's canonical name to the operator's code in this API.
 var codes = func() map[string]string {
 	all := map[string]string{}
 	for code, name := range names {
@@ -50,7 +50,7 @@ var codes = func() map[string]string {
 	return all
 }()
 
-// submit answers POST /v1/orders.
+// submit handles POST /v1/orders.
 func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Reference string      `json:"order_ref"`
@@ -68,7 +68,7 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, http.StatusOK, body)
 }
 
-// accept accepts an order, and returns its reply and fault.
+// accept accepts an order, and returns the reply and the fault with which to send the reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Simulator) accept(reference, number, operator string, amount schema.Pai
 	return f, body
 }
 
-// begin decides the result of a new order.
+// begin decides the result of a new order and returns the reply.
 func (s *Simulator) begin(o *order) orderStatus {
 	if owner, ok := s.Ported[o.number]; ok && codes[owner] != o.operator {
 		o.Status = wrong
@@ -120,14 +120,14 @@ func (s *Simulator) begin(o *order) orderStatus {
 	return o.orderStatus
 }
 
-// carryOut credits the subscriber.
+// carryOut credits the amount of an order to its subscriber.
 func (s *Simulator) carryOut(o *order) {
 	o.Status = success
 	o.effects++
 	s.ledger = append(s.ledger, Entry{o.Reference, o.number, names[o.operator], o.amount, s.Now()})
 }
 
-// statusOf returns the current state of an order, and applies a late outcome that is due.
+// statusOf returns the current state of an order, after it has applied a late outcome that is due.
 func (s *Simulator) statusOf(o *order) orderStatus {
 	if o.Status == pending && o.fault != LieForever && !s.Now().Before(o.due) {
 		if o.fault == LateFailure {
@@ -139,7 +139,7 @@ func (s *Simulator) statusOf(o *order) orderStatus {
 	return o.orderStatus
 }
 
-// enquire answers GET /v1/orders/{reference}.
+// enquire handles GET /v1/orders/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, body)
 }
 
-// refund answers POST /v1/orders/{reference}/refund.
+// refund handles POST /v1/orders/{reference}/refund.
 func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
@@ -163,7 +163,7 @@ func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, body)
 }
 
-// takeBack reverses a successful order, and returns the status of the reply.
+// takeBack reverses an order if it was successful, and returns the status for the reply.
 func (s *Simulator) takeBack(o *order) string {
 	switch s.statusOf(o); o.Status {
 	case success:
@@ -176,8 +176,8 @@ func (s *Simulator) takeBack(o *order) string {
 	return refused
 }
 
-// TakeBack reverses an order on the aggregator's own initiative, and sends a callback. It
-// returns false if the order was not carried out.
+// TakeBack reverses an order on the aggregator's own initiative, and schedules a callback. It
+// returns false if the order was not carried out, or is already reversed.
 func (s *Simulator) TakeBack(reference string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Simulator) TakeBack(reference string) bool {
 	return true
 }
 
-// detect answers GET /v1/numbers/{number}.
+// detect handles GET /v1/numbers/{number}.
 func (s *Simulator) detect(w http.ResponseWriter, r *http.Request) {
 	number := r.PathValue("number")
 	s.mu.Lock()
@@ -215,7 +215,7 @@ type plan struct {
 // offers are the plans of every operator.
 var offers = []plan{{199, 28, "1.5 GB a day, unlimited calls"}, {299, 28, "2 GB a day, unlimited calls"}, {22, 1, "1 GB"}}
 
-// plans answers GET /v1/plans.
+// plans handles GET /v1/plans.
 func (s *Simulator) plans(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	f := s.noise(r.URL.RawQuery)

@@ -1,7 +1,7 @@
-// Package fakebank simulates a bank: an http.Handler that accepts penny drops and lookups of
-// addresses. It counts the deposits that it would have made, and simulates the faults of a
-// network and a bank on demand. References are idempotent, as for every connected bank, unless
-// the simulator is naive.
+// Package fakebank simulates a bank: an http.Handler that accepts penny drops (deposits of one
+// rupee) and lookups of UPI addresses. It counts the deposits that it would have made, and injects
+// faults on request. As with every connected bank, a repeated reference has no effect, unless the
+// simulator is naive.
 package fakebank
 
 import (
@@ -16,26 +16,26 @@ import (
 //go:embed simulator.yaml
 var description string
 
-// Describe returns a description file of a simulator at a URL. The setting verify.banks lists
+// Describe returns the description file of a simulator at a URL. The setting verify.banks lists
 // such files.
 func Describe(url string) string { return providers.Fill(description, url) }
 
-// Config sets the behaviour of a simulator. The zero value has no faults.
+// Config configures a simulator. The zero value injects no faults.
 type Config struct {
-	// Rates are the probabilities of faults in deposits and lookups, 0 to 1; their sum is at
-	// most 1.
+	// Rates has the probability of each fault in deposits and lookups, 0 to 1. Their sum is at most
+	// 1.
 	Rates map[providers.Fault]float64
-	// Noise is the probability that an enquiry gets no answer or an unreadable one.
+	// Noise is the probability that a status enquiry gets no answer or an unreadable one.
 	Noise float64
-	// Seed and the reference determine which orders have faults.
+	// Seed and an order's reference determine the fault of the order.
 	Seed uint64
-	// Late is the delay of a late outcome, Slow that of a delayed answer.
+	// Late is the delay of a late outcome, and Slow that of a reply with the fault Delay.
 	Late, Slow time.Duration
-	// Callback is the URL of callbacks; empty for none.
+	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string
-	// Naive makes a deposit for every request, even for a known reference.
+	// Naive disables idempotency: each request makes a deposit, even with a known reference.
 	Naive bool
-	// Accounts are the accounts that differ from DefaultAccount, by account number or address.
+	// Accounts has the accounts that differ from DefaultAccount, by account number or UPI address.
 	Accounts map[string]Account
 	// Client sends callbacks; nil for http.DefaultClient.
 	Client *http.Client
@@ -43,7 +43,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Account is the data of an account or address. Replies omit empty texts.
+// Account is the bank's data about an account or a UPI address. Replies omit empty texts.
 type Account struct {
 	Name   string `json:"name,omitempty"`
 	State  string `json:"state,omitempty"` // ACTIVE, DORMANT, FROZEN, CLOSED
@@ -54,7 +54,7 @@ type Account struct {
 	Flags   []string `json:"-"` // FRAUD, MULE, NEW
 }
 
-// DefaultAccount is every account outside Config.Accounts.
+// DefaultAccount is the account of every number or address that is not in Config.Accounts.
 var DefaultAccount = Account{Name: "ASHA RAO", State: "ACTIVE", Bank: "Bank of Simulation", Branch: "Main Road"}
 
 // Simulator is a bank in memory.

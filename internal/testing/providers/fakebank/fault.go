@@ -6,7 +6,7 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults. All but DropBefore, LateMissing, Missing and Away make the deposit.
+// The faults of an order. Only DropBefore, LateMissing, Missing and Away make no deposit.
 const (
 	Duplicate   providers.Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        providers.Fault = "late"         // pending, and found after Config.Late
@@ -26,7 +26,7 @@ var Faults = []providers.Fault{
 	Forget, Waver, Other, providers.Page, providers.Broken, providers.Flood, Missing, Away,
 }
 
-// fault returns the fault of an order.
+// fault returns the fault that an order gets.
 func (s *Simulator) fault(reference, target string) providers.Fault {
 	return s.Dice.Fault(s.Seed, s.Rates, Faults, reference, target)
 }

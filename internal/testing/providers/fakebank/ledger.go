@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Entry is a deposit that was made.
+// Entry is a deposit of one rupee that the bank has made.
 type Entry struct {
 	Reference string
 	Account   string
 	At        time.Time
 }
 
-// Ledger returns all deposits in their order.
+// Ledger returns all deposits, the oldest first.
 func (s *Simulator) Ledger() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ledger)
 }
 
-// Deposits returns the number of deposits by reference. An accepted order without a deposit
-// has 0. A number above 1 is lost money.
+// Deposits returns the number of deposits by reference. It is 0 for an accepted order without a
+// deposit. Each deposit above 1 is lost money.
 func (s *Simulator) Deposits() map[string]int {
 	return s.count(func(o *order) int { return o.deposits })
 }
@@ -30,8 +30,8 @@ func (s *Simulator) Requests() map[string]int {
 	return s.count(func(o *order) int { return o.requests })
 }
 
-// Violations returns the number of excess deposits by reference. Only a naive simulator makes
-// any.
+// Violations returns the number of deposits above 1, by reference. Only a naive simulator makes
+// more than 1.
 func (s *Simulator) Violations() map[string]int {
 	all := s.Deposits()
 	for reference, made := range all {

@@ -9,7 +9,7 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// order is what the simulator stores of one order.
+// order is an accepted order and its state.
 type order struct {
 	reply
 
@@ -22,7 +22,7 @@ type order struct {
 	enquiries       int
 }
 
-// Results in replies.
+// Values of result in replies.
 const (
 	valid       = "VALID"
 	invalid     = "INVALID"
@@ -31,7 +31,7 @@ const (
 	unseen      = "UNSEEN"
 )
 
-// reply is the JSON of an order's state.
+// reply is the state of an order, as in replies and callbacks.
 type reply struct {
 	Reference string   `json:"ref,omitempty"`
 	Result    string   `json:"result,omitempty"`
@@ -41,7 +41,7 @@ type reply struct {
 	Flags     []string `json:"flags,omitempty"`
 }
 
-// deposit answers POST /v1/deposits.
+// deposit handles POST /v1/deposits.
 func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Reference string `json:"ref"`
@@ -56,7 +56,7 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, http.StatusOK, out)
 }
 
-// acceptOrder stores an order, and returns its reply and fault.
+// acceptOrder accepts an order, and returns the reply and the fault with which to send the reply.
 func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, rep
 	return f, out
 }
 
-// firstReply decides the result of a new order.
+// firstReply decides the result of a new order and returns the reply.
 func (s *Simulator) firstReply(o *order) reply {
 	if s.accountOf(o.account).Missing {
 		o.fault = Missing
@@ -117,7 +117,7 @@ func (s *Simulator) firstReply(o *order) reply {
 	return o.reply
 }
 
-// makeDeposit credits one rupee to the account and reads its holder.
+// makeDeposit credits one rupee to the account of an order. The reply then has the account's data.
 func (s *Simulator) makeDeposit(o *order) {
 	a := s.accountOf(o.account)
 	o.deposits++
@@ -134,7 +134,7 @@ func (s *Simulator) accountOf(account string) Account {
 	return DefaultAccount
 }
 
-// currentReply returns the current state of an order. It settles a late outcome that is due.
+// currentReply returns an order's current state, after it has applied a late outcome that is due.
 func (s *Simulator) currentReply(o *order) reply {
 	if o.Result == queued && !s.Now().Before(o.due) {
 		if o.fault == LateMissing {
@@ -151,7 +151,7 @@ func (s *Simulator) currentReply(o *order) reply {
 	return o.reply
 }
 
-// enquire answers GET /v1/deposits/{reference}.
+// enquire handles GET /v1/deposits/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.mu.Lock()
@@ -168,8 +168,8 @@ func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, status, out)
 }
 
-// enquiryReply returns what a status enquiry of an order answers. With some faults it
-// depends on the number of enquiries.
+// enquiryReply returns the reply to a status enquiry about an order. With the faults Forget and
+// Waver the reply depends on the number of enquiries.
 func (s *Simulator) enquiryReply(o *order) reply {
 	o.enquiries++
 	switch {
@@ -181,7 +181,7 @@ func (s *Simulator) enquiryReply(o *order) reply {
 	return s.currentReply(o)
 }
 
-// resolve answers GET /v1/addresses/{vpa}. It is stateless, because no money moves.
+// resolve handles GET /v1/addresses/{vpa}. It stores no order, because no money moves.
 func (s *Simulator) resolve(w http.ResponseWriter, r *http.Request) {
 	vpa, reference := r.PathValue("vpa"), r.URL.Query().Get("ref")
 	f, a := s.fault(reference, vpa), s.accountOf(vpa)
