@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,9 +26,10 @@ func newFollower(load func(ctx context.Context, began time.Time) error) *Followe
 func TestRunRetriesAndRefreshes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		loads, failed := 0, errors.New("away")
+		var loads atomic.Int32
+		failed := errors.New("away")
 		f := newFollower(func(context.Context, time.Time) error {
-			if loads++; loads < 3 {
+			if loads.Add(1) < 3 {
 				return failed
 			}
 			return nil
@@ -35,19 +37,19 @@ func TestRunRetriesAndRefreshes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go f.Run(ctx)
 		synctest.Wait()
-		if !f.Failing() || loads != 1 {
-			t.Errorf("failing %v after %d loads, want a failure after the first", f.Failing(), loads)
+		if !f.Failing() || loads.Load() != 1 {
+			t.Errorf("failing %v after %d loads, want a failure after the first", f.Failing(), loads.Load())
 		}
 		if err := f.Ready(ctx); err != nil {
 			t.Error(err)
 		}
-		if f.Failing() || loads != 3 {
-			t.Errorf("failing %v after %d loads, want success after the third", f.Failing(), loads)
+		if f.Failing() || loads.Load() != 3 {
+			t.Errorf("failing %v after %d loads, want success after the third", f.Failing(), loads.Load())
 		}
 		time.Sleep(10 * Interval)
 		synctest.Wait()
-		if loads != 13 {
-			t.Errorf("%d loads, want one in each interval", loads)
+		if loads.Load() != 13 {
+			t.Errorf("%d loads, want one in each interval", loads.Load())
 		}
 		cancel()
 		synctest.Wait()
@@ -90,10 +92,10 @@ func TestWaitForRefreshEndsWithContext(t *testing.T) {
 func TestConcurrentRefreshesAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		loads := 0
+		var loads atomic.Int32
 		f := newFollower(func(context.Context, time.Time) error {
-			loads++
-			time.Sleep(time.Second)
+			loads.Add(1)
+			time.Sleep(Timeout / 3)
 			return nil
 		})
 		for range 5 {
@@ -104,8 +106,8 @@ func TestConcurrentRefreshesAreShared(t *testing.T) {
 			}()
 		}
 		time.Sleep(10 * time.Second)
-		if loads != 2 { // the second begins after all have requested it
-			t.Errorf("%d loads, want 2", loads)
+		if loads.Load() != 2 { // the second begins after all have requested it
+			t.Errorf("%d loads, want 2", loads.Load())
 		}
 	})
 }

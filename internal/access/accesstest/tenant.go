@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// Plans are the plans of accounts in tests: one, without a limit of calls.
-var Plans = map[string]int64{"unlimited": 0}
+// Plans are the plans of accounts in tests: one without a limit of calls, and the plan that settings must have.
+var Plans = map[string]int64{"unlimited": 0, "free": 1000}
 
 // Cipher returns a cipher with the same key in every test.
 func Cipher(tb testing.TB) *encryption.Cipher {
