@@ -9,8 +9,7 @@ import (
 // scope is the permission that a key needs for the routes of this package.
 const scope = "aqi:read"
 
-// Routes returns the routes of this package. The most used route comes first,
-// because the router tries the routes in order.
+// Routes returns the routes of this package.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},

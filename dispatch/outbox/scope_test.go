@@ -47,7 +47,7 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 	eachAPIFixture(t, func(t *testing.T, c *apiFixture) {
 		c.clock.Set(noon)
 		ids := c.appendEvents(schema.Live, len(schema.EventTypes), time.Second, schema.EventTypes...)
-		of := map[schema.Scope][]string{} // by what CONTRACT 6 says
+		of := map[schema.Scope][]string{} // the scope that the contract gives each type
 		for i, kind := range schema.EventTypes {
 			switch kind {
 			case schema.EventVerificationCompleted, schema.EventVerificationBulkCompleted, schema.EventVerificationFailed:

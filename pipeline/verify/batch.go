@@ -16,7 +16,7 @@ import (
 
 const (
 	batchPath = "/v1/verification/batch"
-	// resultsKept is the retention of the results of a batch (CONTRACT 5).
+	// resultsKept is the retention of the results of a batch.
 	resultsKept = 7 * 24 * time.Hour
 	// itemWait is how long a record counts as in flight among batch records. Fast banks answer
 	// within it. A slower verification continues, and the next record begins.

@@ -153,7 +153,7 @@ func runModel(t *testing.T, s *serviceFixture, seed uint64) {
 		t.Errorf("seed %d: the verifications (-want +got):\n%s", seed, diff)
 	}
 	if got := len(s.events()); got != len(faulty.made) {
-		t.Errorf("seed %d: %d events are told of %d deposits", seed, got, len(faulty.made))
+		t.Errorf("seed %d: the store has %d events for %d deposits", seed, got, len(faulty.made))
 	}
 	if faulty.killed == 0 || len(faulty.made) < 20 {
 		t.Errorf("seed %d: %d calls were killed, %d deposits made: it is no test", seed, faulty.killed, len(faulty.made))

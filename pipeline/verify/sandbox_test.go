@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// The account number alone determines a sandbox answer (CONTRACT 7).
+// The account number alone determines a sandbox answer.
 func TestSandboxIsStateless(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

@@ -106,7 +106,7 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 	return resp, p, err
 }
 
-// sandboxFails reports whether a payment of this amount fails in the sandbox (CONTRACT 7).
+// sandboxFails reports whether a payment of this amount fails in the sandbox.
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
 // findRepeated returns the existing payment with the reference of want. If its amount or method

@@ -130,6 +130,8 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 //
 // The client logs in within ctx but does not watch its deadline, so Dial closes the
 // connection at the deadline. After a login ctx is cancelled, which has no effect.
+//
+// The error is a HandshakeError for a failed handshake, and that of net.Dialer otherwise.
 func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: DialTimeout}).DialContext(ctx, network, address)
 	if err != nil {

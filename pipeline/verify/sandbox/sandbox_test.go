@@ -48,7 +48,7 @@ func match(expected, registered string) schema.NameMatch {
 	return "in between"
 }
 
-// summary is the result of a magic value by CONTRACT 7.
+// summary is the documented result of a magic value.
 type summary struct {
 	outcome bank.Outcome
 	match   schema.NameMatch
