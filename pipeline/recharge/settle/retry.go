@@ -53,17 +53,21 @@ func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error 
 	return st.sendPendingEvent()
 }
 
-// sendPendingEvent appends the event recharge.pending once.
+// sendPendingEvent appends the event recharge.pending once. A concurrent request for the same
+// recharge may have appended it after this transaction read the record.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
 	if r.State != schema.RechargePending || r.PendingEventSent {
 		return nil
 	}
 	n, err := st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
-	if err != nil || n == 0 {
+	if err != nil {
 		return err
 	}
 	r.PendingEventSent = true
+	if n == 0 {
+		return nil
+	}
 	return record.AppendEvent(st.tx, st.Events, r)
 }
 
