@@ -128,9 +128,12 @@ func degrees(p places.Point) (lat, lon *float64) {
 // listStations handles GET /v1/stations. It lists the stations near a position by
 // distance, or all stations by id.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "limit", "cursor")
+	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "own", "limit", "cursor")
 	if err != nil {
 		return httpapi.Response{}, err
+	}
+	if own, given := params["own"]; given {
+		return s.listOwnStations(c, own, params)
 	}
 	_, snap, err := s.snapshotOf(c)
 	if err != nil {
@@ -166,7 +169,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
-		e := stationEntry(snap, sm.Station)
+		e := stationEntry(&snap.Stations[sm.Station])
 		if near {
 			e.DistanceKM = snapshot.Kilometres(sm.KM)
 		}
@@ -219,12 +222,11 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	i, ok := snap.ByID[mux.Vars(c.Request)["id"]]
-	if !ok {
-		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
+	st, err := a.stationByID(c, snap, mux.Vars(c.Request)["id"])
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	st := &snap.Stations[i]
-	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(snap, i), Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(st), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
 	resp := httpapi.Response{Cache: s.cacheControl(now)}
 	if st.At > 0 {
@@ -257,8 +259,7 @@ func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestRe
 	return out
 }
 
-func stationEntry(s *snapshot.Snapshot, i int32) air.StationEntry {
-	st := &s.Stations[i]
+func stationEntry(st *snapshot.Station) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,

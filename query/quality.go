@@ -32,11 +32,11 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	i, ok := snap.ByID[mux.Vars(c.Request)["id"]]
-	if !ok {
-		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
+	st, err := a.stationByID(c, snap, mux.Vars(c.Request)["id"])
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	page := station.QualityPage{Station: snap.Stations[i].ID, From: from, To: to}
+	page := station.QualityPage{Station: st.ID, From: from, To: to}
 	if err := page.Parse(params); err != nil {
 		return httpapi.Response{}, err
 	}

@@ -16,10 +16,11 @@ const (
 	WebhooksManage Scope = "webhooks:manage"
 	AccountRead    Scope = "account:read"
 	KeysManage     Scope = "keys:manage"
+	ReadingsWrite  Scope = "readings:write"
 )
 
 // Scopes lists every scope.
-var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage}
+var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite}
 
 // ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is
 // empty.

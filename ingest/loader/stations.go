@@ -45,6 +45,9 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 // returns the number of refused positions, and the station id of each alias. If the
 // write fails, it drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
+	if len(described) == 0 { // private stations of accounts
+		return 0, nil, nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refreshCache(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"vayu/internal/httpapi/server"
@@ -25,7 +26,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if route.Body == 0 {
 		return c.noBody()
 	}
-	if err := c.typed(); err != nil {
+	if err := c.typed(route.BodyTypes); err != nil {
 		return err
 	}
 	if c.Request.ContentLength > route.Body {
@@ -49,7 +50,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		return nil
 	}
 	if len(c.Request.Header["Content-Type"]) == 0 {
-		return wrongType()
+		return wrongType(route.BodyTypes)
 	}
 	c.Body = body.Bytes()
 	return nil
@@ -66,9 +67,10 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259). A body of
-// unknown length may be empty, so its Content-Type may be missing.
-func (c *Call) typed() error {
+// typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259), or have one of
+// the other types, and then sets BodyType. A body of unknown length may be empty, so its
+// Content-Type may be missing.
+func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {
 			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -81,20 +83,25 @@ func (c *Call) typed() error {
 		return nil
 	}
 	if len(types) != 1 {
-		return wrongType()
+		return wrongType(others)
 	}
 	if types[0] == jsonType[0] {
 		return nil
 	}
 	name, params, err := mime.ParseMediaType(types[0])
-	if charset, stated := params["charset"]; err != nil || name != jsonType[0] || stated && !strings.EqualFold(charset, "utf-8") {
-		return wrongType()
+	other := slices.Contains(others, name)
+	if charset, stated := params["charset"]; err != nil || name != jsonType[0] && !other || stated && !strings.EqualFold(charset, "utf-8") {
+		return wrongType(others)
+	}
+	if other {
+		c.BodyType = name
 	}
 	return nil
 }
 
-func wrongType() error {
-	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as application/json in UTF-8 only.")
+func wrongType(others []string) error {
+	all := strings.Join(slices.Concat(jsonType, others), " or ")
+	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as "+all+" in UTF-8 only.")
 }
 
 // bodyTimeout returns the problem of a body that took longer than server.ReadTimeout (RFC 9110, 15.5.9).

@@ -16,6 +16,7 @@ type Call struct {
 	BySession bool
 	Session   string // id of that session; empty unless BySession
 	Body      []byte // the whole body; nil for none
+	BodyType  string // its media type if that is one of [Route].BodyTypes; empty for JSON
 	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
 	// sets more, as for a batch.
 	Count  int64
@@ -65,8 +66,10 @@ type Route struct {
 	Scope  string // required scope; empty for any valid key
 	// Limit is the class of token buckets from which calls of this endpoint take a token.
 	Limit LimitClass
-	// Body is the largest JSON body in bytes; 0 means that the endpoint takes none.
+	// Body is the size of the largest body in bytes; 0 means that the endpoint takes none.
 	Body int64
+	// BodyTypes are the media types besides JSON that a body can have.
+	BodyTypes []string
 	// Type lists the media types besides JSON that a client can select with Accept, separated by a comma and a
 	// blank; empty for none.
 	Type string

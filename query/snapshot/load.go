@@ -59,6 +59,12 @@ func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string
 	})
 }
 
+// LatestHours reads the latest hour with an AQI of each named station, as a snapshot does, but for
+// stations that no snapshot has. If no hour of a station has an AQI, it is the latest hour.
+func LatestHours(ctx context.Context, t rollup.Tables, stations []string) (map[string]rollup.Figures, error) {
+	return loader{t}.hoursOfStations(ctx, stations)
+}
+
 // hoursWith reads hours with the function read. The condition uses only key columns, so it can run
 // before FINAL. FINAL then merges only a few rows.
 func (t loader) hoursWith(ctx context.Context, since uint32, condition string,

@@ -1,6 +1,8 @@
 package air
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +43,16 @@ func (k StationKind) String() string {
 
 // StationKinds lists all kinds of stations in the order of their constants.
 var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
+
+// ParseStationKind parses the identifier of a kind. It returns false for an unknown one.
+func ParseStationKind(text string) (StationKind, bool) {
+	for _, kind := range StationKinds {
+		if kind.String() == text {
+			return kind, true
+		}
+	}
+	return 0, false
+}
 
 // ParseCityKinds parses the kinds of stations that count for a city's AQI: reference
 // only, as CPCB computes it, or reference and sensor. [CityMean] is an error. It is
@@ -94,6 +106,14 @@ func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
 
 // Network returns the station's network, the first part of its id.
 func (s *Station) Network() string { return NetworkOf(s.ID) }
+
+// OwnStationID returns the id of a station that an account has registered under a name
+// of its own. Names are unique only within an account and world, so the network in the id
+// is derived from the account: "own" and 12 hexadecimal digits.
+func OwnStationID(account, name string) string {
+	digest := sha256.Sum256([]byte(account))
+	return "own" + hex.EncodeToString(digest[:6]) + "-" + name
+}
 
 // NetworkOf returns the network of the station with this id, such as "cpcb".
 func NetworkOf(id string) string {

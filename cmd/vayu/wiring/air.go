@@ -18,6 +18,7 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/query"
@@ -125,9 +126,30 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
 			}
 			return runner.Run(ctx)
+		}}, lifecycle.Part{Name: "pushes of the " + w.String() + " world", Run: func(ctx context.Context) error {
+			a.followPushes(ctx, w)
+			return nil
 		}})
 	}
 	return lifecycle.Run(ctx, a.log, parts...)
+}
+
+// pushInterval is how often the leader looks for readings that accounts have pushed, also
+// to other instances.
+const pushInterval = 15 * time.Second
+
+// followPushes rolls up pushed readings of a world until ctx ends. The runner rolls up
+// those of its own sources at once.
+func (a *air) followPushes(ctx context.Context, w schema.World) {
+	for sleep.For(ctx, pushInterval) {
+		found, err := a.rollups[w].HasNew(ctx)
+		if err == nil && found {
+			err = a.changed(ctx, w)
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "could not roll up pushed readings; retrying", "world", w, "error", err)
+		}
+	}
 }
 
 // Ready waits until the tables of ClickHouse are up to date.

@@ -23,6 +23,8 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
+	"vayu/ingest/loader"
+	"vayu/ingest/push"
 	"vayu/internal/access"
 	"vayu/internal/access/audit"
 	"vayu/internal/columnstore"
@@ -53,6 +55,7 @@ type Service struct {
 	db     *columnstore.DB
 	query  *query.Service
 	air    *air
+	push   *push.Service
 	live   *sse.Service
 	server *http.Server
 	// certificates is nil if the API serves plain HTTP.
@@ -108,6 +111,12 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 		return nil, err
 	}
 	if s.air, err = newAir(cfg, s.state, s.db, s.query, log, reg); err != nil {
+		return nil, err
+	}
+	if s.push, err = push.New(push.Config{
+		Conn: s.db.Conn(), Database: schema.World.Database, Store: func(w schema.World) push.Store { return loader.New(s.db.Conn(), w.Database()) },
+		Change: s.access.Change, Replay: s.access.Replay, Log: log, Metrics: reg,
+	}); err != nil {
 		return nil, err
 	}
 	if err := s.newLive(log, reg); err != nil {
@@ -199,6 +208,9 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	}
 	if internal != nil {
 		parts = append(parts, s.internalPart(internal))
+	}
+	if s.Has(settings.RoleAPI) {
+		parts = append(parts, lifecycle.Part{Name: "push", Run: s.push.Run})
 	}
 	// The API starts before the part "air", because it can answer while ClickHouse starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
@@ -314,5 +326,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 
 // routes returns the endpoints of all services.
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -99,12 +99,12 @@ func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	if n == 1 {
 		return nil, nil
 	}
-	return o.stored(tx, now)
+	return o.Stored(tx, now)
 }
 
-// stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
-// expired.
-func (o *Key) stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
+// Stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
+// expired. The error is a *schema.Problem if the key was used with another request.
+func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
 	var fingerprint, encrypted []byte
 	resp := &httpapi.Response{Replayed: true}
 	err := q.QueryRow("SELECT fingerprint, status, body FROM idempotent_reply WHERE account_id = $1 AND mode = $2 AND key = $3 AND expires_at > $4",
@@ -135,7 +135,7 @@ func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err e
 	if o == nil {
 		return "", nil
 	}
-	before, err := o.stored(q, now)
+	before, err := o.Stored(q, now)
 	if err != nil || before == nil {
 		return "", err
 	}

@@ -13,6 +13,7 @@ export const scopes: readonly (readonly [Scope, Key])[] = [
 	['webhooks:manage', 'account.scope.webhooks:manage'],
 	['account:read', 'account.scope.account:read'],
 	['keys:manage', 'account.scope.keys:manage'],
+	['readings:write', 'account.scope.readings:write'],
 ];
 
 /** networks parses a list of CIDRs that are separated by commas or white space. */

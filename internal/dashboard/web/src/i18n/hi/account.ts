@@ -69,6 +69,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.scope.webhooks:manage': 'वेबहुक, डिलीवरी और घटनाएँ देखना और बदलना',
 	'account.scope.account:read': 'खाता, उपयोग, कुंजियाँ और ऑडिट लॉग देखना',
 	'account.scope.keys:manage': 'कुंजियाँ बनाना, बदलना और रद्द करना',
+	'account.scope.readings:write': 'स्टेशन पंजीकृत करना और उनकी रीडिंग भेजना',
 	'account.audit.what': 'हर बदलाव की एक पंक्ति, नई पहले। पंक्तियाँ केवल जुड़ती हैं, और हर एक में पिछली का हैश है।',
 	'account.audit.from': 'से',
 	'account.audit.to': 'तक',

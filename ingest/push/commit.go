@@ -1,0 +1,137 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"vayu/ingest"
+	"vayu/schema/air"
+)
+
+const (
+	// maxGroup is the number of readings from which on a group takes no further request.
+	maxGroup = 200_000
+	// storeTimeout bounds the insert of a group.
+	storeTimeout = 20 * time.Second
+)
+
+var errStopping = errors.New("the service is stopping")
+
+// request is the accepted readings of one request.
+type request struct {
+	readings []stationReading
+	done     chan error // receives the outcome of the insert; has room for it
+}
+
+// stationReading is a reading with its station.
+type stationReading struct {
+	station *station
+	air.Reading
+}
+
+// committer stores readings of several requests with one insert (group commit). While an
+// insert is in progress, the next group collects. A single client thus waits for one
+// insert, and many clients share one.
+type committer struct {
+	store   Store
+	queue   chan *request
+	stopped chan struct{} // closed when run has ended
+	log     *slog.Logger
+	metrics *metrics
+	now     func() time.Time
+}
+
+func newCommitter(store Store, log *slog.Logger, m *metrics, now func() time.Time) *committer {
+	return &committer{store: store, queue: make(chan *request, slotsTotal), stopped: make(chan struct{}), log: log, metrics: m, now: now}
+}
+
+// commit stores readings and returns nil once they are durable. If ctx ends first, the
+// readings may be stored nevertheless.
+func (c *committer) commit(ctx context.Context, readings []stationReading) error {
+	r := &request{readings: readings, done: make(chan error, 1)}
+	select {
+	case c.queue <- r:
+	case <-c.stopped:
+		return errStopping
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-c.stopped:
+		return errStopping
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run stores groups until ctx ends.
+func (c *committer) run(ctx context.Context) {
+	defer close(c.stopped)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-c.queue:
+			group := c.collect(first)
+			err := c.storeGroup(ctx, group)
+			outcome := "done"
+			if err != nil {
+				outcome = "failed"
+				c.log.WarnContext(ctx, "storing pushed readings failed", "requests", len(group), "error", err)
+			}
+			c.metrics.inserts.WithLabelValues(outcome).Inc()
+			for _, r := range group {
+				r.done <- err
+			}
+		}
+	}
+}
+
+// collect returns the requests that are in the queue now, beginning with first.
+func (c *committer) collect(first *request) []*request {
+	group, rows := []*request{first}, len(first.readings)
+	for rows < maxGroup {
+		select {
+		case r := <-c.queue:
+			group = append(group, r)
+			rows += len(r.readings)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// storeGroup stores the readings of a group. Only published stations are described to the
+// store, so that private ones never reach the table `station`.
+func (c *committer) storeGroup(ctx context.Context, group []*request) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	published := make(map[string]bool)
+	b := ingest.NewBuilder(Source, c.now(), func(batch *ingest.Batch) error {
+		defer batch.Release()
+		described := batch.Stations[:0]
+		for _, s := range batch.Stations {
+			if published[s.ID] {
+				described = append(described, s)
+			}
+		}
+		batch.Stations = described
+		return c.store.Load(ctx, batch)
+	})
+	for _, r := range group {
+		for i := range r.readings {
+			reading := &r.readings[i]
+			published[reading.station.ID] = reading.station.Published
+			if err := b.Add(b.Station(reading.station.public()), reading.Reading); err != nil {
+				b.Discard()
+				return err
+			}
+		}
+	}
+	return b.Close()
+}

@@ -1,0 +1,186 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"vayu/internal/columnstore"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
+)
+
+const (
+	// maxStations is the largest number of stations of an account in a world.
+	maxStations = 10_000
+	// cacheLifetime is the maximum age of cached stations. Another instance may register
+	// stations of the same account.
+	cacheLifetime = 10 * time.Second
+	// cachedAccounts is the number of accounts whose stations are in memory.
+	cachedAccounts = 256
+)
+
+// station is a registered station of an account.
+type station struct {
+	air.OwnStation
+
+	account string
+}
+
+// newStation returns a private sensor of an account.
+func newStation(account, name string) station {
+	s := station{account: account}
+	s.ID, s.Station, s.Name, s.Kind = air.OwnStationID(account, name), name, name, air.Sensor.String()
+	return s
+}
+
+// place sets the position, and the city and state that follow from it.
+func (s *station) place(latitude, longitude float64) {
+	s.Latitude, s.Longitude = latitude, longitude
+	at := gazetteer.Locate("", "", geo.Point{Latitude: latitude, Longitude: longitude}, false)
+	s.City, s.State = at.City, at.State
+}
+
+// public returns the station as every account sees it once it is published. It counts as
+// a sensor, whatever its account states: otherwise any account could change the AQI of a
+// city.
+func (s *station) public() air.Station {
+	return air.Station{
+		ID: s.ID, Name: s.Name, City: s.City, State: s.State, Latitude: s.Latitude, Longitude: s.Longitude,
+		Kind: air.Sensor, Attribution: s.Attribution, Licence: s.Licence,
+	}
+}
+
+// accountStations are the stations of one account, by the account's names. The map is
+// never changed.
+type accountStations struct {
+	byName   map[string]*station
+	loadedAt time.Time
+}
+
+// registry reads and writes the table `pushed_station` of one world. It is safe for
+// concurrent use.
+type registry struct {
+	conn     driver.Conn
+	database string
+
+	mu       sync.Mutex // serialises registrations and loads
+	accounts *lru.Cache[string, accountStations]
+}
+
+func newRegistry(conn driver.Conn, database string) (*registry, error) {
+	accounts, err := lru.New[string, accountStations](cachedAccounts)
+	return &registry{conn: conn, database: database, accounts: accounts}, err
+}
+
+// stations returns the registered stations of an account, by the account's names. The
+// caller must not change the map.
+func (r *registry) stations(ctx context.Context, account string) (map[string]*station, error) {
+	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < cacheLifetime {
+		return known.byName, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.load(ctx, account)
+}
+
+// load reads the stations of an account, unless another caller has just read them. The
+// caller holds r.mu.
+func (r *registry) load(ctx context.Context, account string) (map[string]*station, error) {
+	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < cacheLifetime {
+		return known.byName, nil
+	}
+	rows, err := r.conn.Query(ctx, `SELECT station, id, name, city, state, latitude, longitude, toString(kind), licence, attribution, published
+		FROM `+r.database+`.pushed_station FINAL WHERE account = {account:String}`, clickhouse.Named("account", account))
+	if err != nil {
+		return nil, fmt.Errorf("reading registered stations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	byName := make(map[string]*station)
+	for rows.Next() {
+		s := &station{account: account}
+		var published uint8
+		if err := rows.Scan(&s.Station, &s.ID, &s.Name, &s.City, &s.State, &s.Latitude, &s.Longitude, &s.Kind, &s.Licence, &s.Attribution, &published); err != nil {
+			return nil, fmt.Errorf("reading a registered station: %w", err)
+		}
+		s.Published = published == 1
+		byName[s.Station] = s
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading registered stations: %w", err)
+	}
+	r.accounts.Add(account, accountStations{byName, time.Now()})
+	return byName, nil
+}
+
+var pushedColumns = []clickhouse.ColumnNameAndType{
+	{Name: "account", Type: "String"}, {Name: "station", Type: "String"}, {Name: "id", Type: "String"}, {Name: "name", Type: "String"},
+	{Name: "city", Type: "String"}, {Name: "state", Type: "String"}, {Name: "latitude", Type: "Float64"}, {Name: "longitude", Type: "Float64"},
+	{Name: "kind", Type: "String"}, {Name: "licence", Type: "String"}, {Name: "attribution", Type: "String"}, {Name: "published", Type: "UInt8"},
+}
+
+// register stores stations of one account and adds them to the cache. It returns a
+// *schema.Problem if the account would have too many.
+func (r *registry) register(ctx context.Context, account string, added []station) error {
+	if len(added) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, err := r.load(ctx, account)
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(known)
+	for i := range added {
+		all[added[i].Station] = &added[i]
+	}
+	if len(all) > maxStations {
+		return schema.NewProblem(schema.Conflict, "station", fmt.Sprintf("An account can register %d stations.", maxStations))
+	}
+	if err := columnstore.Insert(ctx, r.conn, r.database+".pushed_station", columnstore.NewToken(), pushedColumns, pushedSlices(added)); err != nil {
+		return fmt.Errorf("storing %d registered stations: %w", len(added), err)
+	}
+	r.accounts.Add(account, accountStations{all, time.Now()})
+	return nil
+}
+
+// pushedSlices converts stations to the columns of pushedColumns.
+func pushedSlices(stations []station) []any {
+	n := len(stations)
+	text := func(field func(*station) string) []string {
+		out := make([]string, n)
+		for i := range stations {
+			out[i] = field(&stations[i])
+		}
+		return out
+	}
+	latitude, longitude, published := make([]float64, n), make([]float64, n), make([]uint8, n)
+	for i := range stations {
+		latitude[i], longitude[i] = stations[i].Latitude, stations[i].Longitude
+		if stations[i].Published {
+			published[i] = 1
+		}
+	}
+	return []any{
+		text(func(s *station) string { return s.account }),
+		text(func(s *station) string { return s.Station }),
+		text(func(s *station) string { return s.ID }),
+		text(func(s *station) string { return s.Name }),
+		text(func(s *station) string { return s.City }),
+		text(func(s *station) string { return s.State }),
+		latitude, longitude,
+		text(func(s *station) string { return s.Kind }),
+		text(func(s *station) string { return s.Licence }),
+		text(func(s *station) string { return s.Attribution }),
+		published,
+	}
+}

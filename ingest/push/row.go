@@ -1,0 +1,160 @@
+package push
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"vayu/ingest"
+	"vayu/schema/air"
+	"vayu/schema/geo"
+	"vayu/schema/parameter"
+)
+
+// row is one reading as the client sent it, with the names of the JSON fields. A nil or
+// empty field is absent.
+type row struct {
+	Station   string   `json:"station"`
+	Parameter string   `json:"parameter"`
+	Value     *float64 `json:"value"`
+	Unit      string   `json:"unit"`
+	At        string   `json:"at"`
+	Averaging *int     `json:"averaging_minutes"`
+	Latitude  *float64 `json:"latitude"`
+	Longitude *float64 `json:"longitude"`
+	Name      string   `json:"name"`
+
+	// at is the parsed At, if the format has times instead of text.
+	at time.Time
+	// fault is set if the row could not be decoded.
+	fault *fault
+}
+
+// fault is why a reading is rejected. field is empty if the reading as a whole is at fault.
+type fault struct {
+	reason         ingest.Reason
+	field, message string
+}
+
+// stationName is a name that an account gives a station. It is part of a URL.
+var stationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+const stationNameRule = "A station has 1 to 64 letters, digits, dots, hyphens and underscores, and starts with a letter or digit."
+
+// maxText is the number of characters of the longest name or licence.
+const maxText = 100
+
+// checkText reports whether a text that is shown to people is short and has no control
+// characters.
+func checkText(text string) bool {
+	return utf8.RuneCountInString(text) <= maxText && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
+}
+
+// checkPosition returns why a position is invalid, and "" for a valid one.
+func checkPosition(latitude, longitude float64) string {
+	switch {
+	case math.IsNaN(latitude) || latitude < -90 || latitude > 90:
+		return "The latitude lies between -90 and 90 degrees."
+	case math.IsNaN(longitude) || longitude < -180 || longitude > 180:
+		return "The longitude lies between -180 and 180 degrees."
+	case !geo.InIndia(latitude, longitude):
+		return "The position is outside India."
+	}
+	return ""
+}
+
+// reading converts a row to a reading without its station. The reading is in the unit of
+// its parameter.
+func (r *row) reading(now time.Time) (air.Reading, *fault) {
+	if r.fault != nil {
+		return air.Reading{}, r.fault
+	}
+	p, known := parameter.Parse(r.Parameter)
+	switch {
+	case !stationName.MatchString(r.Station):
+		return air.Reading{}, &fault{ingest.NoStation, "station", stationNameRule}
+	case !known:
+		return air.Reading{}, &fault{ingest.UnknownPollutant, "parameter", fmt.Sprintf("The parameter %.40q is unknown.", r.Parameter)}
+	case r.Value == nil:
+		return air.Reading{}, &fault{ingest.MissingValue, "value", "The value is missing."}
+	}
+	averaging := int(air.Hourly)
+	if r.Averaging != nil {
+		averaging = *r.Averaging
+	}
+	if averaging < 1 || averaging > int(air.Daily) {
+		return air.Reading{}, &fault{ingest.BadTime, "averaging_minutes", "The averaging interval has 1 to 1440 minutes."}
+	}
+	at, wrong := r.time()
+	if wrong != nil {
+		return air.Reading{}, wrong
+	}
+	value, convertible := p.Convert(*r.Value, r.Unit)
+	if !convertible {
+		return air.Reading{}, &fault{ingest.UnknownUnit, "unit", fmt.Sprintf("The unit %.20q cannot be converted to %s.", r.Unit, p.Unit())}
+	}
+	out := air.Reading{Station: r.Station, Parameter: p, At: at, Value: value, Kind: air.Concentration, Averaging: uint16(averaging)}
+	if reason := ingest.Check(&out, now); reason != ingest.None {
+		return air.Reading{}, faultOf(reason, &out)
+	}
+	return out, nil
+}
+
+// time returns the end of the averaging interval in UTC, in whole seconds.
+func (r *row) time() (time.Time, *fault) {
+	if !r.at.IsZero() {
+		return r.at.UTC().Truncate(time.Second), nil
+	}
+	at, err := time.Parse(time.RFC3339, r.At)
+	if err != nil {
+		return time.Time{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
+	}
+	return at.UTC().Truncate(time.Second), nil
+}
+
+// faultOf describes why package ingest rejects a reading.
+func faultOf(reason ingest.Reason, r *air.Reading) *fault {
+	f := &fault{reason: reason, field: "value"}
+	least, most := r.Parameter.Range()
+	switch reason {
+	case ingest.FutureTime:
+		f.field, f.message = "at", "The time is in the future."
+	case ingest.AncientTime:
+		f.field, f.message = "at", "The time is before 2000."
+	case ingest.MissingValue:
+		f.message = "The value marks a missing one. Send no reading instead."
+	case ingest.NegativeValue:
+		f.message = "The value is below zero."
+	case ingest.OutOfRange:
+		f.message = fmt.Sprintf("The value is outside %s to %s %s.", number(least), number(most), r.Parameter.Unit())
+	default:
+		f.message = "The value is not a finite number."
+	}
+	return f
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// registers reports whether the row has a position, which registers an unknown station,
+// and why it cannot.
+func (r *row) registers() (located bool, wrong *fault) {
+	if r.Latitude == nil && r.Longitude == nil {
+		return false, nil
+	}
+	if r.Latitude == nil || r.Longitude == nil {
+		return false, &fault{ingest.BadPosition, "latitude", "A position has both latitude and longitude."}
+	}
+	if message := checkPosition(*r.Latitude, *r.Longitude); message != "" {
+		return false, &fault{ingest.BadPosition, "latitude", message}
+	}
+	if !checkText(r.Name) {
+		return false, &fault{ingest.NoStation, "name", "A name has at most 100 characters, and no control characters."}
+	}
+	return true, nil
+}

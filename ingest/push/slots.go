@@ -1,0 +1,65 @@
+package push
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"vayu/schema"
+)
+
+// Limits of requests whose readings are decoded or stored at the same time. A request of
+// 10 MB needs about 60 MB while it is decoded.
+const (
+	slotsTotal      = 16
+	slotsPerAccount = 8
+	// slotTimeout is how long a request waits for a slot.
+	slotTimeout = 5 * time.Second
+)
+
+// slots limit the requests in flight, in total and for each account.
+type slots struct {
+	total *semaphore.Weighted
+	mu    *sync.Mutex
+	used  map[string]int // by account
+}
+
+func newSlots() slots {
+	return slots{total: semaphore.NewWeighted(slotsTotal), mu: new(sync.Mutex), used: make(map[string]int)}
+}
+
+// acquire waits for a slot for a request of an account. The caller must call release. If
+// the account already uses all its slots, or none is free in time, the error is a
+// *schema.Problem.
+func (s slots) acquire(ctx context.Context, account string) (release func(), err error) {
+	s.mu.Lock()
+	full := s.used[account] == slotsPerAccount
+	if !full {
+		s.used[account]++
+	}
+	s.mu.Unlock()
+	if full {
+		p := schema.NewProblem(schema.RateLimited, "", "The account has 8 pushes in flight. Send the next one when one of them has been answered.")
+		p.RetryAfter = 1
+		return nil, p
+	}
+	free := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.used[account]--; s.used[account] == 0 {
+			delete(s.used, account)
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, slotTimeout)
+	defer cancel()
+	if err := s.total.Acquire(limited, 1); err != nil {
+		free()
+		return nil, schema.Unavailable("Too many pushes are in flight. Please send the same request again.", err)
+	}
+	return func() {
+		s.total.Release(1)
+		free()
+	}, nil
+}

@@ -1,0 +1,106 @@
+package push
+
+import (
+	"cmp"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/access/audit"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// stationRequest is the body of PUT /v1/stations/{id}.
+type stationRequest struct {
+	Name        string   `json:"name"`
+	Latitude    *float64 `json:"latitude"`
+	Longitude   *float64 `json:"longitude"`
+	Kind        string   `json:"kind"`
+	Licence     string   `json:"licence"`
+	Attribution string   `json:"attribution"`
+	Published   *bool    `json:"published"`
+}
+
+// station returns the described station, or all faults of the body.
+func (w *stationRequest) station(account, name string) (station, error) {
+	var f schema.RequestErrors
+	s := newStation(account, name)
+	if !stationName.MatchString(name) {
+		f.Add("id", stationNameRule)
+	}
+	if w.Name == "" {
+		f.Add("name", "The name is missing.")
+	}
+	for _, text := range [...]struct{ field, value string }{{"name", w.Name}, {"licence", w.Licence}, {"attribution", w.Attribution}} {
+		if !checkText(text.value) {
+			f.Add(text.field, "The "+text.field+" has at most 100 characters, and no control characters.")
+		}
+	}
+	switch {
+	case w.Latitude == nil:
+		f.Add("latitude", "The latitude is missing.")
+	case w.Longitude == nil:
+		f.Add("longitude", "The longitude is missing.")
+	default:
+		if message := checkPosition(*w.Latitude, *w.Longitude); message != "" {
+			f.Add("latitude", message)
+		} else {
+			s.place(*w.Latitude, *w.Longitude)
+		}
+	}
+	if kind, ok := air.ParseStationKind(w.Kind); !ok || kind == air.CityMean {
+		f.Add("kind", "The kind is sensor or reference.")
+	}
+	s.Name, s.Kind, s.Licence = air.CleanPlace(w.Name), w.Kind, air.CleanPlace(w.Licence)
+	s.Attribution = cmp.Or(air.CleanPlace(w.Attribution), s.Name)
+	s.Published = w.Published != nil && *w.Published
+	return s, f.Problem()
+}
+
+// replaces checks that the described station can replace the registered one, which may be
+// nil. A request without `published` leaves a published station published.
+func (s *station) replaces(old *station, requested *bool) error {
+	if old != nil && old.Published {
+		if requested != nil && !*requested {
+			return schema.NewProblem(schema.Conflict, "published", "A published station stays published, because others may use its data.")
+		}
+		s.Published, s.Licence = true, cmp.Or(s.Licence, old.Licence)
+	}
+	if s.Published && s.Licence == "" {
+		return schema.NewProblem(schema.InvalidRequest, "licence", "A published station needs a licence, such as CC-BY-4.0.")
+	}
+	return nil
+}
+
+// putStation handles PUT /v1/stations/{id}. It stores the station before the audit entry.
+// If the entry cannot be stored, the call fails, and the client repeats it.
+func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	wanted, err := httpapi.Decode[stationRequest](c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	described, err := wanted.station(c.Account, mux.Vars(c.Request)["id"])
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	stations := s.worlds[c.World].stations
+	known, err := stations.stations(c.Context(), c.Account)
+	if err != nil {
+		return httpapi.Response{}, unavailable(err)
+	}
+	if err := described.replaces(known[described.Station], wanted.Published); err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := stations.register(c.Context(), c.Account, []station{described}); err != nil {
+		return httpapi.Response{}, unavailable(err)
+	}
+	reply := httpapi.Response{Value: air.OwnStationReply{Status: schema.Success, Data: described.OwnStation}}
+	return s.change(func(*httpapi.Call, *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
+		return reply, audit.Entry{Action: "station.register", Subject: described.ID, Detail: map[string]any{"published": described.Published}}, nil
+	})(c)
+}

@@ -1,0 +1,42 @@
+package air
+
+// OwnStation is a station that an account has registered. ID is the id in tables and in
+// replies. Station is the name that the account has chosen for it.
+type OwnStation struct {
+	ID          string  `json:"id"`
+	Station     string  `json:"station"`
+	Name        string  `json:"name"`
+	Latitude    float64 `json:"latitude"`  // WGS 84 degrees
+	Longitude   float64 `json:"longitude"` // WGS 84 degrees
+	Kind        string  `json:"kind"`      // reference or sensor, as the account states it
+	City        string  `json:"city"`
+	State       string  `json:"state"`
+	Licence     string  `json:"licence"`
+	Attribution string  `json:"attribution"`
+	// Published reports whether every account can see the station.
+	Published bool `json:"published"`
+}
+
+// OwnStationReply is the reply to the registration of a station.
+type OwnStationReply struct {
+	Status string     `json:"status"`
+	Data   OwnStation `json:"data"`
+}
+
+// PushReply is the reply to pushed readings. Accepted readings are durable. Rejected has
+// the first rejected readings, and RejectedTotal counts all.
+type PushReply struct {
+	Status        string            `json:"status"`
+	Accepted      int               `json:"accepted"`
+	RejectedTotal int               `json:"rejected_total"`
+	Rejected      []RejectedReading `json:"rejected"`
+}
+
+// RejectedReading is a pushed reading that was not stored. Index is its position in the
+// request, from 0. Field is the field at fault; empty if the reading as a whole is.
+type RejectedReading struct {
+	Index   int    `json:"index"`
+	Reason  string `json:"reason"`
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
