@@ -1,9 +1,9 @@
 // Package access authenticates and authorizes API calls, and audits changes. It covers scopes, rate limits,
 // quotas and sessions. Its sub-packages have accounts, keys, signatures, idempotency keys and the audit log.
 //
-// A call with a bearer key needs no query: keys and accounts are cached in memory. The cache is
-// refreshed four times a second, by the store's revision counter. Usage is counted in memory and
-// flushed in batches more than twice a second.
+// A call with a bearer key needs no query: keys and accounts are cached in memory. Four times a second, a
+// refresh reads the rows that have changed. Usage is counted in memory and flushed in batches more than twice
+// a second.
 package access
 
 import (
@@ -90,7 +90,7 @@ type Service struct {
 
 	cache    keyCache
 	follower *tablecache.Follower
-	sweptAt  time.Time     // last removal of expired keys; for load only
+	sweptAt  time.Time     // time of the last removal of expired keys; only load uses it
 	lookups  *rate.Limiter // limits refreshes for unknown keys
 	usage    *quota.Counters
 	metrics  *metrics
@@ -128,7 +128,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	var err error
 	parts.Go(func() { s.follower.Run(ctx) })
-	_ = s.Ready(ctx) // ctx ends the other parts, too
+	_ = s.Ready(ctx) // an error means that ctx has ended, which ends the other parts too
 	parts.Go(func() { err = s.usage.Run(ctx) })
 	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()

@@ -61,8 +61,8 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	return a, nil
 }
 
-// runner returns a runner that collects readings from new sources. A source never returns a reading twice.
-// The sources of an earlier runner would not return the readings which that runner failed to store.
+// runner returns a runner with new sources. A source never returns a reading twice. The sources of an earlier
+// runner would therefore omit the readings that the earlier runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {

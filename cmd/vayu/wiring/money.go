@@ -136,7 +136,6 @@ func (m *money) parts(c settings.Config) []lifecycle.Part {
 	}
 }
 
-// routes returns the endpoints of the services that move money.
 func (m *money) routes() []httpapi.Route {
 	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []httpapi.Route{m.callbacks.Route()})
 }

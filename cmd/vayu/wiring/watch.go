@@ -80,7 +80,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks repeats ledger checks while this instance is the leader. Only its metrics have the results.
+// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. At the end
+// it resets the metrics, so that only the leader reports results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -124,7 +125,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks repeats prove until ctx ends. The result of prove is false if a check was not completed.
+// repeatLedgerChecks calls prove, which checks the ledger, at intervals until ctx ends. It calls prove again
+// sooner if prove returns false, because the check was not completed.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

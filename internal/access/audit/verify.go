@@ -42,9 +42,9 @@ type Report struct {
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
 // previous row. Table audit_head names the last row, the head. An account with keys has a chain.
 //
-// In a process with the store's key, the head also has a valid MAC. Write access to the store
-// without the key does not suffice to cut rows off and reset the head. A MAC that was copied while
-// an earlier row was the last remains valid. Only a hash kept outside the store detects that.
+// In a process with the store's key, Verify also checks the MAC of the head. Write access to the store
+// without the key therefore does not suffice to cut rows off and reset the head. An old head with its own MAC
+// remains valid. Only a hash kept outside the store reveals that the old head was put back.
 func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Report)) error {
 	return verifyPages(ctx, db, account, verifyPage, report)
 }

@@ -59,7 +59,7 @@ type Counters struct {
 
 	// flushing is held from reading or writing totals in the store until they are merged into memory.
 	flushing sync.Mutex
-	period   string // of the last reading of totals
+	period   string // month of the last reading of totals
 	readAt   time.Time
 }
 

@@ -138,7 +138,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	d := &document{operations: map[string]map[string]*operation{}, refusals: c.components.Responses, router: mux.NewRouter().SkipClean(true)}
 	for template, members := range all.Paths {
 		d.operations[template] = map[string]*operation{}
-		delete(members, "parameters") // of the path
+		delete(members, "parameters") // these apply to all operations of the path
 		for name, member := range members {
 			o := new(operation)
 			if err := json.Unmarshal(member, o); err != nil {
