@@ -14,8 +14,8 @@ const (
 	// discoverEvery is how often the store is queried for due deliveries that are not
 	// scheduled here. They were retried by hand, resumed, or left by another instance.
 	discoverEvery = time.Second
-	// discoverShare is the least interval in durations of the query, whose cost grows with
-	// the number of subscriptions. maxDiscoverEvery limits that interval.
+	// discoverShare is the least interval of these queries, as a multiple of a query's duration,
+	// which grows with the number of subscriptions. maxDiscoverEvery limits the interval.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 	// claimRetry is the delay after a failed claim.
@@ -90,9 +90,9 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim claims deliveries for lanes with room, and reports whether there was a claim. It
-// claims nothing while the store cannot record outcomes. Their leases may have expired, so
-// their deliveries would be claimed and sent again.
+// claim claims deliveries for lanes with room, and reports whether there was a claim. While the
+// store cannot record outcomes, it claims nothing. Leases of deliveries whose outcomes wait may
+// have expired, so these deliveries would be claimed and sent again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false
@@ -159,7 +159,7 @@ func (s *Service) releaseExpired(ctx context.Context) {
 	}
 }
 
-// releaseAll releases leases, so that the deliveries are due again. After an error they
+// releaseAll releases leases, so that the deliveries are due again. After an error, the deliveries
 // are due when the leases expire.
 func (s *Service) releaseAll(ctx context.Context, works []*work) error {
 	byToken := map[string][]delivery.Row{}

@@ -33,7 +33,7 @@ var (
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
-// Claim leases due deliveries, the oldest due first. It skips rows that another instance
+// Claim leases due deliveries in the order of their due times. It skips rows that another instance
 // has leased or locked.
 func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease workqueue.Lease, now time.Time) ([]Claimed, error) {
 	all := make([]Claimed, len(wants))
@@ -106,8 +106,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf returns when a lane has a delivery due that is not leased by this claim; zero
-// for never.
+// nextOf returns the earliest due time of a lane's deliveries that this claim has not leased; zero
+// if there are none.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()

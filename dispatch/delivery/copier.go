@@ -54,7 +54,7 @@ type CopierConfig struct {
 type Copier struct {
 	CopierConfig
 
-	after      int64 // recorded_at of the last copied attempt, if positioned
+	after      int64 // recorded_at of the last copied attempt; valid if positioned is set
 	positioned bool
 	failures   *failurelog.Log
 	most       int

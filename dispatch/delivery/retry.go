@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// ErrNotFound is the problem of an id without a delivery of the caller.
+// ErrNotFound is the problem if the caller has no delivery with the given id.
 var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such delivery.")
 
 // Original is a delivery that is retried manually.

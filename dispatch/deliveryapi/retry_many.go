@@ -77,8 +77,8 @@ const (
 		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
 )
 
-// retriable returns the query for the oldest failed deliveries of a filter. It selects
-// one more than a call retries.
+// retriable returns the query for the oldest failed deliveries of a filter. It selects one delivery
+// more than a call retries.
 func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	q := query{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {

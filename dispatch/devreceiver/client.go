@@ -19,7 +19,7 @@ import (
 
 // Client creates and deletes the subscription of a run.
 type Client struct {
-	// API is where the service answers: https, or http on this machine.
+	// API is the URL of the service: https, or http on this machine.
 	API string
 	// Key is an API key with the scope webhooks:manage.
 	Key string

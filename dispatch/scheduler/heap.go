@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// timed is an element of a timeHeap: the time that orders it, and its index there; -1 for none.
+// timed is an element of a timeHeap. at is the time that orders it. position points to its index in
+// the heap, which is -1 for an element outside of the heap.
 type timed interface {
 	at() time.Time
 	position() *int
@@ -22,7 +23,7 @@ func (h *timeHeap[E]) first() (e E) {
 	return e
 }
 
-// update inserts, moves or removes an element.
+// update inserts an element or moves it to its place. If in is false, it removes the element.
 func (h *timeHeap[E]) update(e E, in bool) {
 	switch index := *e.position(); {
 	case in && index >= 0:

@@ -32,8 +32,8 @@ type reading struct {
 	ctx        context.Context //nolint:containedctx // a reading is made for one look
 	now        time.Time
 	generation *generation
-	lists      map[string][]schema.EventType // by their text: most subscriptions share a few
-	unreadable map[string]error              // secrets, by subscription id
+	lists      map[string][]schema.EventType // by their text; most subscriptions share a few lists
+	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
 // query runs do with its own timeout, because a full read may take long.
@@ -55,8 +55,8 @@ func (r *reading) since(revision int64) error {
 	})
 }
 
-// all reads all subscriptions except those deleted long ago, page by page. The next
-// refresh reads changes made between two pages.
+// all reads all subscriptions, except those deleted long ago, page by page. The next refresh reads
+// the changes that are made between two pages.
 func (r *reading) all() error {
 	after := ""
 	for {

@@ -109,7 +109,7 @@ type Cache struct {
 
 	snapshot atomic.Pointer[Snapshot]
 	follower *tablecache.Follower
-	deleted  []deletedEntry // deleted subscriptions still in memory; for read only
+	deleted  []deletedEntry // deleted subscriptions still in memory; only the method read uses it
 	metrics  *metrics
 }
 
@@ -136,7 +136,7 @@ func New(c Config) (*Cache, error) {
 func (b *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // ctx ends the other part, too
+	_ = b.Ready(ctx) // an error means that ctx has ended, which ends the other part too
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil
