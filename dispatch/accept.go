@@ -53,7 +53,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // bounded, because ten thousand subscriptions turn a batch into millions of deliveries
+	var group []order // its length is bounded, because ten thousand subscriptions turn a batch into millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -83,8 +83,8 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// sortByFanOut sorts a batch by the number of deliveries of each account. So an account with
-// thousands of deliveries does not delay others. The order within an account is kept.
+// sortByFanOut sorts a batch so that the accounts with the fewest deliveries come first. So an
+// account with thousands of deliveries does not delay others. The order within an account is kept.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {

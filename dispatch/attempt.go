@@ -89,7 +89,7 @@ var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
 // post builds the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
-	// One backing array saves allocations.
+	// The headers share one backing array, which saves allocations.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
 		"Content-Type": contentType, "User-Agent": userAgent,

@@ -74,8 +74,8 @@ type Service struct {
 	mu    sync.Mutex
 	queue *scheduler.Queue[*work]
 
-	sendSignal       chan struct{} // wakes send
-	claimSignal      chan struct{} // wakes claimLoop
+	sendSignal       chan struct{} // wakes the method send
+	claimSignal      chan struct{} // wakes the method claimLoop
 	outcomes         chan *delivery.Outcome
 	attempts         sync.WaitGroup
 	stopping         atomic.Bool
@@ -126,7 +126,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() { s.send(ctx) })
 	loops.Wait()
 	s.stopping.Store(true)
-	s.attempts.Wait() // each ends by its own timeout
+	s.attempts.Wait() // each attempt ends by its own timeout
 	last := time.AfterFunc(recordDrain, func() { close(s.stopped) })
 	defer last.Stop()
 	close(s.outcomes)

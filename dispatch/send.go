@@ -62,7 +62,8 @@ func (s *Service) untilNextStart() time.Duration {
 	return idleTimer
 }
 
-// claimLoop claims due deliveries and releases expired ones until ctx ends.
+// claimLoop claims due deliveries until ctx ends. It also releases buffered deliveries whose lease is
+// too short.
 func (s *Service) claimLoop(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()

@@ -27,7 +27,6 @@ const (
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
 )
 
-// Statements for all lanes together.
 var (
 	leases       = workqueue.NewLeases("delivery", "id")
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds new and changed deliveries for SSE streams.
+// Feed finds new and changed deliveries for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
 // Kinds returns the kind of notices that a Feed sends: deliveries. It implements sse.Feed.

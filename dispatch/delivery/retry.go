@@ -49,7 +49,7 @@ func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (O
 	return d, nil
 }
 
-// DeletedWebhook is the problem of a retry to a deleted subscription.
+// DeletedWebhook returns the problem of a retry to a deleted subscription.
 func DeletedWebhook(id string) error {
 	return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+id+" was deleted.")
 }

@@ -69,12 +69,12 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 	}
 }
 
-// indexedFailed reports whether an index of failed deliveries fits. An event needs none,
-// because its deliveries are few and have their own index.
+// indexedFailed reports whether the query can use an index of failed deliveries. A query for one
+// event does not need it, because the few deliveries of an event have their own index.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed returns the conditions without an index. An index for them would be used
-// rarely, and updated with each change of state.
+// unindexed returns the conditions that no index serves. Such an index would be used rarely, and
+// updated with each change of state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
@@ -115,8 +115,8 @@ func (f *filter) types(q *query) {
 	q.text += ")"
 }
 
-// query returns the statement for one row more than the limit. floor is the lowest id; ""
-// for none.
+// query returns the statement for a page. It reads one row more than the limit, to detect a next
+// page. floor is the lowest id; "" for none.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)

@@ -16,9 +16,9 @@ const (
 	// healthMost bounds the deliveries that determine a webhook's health. With eight
 	// attempts each, that is 8,000 rows found by key.
 	healthMost = 1000
-	// healthRecent is how many of the newest attempts decide between healthy and
-	// degraded. Fewer would ignore a single failure at once. More would keep a repaired
-	// endpoint degraded for hours.
+	// healthRecent is how many of the newest attempts decide between healthy and degraded. With
+	// fewer, a single failure would soon have no effect. With more, a repaired endpoint would stay degraded
+	// for hours.
 	healthRecent = 20
 	// failingFrom is how many of the newest attempts in a row must have failed for a webhook to be
 	// failing. The first three attempts of a delivery take 40 s. A restart of the receiver makes

@@ -11,8 +11,8 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// maxRemembered bounds the memory of a listener that runs for long, to one or two
-// megabytes.
+// maxRemembered is how many events the listener remembers. It bounds the memory of a long run to
+// one or two megabytes.
 const maxRemembered = 10_000
 
 // delivery is a delivery that the listener has received, and the reply to it.

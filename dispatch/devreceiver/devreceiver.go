@@ -42,7 +42,7 @@ type Config struct {
 	Client *Client
 	// Program is the name of this program in printed commands; "" for vayu.
 	Program string
-	// Out gets text for a person, in which senders cannot control the terminal.
+	// Out gets the text for a person. Control characters from senders are escaped.
 	Out io.Writer
 	Now func() time.Time
 }

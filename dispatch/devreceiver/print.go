@@ -153,7 +153,7 @@ func failed(text string) string {
 	switch {
 	case strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate"):
 		return oneLine(who) + " does not " + believes
-	case strings.Contains(why, "bad record MAC"): // OpenSSL's alert in TLS 1.3 is not encrypted
+	case strings.Contains(why, "bad record MAC"): // caused by the unencrypted alert that OpenSSL sends in TLS 1.3
 		return oneLine(who) + " seems not to " + believes
 	}
 	return "a connection from " + oneLine(who) + " failed before it brought anything: " + oneLine(why)

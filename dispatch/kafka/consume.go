@@ -41,7 +41,7 @@ type reader struct {
 	ctx     context.Context // of Consume
 	process Process
 	conns   *broker.Tracker
-	// Failures that are logged once until they recover.
+	// These logs report a failure once until it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
 

@@ -21,7 +21,7 @@ const (
 	fetchBytes = 1 << 20
 )
 
-// partition reads one partition until the next rebalance, which ends its generation.
+// partition reads one partition during a generation (the time between two rebalances).
 type partition struct {
 	*generation
 

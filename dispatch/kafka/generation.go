@@ -29,7 +29,7 @@ type generation struct {
 	over          context.Context // ends with the generation or with Consume
 	working       context.Context // ends at most grace after over, or with Consume
 	messages      chan kafka.Message
-	lagGeneration int // number of this generation in lag
+	lagGeneration int // number of this generation in the struct lag
 }
 
 // serve consumes messages until the generation is over.

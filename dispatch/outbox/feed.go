@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Feed finds new events for SSE streams.
+// Feed finds new events for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
 // Kinds returns the kind of notices that a Feed sends: events. It implements sse.Feed.

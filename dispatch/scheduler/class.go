@@ -146,7 +146,7 @@ func (q *Queue[T]) enqueue(l *lane[T]) {
 }
 
 // pickLane removes and returns the next lane that may send; nil if there is none. It tries the
-// classes in order. Every reverseEvery calls, it tries them in reverse order.
+// classes in order, but in one of reverseEvery calls in reverse order.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {

@@ -29,7 +29,7 @@ const (
 // reading is the state of one refresh.
 type reading struct {
 	*Cache
-	ctx        context.Context //nolint:containedctx // a reading is made for one look
+	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
 	now        time.Time
 	generation *generation
 	lists      map[string][]schema.EventType // by their text; most subscriptions share a few lists
@@ -51,7 +51,7 @@ func (r *reading) revision() (n int64, err error) {
 // since reads changes after a revision.
 func (r *reading) since(revision int64) error {
 	return r.query(func(view sqlstore.View) error {
-		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // indexed
+		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // the column revision is indexed
 	})
 }
 

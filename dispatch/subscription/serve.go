@@ -133,7 +133,7 @@ func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
-	if err == nil { // also for a stored reply, which may be sent while the first is delayed
+	if err == nil { // also for a stored reply, which may be sent while the first reply is delayed
 		sleep.For(c.Context(), rotateDelay)
 	}
 	return resp, err

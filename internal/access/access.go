@@ -45,7 +45,7 @@ type Settings struct {
 	AccountFactor int              `yaml:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
 	MaxKeys       int              `yaml:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
 	Plans         map[string]int64 `yaml:"plans" help:"calls per month of each plan; 0 for no limit"`
-	// AuditHeads is the file to which the service copies heads of the audit log.
+	// AuditHeads is the file to which the service copies heads (hashes of the last rows) of the audit log.
 	AuditHeads string `yaml:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
 }
 

@@ -36,7 +36,7 @@ type air struct {
 	metrics *runner.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
-	onFirstAnswers func() // called once, at the first answers of the sandbox
+	onFirstAnswers func() // called once, when the sandbox has its first answers
 	once           sync.Once
 	prepared       chan struct{} // closed when the tables are up to date
 }

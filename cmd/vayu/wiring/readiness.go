@@ -119,7 +119,7 @@ func (s *Service) checkStores(ctx context.Context) map[string]string {
 	if s.UsesClickHouse() {
 		check("clickhouse", func() string { return storeStatus(s.db.Conn().Ping(ctx), "does not answer") })
 	}
-	check("state", func() string { // the API still answers without it, because keys are cached
+	check("state", func() string { // without the state store, the API still answers, because keys are cached
 		return storeStatus(s.state.Check(ctx), "does not answer, or cannot write")
 	})
 	if s.Has(settings.RoleDispatch) && s.webhooks.log != nil {

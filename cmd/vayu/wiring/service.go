@@ -61,7 +61,7 @@ type Service struct {
 	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string         // URL of the API; empty until it listens
-	readyCache   readinessCache // store checks of the readiness probe
+	readyCache   readinessCache // cached store checks of the readiness probe
 	draining     atomic.Bool    // a stop was requested, so readiness probes fail
 }
 

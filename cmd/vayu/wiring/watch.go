@@ -37,7 +37,7 @@ const (
 type watcher struct {
 	service        *Service
 	up             *prometheus.GaugeVec // by store
-	faults         atomic.Int64         // of the last ledger check
+	faults         atomic.Int64         // faults that the last ledger check found
 	verified       atomic.Int64         // time of the last completed ledger check, Unix seconds
 	ledgerFailures *failurelog.Log
 	headFailures   *failurelog.Log

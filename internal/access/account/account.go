@@ -21,8 +21,8 @@ type Record struct {
 	Name      string
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
-	// NameTolerance is the least score, 0 to 100, of a passing name in verifications that set none.
-	// If it is not valid, the service's default applies.
+	// NameTolerance is the least score, 0 to 100, with which a name passes a verification that sets no
+	// tolerance. If it is not valid, the service's default applies.
 	NameTolerance sql.NullInt64
 	CreatedAt     time.Time
 }

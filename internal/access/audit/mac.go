@@ -22,8 +22,8 @@ const (
 	// keyedName names a row of table setting: the time from which heads of audit chains have a MAC. The value
 	// is microseconds since 1970, a dot, and a MAC of the number.
 	keyedName = "audit_heads_keyed"
-	// keyedGrace is the period after that time in which heads without a MAC are accepted and get one. During an
-	// upgrade, instances of an earlier version still write heads without a MAC.
+	// keyedGrace is the period after the recorded time in which heads without a MAC are accepted and get one.
+	// During an upgrade, instances of an earlier version still write heads without a MAC.
 	keyedGrace = 7 * 24 * time.Hour
 )
 

@@ -27,7 +27,7 @@ type day struct {
 // bounded.
 type operation struct{ method, path string }
 
-// String returns the name of an operation in usage_day.
+// String returns the name of an operation in table usage_day.
 func (o operation) String() string { return o.method + " " + o.path }
 
 // counter counts the calls of one operation on one day. The part in written is in the store.

@@ -47,7 +47,7 @@ type Counters struct {
 	Config
 
 	metrics *metrics
-	warned  sync.Map // plans without a limit that are already logged
+	warned  sync.Map // plans that are not configured and already logged
 
 	mu        sync.Mutex // guards the fields below
 	accounts  map[string]*Account

@@ -27,7 +27,7 @@ type document struct {
 	// refusals has the error replies that any request can get, by status. Requests with a path outside the
 	// contract get them too.
 	refusals map[string]*reply
-	router   *mux.Router // to path templates
+	router   *mux.Router // finds the path template of a path
 }
 
 // reference is a $ref to a component, in place of a description; empty for none.

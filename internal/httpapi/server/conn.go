@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net.Conn
 	head    *HeaderBlock // header lines for the next reply; nil for none
-	matched int          // bytes of lengthName that the last read bytes match; only for the reading goroutine
+	matched int          // how much of lengthName the last read bytes match; only for the reading goroutine
 	length  atomic.Bool  // whether a Content-Length was read
 }
 

@@ -175,7 +175,7 @@ type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
 	unknown   int64  // the connection broke during the commit
-	failure   error  // the first
+	failure   error  // the first failure
 	target    string // target of the events
 }
 
