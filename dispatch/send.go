@@ -214,7 +214,7 @@ func (s *Service) untilNextClaim() time.Duration {
 	return idleTimer
 }
 
-// discover finds lanes with due deliveries in the store until ctx ends.
+// discover finds lanes (queues of endpoints) with due deliveries in the store until ctx ends.
 func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()

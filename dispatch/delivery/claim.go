@@ -15,7 +15,7 @@ import (
 // row is claimed again. By then the other transaction has leased the row or rolled back.
 const lockedPause = time.Second
 
-// selectDue finds due deliveries of a lane by the index delivery_due.
+// selectDue finds due deliveries of a lane (one subscription) by the index delivery_due.
 const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
@@ -106,7 +106,7 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 }
 
 // nextOf returns the earliest due time of a lane's deliveries that this claim has not leased; zero
-// if there are none.
+// if there are none. A lane is one subscription.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()

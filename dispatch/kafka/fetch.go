@@ -30,7 +30,7 @@ type partition struct {
 	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not
 }
 
-// fetch reads until the generation is over and reconnects after failures.
+// fetch reads until the generation (time between rebalances) is over. It reconnects after failures.
 func (p *partition) fetch() {
 	for pause := newBackoff(p.pace.retry); ; {
 		before := p.offset

@@ -32,7 +32,7 @@ type generation struct {
 	lagGeneration int // number of this generation in the struct lag
 }
 
-// serve consumes messages until the generation is over.
+// serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
 	// The member rejoins the group after all functions that gen has started have ended. The worker
 	// is this goroutine, so that a panic of process reaches the caller of Consume.

@@ -31,7 +31,7 @@ func classOf(e Result) class {
 	return quick
 }
 
-// group has the lanes of one class and the counts of their items.
+// group has the lanes (queues of endpoints) of one class and the counts of their items.
 type group[T any] struct {
 	ring     ring[T]            // lanes that could send, in round-robin order
 	due      timeHeap[*lane[T]] // lanes for which the store has deliveries
@@ -145,8 +145,8 @@ func (q *Queue[T]) enqueue(l *lane[T]) {
 	}
 }
 
-// pickLane removes and returns the next lane that may send; nil if there is none. It tries the
-// classes in order, but in one of reverseEvery calls in reverse order.
+// pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if there is
+// none. It tries the classes in order, but in one of reverseEvery calls in reverse order.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {

@@ -12,7 +12,7 @@ type timed interface {
 	position() *int
 }
 
-// timeHeap orders lanes or hosts by time.
+// timeHeap orders lanes (queues of endpoints) or hosts by time.
 type timeHeap[E timed] struct{ all []E }
 
 // first returns the earliest element; the zero value for none.

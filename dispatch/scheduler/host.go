@@ -14,8 +14,8 @@ const proofLasts = 10 * time.Minute
 // 2 s within which a due attempt must start.
 const tokenRecheck = time.Second
 
-// host has the limits that all lanes with one host and port share. addBuffered and addInFlight do
-// nothing on nil.
+// host has the limits that all lanes (queues of endpoints) with one host and port share.
+// addBuffered and addInFlight do nothing on nil.
 type host[T any] struct {
 	name        string
 	lanes       int
@@ -52,8 +52,9 @@ func (h *host[T]) totalInFlight() (n int) {
 	return n
 }
 
-// assignHost assigns a lane to the current host of its endpoint, whose URL may change. A
-// lane with attempts in flight keeps its host until they end, so that the counts stay right.
+// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, whose URL
+// may change. A lane with attempts in flight keeps its host until they end, so that counts stay
+// right.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
@@ -175,7 +176,7 @@ func (q *Queue[T]) unpark(h *host[T]) {
 	}
 }
 
-// wake lets waiting lanes of a host send and claim.
+// wake lets waiting lanes (queues of endpoints) of a host send and claim.
 func (q *Queue[T]) wake(h *host[T]) {
 	if h == nil {
 		return

@@ -52,7 +52,7 @@ const (
 	maxLaneRows = 64
 )
 
-// Queue schedules items of type T in lanes. It is not safe for concurrent use.
+// Queue schedules items of type T in lanes, one per endpoint. It is not safe for concurrent use.
 type Queue[T any] struct {
 	limits        Limits
 	lanes         map[string]*lane[T]

@@ -15,7 +15,7 @@ type record struct {
 	Subscription
 
 	lastFour string
-	previous sql.NullInt64 // end of the grace of the previous secret
+	previous sql.NullInt64 // end of the grace period of the previous secret
 
 	reached, most, failed sql.NullInt64 // columns of table webhook_backlog
 }

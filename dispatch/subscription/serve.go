@@ -42,7 +42,7 @@ func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 func (b *Cache) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
-		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and the follower retries
+		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and the background refresh retries
 	}
 	return resp, err
 }

@@ -46,7 +46,7 @@ type Limits struct {
 	Others  int            // of a plan that Plans lacks
 }
 
-// of returns the limit of an account with a plan in a world.
+// of returns the limit of an account with a plan in a world (live or sandbox).
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:
@@ -75,7 +75,7 @@ type Subscription struct {
 	ClearNumbers bool
 
 	createdAt int64 // microseconds
-	// secrets are the current secret and, during the grace of a rotation, the previous one.
+	// secrets are the current secret and, during the grace period of a rotation, the previous one.
 	// They are empty if the current secret cannot be decrypted.
 	secrets       []string
 	previousUntil int64 // microseconds

@@ -149,5 +149,5 @@ func (s *Service) allowList(of, list string) []netip.Prefix {
 
 // refresh calls Refresh after a committed change. It ignores the error, because the change is durable.
 func (s *Service) refresh(ctx context.Context) {
-	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; the follower logs it
+	_ = s.Refresh(context.WithoutCancel(ctx)) // a metric and the log record the error
 }

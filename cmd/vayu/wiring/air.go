@@ -41,8 +41,9 @@ type air struct {
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir creates the roll-ups of both worlds, and checks the configuration of their sources. The live world
-// has the configured sources, and the sandbox has only the simulator.
+// newAir creates the roll-ups of both worlds (they compute hourly and daily values), and checks the
+// configuration of the sources. The live world has the configured sources, and the sandbox has only the
+// simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {

@@ -97,8 +97,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
-// that a later change of the file can be detected.
+// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends. It logs
+// the hash of each copy, so that a later change of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)

@@ -38,8 +38,8 @@ type webhooks struct {
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services that deliver events, except the outbox. The outbox is created earlier,
-// because access control needs it.
+// newWebhooks creates the services that deliver events, except the outbox (table of unpublished events). The
+// outbox is created earlier, because access control needs it.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()

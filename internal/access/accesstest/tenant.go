@@ -45,7 +45,7 @@ type Tenant struct {
 	Keys [len(schema.Worlds)]string
 }
 
-// In returns the tenant as the owner of data in a world.
+// In returns the tenant as the owner of data in a world (live or sandbox).
 func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a.ID, World: w} }
 
 // AddTenant creates an account and its keys.

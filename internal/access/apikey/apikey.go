@@ -99,7 +99,7 @@ type newKey struct {
 	revision int64
 }
 
-// countActive counts the active keys of an account in a world. Both SELECTs can use the index api_key_active.
+// countActive counts active keys in a world (live or sandbox). Both SELECTs can use the index api_key_active.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
@@ -234,8 +234,8 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	return k, nil
 }
 
-// List returns at most limit keys of an account's world, newest first, starting after the key
-// with id after; "" starts at the newest.
+// List returns at most limit keys of an account's world (live or sandbox), newest first. It starts after the
+// key with id after, or at the newest for "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,

@@ -29,7 +29,7 @@ type Head struct {
 	At      time.Time `json:"at"`   // when it was copied
 }
 
-// chainKey identifies the audit chain of an account in a world.
+// chainKey identifies the audit chain of an account in a world (live or sandbox).
 type chainKey struct{ account, world string }
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }

@@ -114,7 +114,7 @@ func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 
 var errKeyedRemoved = fmt.Errorf("heads of the audit log have a MAC, and the setting %s, which records since when, was removed", keyedName)
 
-// keyAll adds a MAC to every head that has none.
+// keyAll adds a MAC to every head (last row of a chain) that has none.
 func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	type head struct {
 		chainKey

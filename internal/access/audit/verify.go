@@ -93,7 +93,7 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head has a MAC although the setting that records MACs is missing.
+// anyKeyed fails if a head (last row) has a MAC although the setting that records MACs is missing.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
@@ -171,7 +171,7 @@ func (c *chain) verify(view sqlstore.View) error {
 	return nil
 }
 
-// headless verifies a chain without a head: it must have no rows.
+// headless verifies a chain without a row in table audit_head: the chain must be empty.
 func (c *chain) headless(view sqlstore.View) error {
 	var first sql.NullInt64
 	err := view.QueryRow(`SELECT MIN(a.seq) FROM audit a WHERE a.account_id = $1 AND a.mode = $2

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// day is the usage of an account on one day (UTC) in one world.
+// day is the usage of an account on one day (UTC) in one world (live or sandbox).
 type day struct {
 	account *Account
 	world   schema.World
