@@ -13,9 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// chunk is the work of one pass, which runs every statement once. It covers a range
-// of hours, including from and to, for some stations. The number of readings in a
-// chunk is limited. This limits the memory of a pass in a long backfill.
+// chunk is the work of one pass, which runs every statement once. It covers the
+// hours `from` to `to` (both included) of some stations. The number of readings in
+// a chunk is limited, which limits the memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
@@ -41,7 +41,7 @@ type plan struct {
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	means       int8   // value of the column `means`: meansDone, or 0
-	// tested is the start of a run of [Rollup.TestSeries]; zero for other roll-ups.
+	// tested is when the tests of [Rollup.TestSeries] began; zero without them.
 	tested time.Time
 	// last is the end of the previous roll-up. Results of quality tests that were
 	// stored after this time may not be in the means yet. For example, a roll-up
@@ -74,9 +74,9 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 // retention is how long readings and hours are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the instant after which the input of a row is still stored as a
-// whole. It is two days after the limit of the retention. Rolling means and the end
-// of an Indian day need these two days.
+// oldest returns the time after which all readings that a row depends on are still
+// stored. A row may depend on readings of the two days before it, because of its
+// rolling means and its Indian day.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -306,9 +306,9 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// firstReading returns the earliest time that a reading of the chunk's first hour
-// can have. It is one second after the hour before, whose readings may be in
-// another part of the table.
+// firstReading returns the earliest time of a reading in the chunk's first hour,
+// which ends at `from`. The added second excludes the end of the hour before, which
+// may be in another part of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
 // lastReading returns the end of the last hour that has readings of the chunk. The
@@ -324,8 +324,8 @@ func (c *chunk) with(others []string) []string {
 }
 
 // split splits chunks that have too many stations for one request. If the stations
-// of a city are in two parts, both parts compute the city. The second part uses the
-// values of all stations, so its result is correct.
+// of a city are in two parts, both parts compute the city. The second result is
+// correct, because it includes the stations of both parts.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is the age up to which readings are tested by [Rollup.TestSeries],
-// after their hours are computed. The tests thus do not delay current indices.
-// Older readings arrive in large numbers. They are tested before their hours are
+// recentWindow is the maximum age of readings that [Rollup.TestSeries] tests after
+// their hours are computed. These tests thus do not delay current indices. Older
+// readings arrive in large numbers. They are tested before their hours are
 // computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
@@ -132,7 +132,7 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether c includes all work of the chunk one, which has a single
+// covers reports whether c includes all work of another chunk, which has a single
 // station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])

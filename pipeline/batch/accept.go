@@ -55,9 +55,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted;
-// leave ends the exclusion. Parsing 10,000 records occupies a core for some 20 ms. Without the
-// wait, forty such batches at once would slow down paid calls.
+// enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted. The
+// caller must call leave afterwards. Parsing 10,000 records occupies a core for some 20 ms. Without
+// the wait, forty such batches at once would slow down paid calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:

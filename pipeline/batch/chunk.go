@@ -57,9 +57,10 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks, at most the numbers in wants and maxBytes of records. It leases the
-// first chunk even if that is larger. whole is false if maxBytes excluded a due chunk. If whole is
-// true, an account with fewer chunks than requested has no other due chunks.
+// claim leases due chunks: for each account at most the number in wants, and in total at most
+// maxBytes of records. It leases the first chunk even if that is larger. whole is false if maxBytes
+// excluded a due chunk. If whole is true, an account with fewer chunks than requested has no other
+// due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -94,8 +95,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. It adds their batches in the
-// state queued to the map queued.
+// dueOf returns the due chunks of an account, without their records. It adds the ids of batches
+// that are not yet processing to the map queued.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}

@@ -57,7 +57,7 @@ func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	case schema.BatchCompleted:
 		text += " AND state = 'completed' AND emptied_at IS NULL"
 		if k.Retention > 0 {
-			text += " AND finished_at + 0 > " + expiredBefore(k, now) // the sum avoids batch_kept, which has the batches of all accounts
+			text += " AND finished_at + 0 > " + expiredBefore(k, now) // + 0 prevents the use of batch_kept, an index over all accounts
 		}
 	case schema.BatchExpired:
 		text += " AND state = 'completed' AND finished_at <= " + expiredBefore(k, now)

@@ -16,14 +16,15 @@ type lane struct {
 	chunks      int      // leased chunks
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
-	lastLeased  uint64   // number of the last lease
+	lastLeased  uint64   // value of worker.leases when chunks were last leased
 	// failures is the number of failures since the last success. While it is not 0, the lane tries
 	// one record at a time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. The time is the end of a pause, or zero.
+// canStart reports whether a record of the lane can start. If a pause prevents it, the time is the
+// end of the pause; else zero.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:

@@ -39,8 +39,8 @@ var defaultTiming = timing{
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
-// worker processes the batches of one kind. Only the goroutine of run uses the fields from
-// scheduler on. Other goroutines send it functions through completions.
+// worker processes the batches of one kind. Only the goroutine that executes run uses the fields
+// from scheduler to stopping. Other goroutines send it functions through the channel completions.
 type worker struct {
 	*Service
 

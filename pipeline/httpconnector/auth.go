@@ -45,7 +45,7 @@ func newAuth(s *section.Section) auth {
 	return a
 }
 
-// checkValue refuses characters that a header cannot hold.
+// checkValue reports a fault for characters that a header cannot hold.
 func checkValue(s *section.Section, key, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		s.Faultf(key, "cannot stand in a header")

@@ -8,7 +8,7 @@ import (
 	"vayu/pipeline/httpconnector/section"
 )
 
-// Clock skew tolerated in callbacks, and its limits. Spec 5.4 sets the default for our own webhooks.
+// Tolerated clock skew of callbacks. The default is that of our own webhooks (spec 5.4).
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second

@@ -17,8 +17,8 @@ import (
 // was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
-// ErrNotCalled means that no call was attempted, because the breaker is open or half-open with
-// a probe in flight. It carries no information about the call, which can be made later.
+// ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a
+// probe in flight. The call can be made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // Outcome is the result of a call, as a metric label.
@@ -126,7 +126,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connectionError describes a connection failure without quoting the other side.
+// connectionError describes a connection failure without quoting the server.
 func connectionError(err error, sent bool) error {
 	var (
 		dns       *net.DNSError

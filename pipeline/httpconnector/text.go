@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// CallbackProblem returns the reply to a callback that Receive refused. It quotes nothing of
-// the request.
+// CallbackProblem returns the reply to a callback that [Client.Receive] rejected. It quotes
+// nothing of the request.
 func CallbackProblem(err error) *schema.Problem {
 	switch {
 	case errors.Is(err, ErrNoSignature):

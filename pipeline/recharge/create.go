@@ -38,7 +38,7 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 	return rec, replayed, err
 }
 
-// never is for a full wait, which no update ends early.
+// never is the condition of a full wait: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
 // createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
@@ -148,11 +148,12 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the field of problems that the client can avoid by another operator.
+// fieldOperator is the field of problems that the client can solve by naming another
+// operator.
 const fieldOperator = "operator"
 
-// errUnserved returns the problem for an operator without a connection. It is final until
-// the configuration has one.
+// errUnserved returns the problem for an operator without a connection. It is final until the
+// configuration has such a connection.
 func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
 		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",

@@ -29,8 +29,8 @@ type job struct {
 	done  chan<- settle.Effect // receives the result; may be nil
 }
 
-// runJob makes the call of a job and the immediate follow-up calls, and releases the slot. Run
-// waits for it at the end.
+// runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
+// When the service stops, Run waits for runJob.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	var out settle.Effect

@@ -97,7 +97,7 @@ func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
 }
 
-// sameNumber reports whether a recharge is of the given number, also if it is masked.
+// sameNumber reports whether a recharge has the given number, even if the stored one is masked.
 func (s *Service) sameNumber(r *record.Record, number string) bool {
 	if r.Digest == nil {
 		return r.Number == number

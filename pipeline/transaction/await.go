@@ -12,7 +12,7 @@ type Update[R any] struct {
 }
 
 // Await waits until a pending transaction is final, for the time wait at most, and returns
-// the newest record. It returns early after an update that is enough.
+// the newest record. It returns early after an update for which enough returns true.
 func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
 	enough func(Update[R]) bool,
 ) R {

@@ -34,7 +34,7 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	return f, name, faults.Problem()
 }
 
-// oneOf is "a, b or c".
+// oneOf joins texts: "a, b or c".
 func oneOf(states []string) string {
 	var b strings.Builder
 	for i, s := range states {

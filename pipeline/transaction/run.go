@@ -49,8 +49,8 @@ func Every(ctx context.Context, interval time.Duration, do func(context.Context)
 	}
 }
 
-// countPending returns a query without GROUP BY mode. For that, SQLite would read the whole
-// table along an index that is sorted by mode.
+// countPending returns a query that counts by CASE. With GROUP BY mode, SQLite would read the
+// whole table along an index that is sorted by mode.
 func (t *Table[R, P]) countPending() string {
 	return `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'live' AND id < $1 THEN 1 END),
 		count(CASE WHEN mode = 'sandbox' THEN 1 END), count(CASE WHEN mode = 'sandbox' AND id < $1 THEN 1 END)

@@ -1,4 +1,5 @@
-// Package transaction is the life cycle that recharges and verifications share. A transaction
+// Package transaction has the life cycle that recharges and verifications share. A
+// transaction
 // is a row, which is durable before the first call of its provider. Calls, callbacks and
 // enquiries bring it to a final state, which requests wait for. Each kind has its own table,
 // its own transitions and its own events.
@@ -46,7 +47,7 @@ func (b *Base) Shared() *Base { return b }
 // InBatch reports whether a transaction is a batch item.
 func (b *Base) InBatch() bool { return b.Batch.Batch != "" }
 
-// Record is a pointer to a record R of some kind.
+// Record is the type constraint of a pointer to a record R of some kind.
 type Record[R any] interface {
 	*R
 

@@ -62,8 +62,8 @@ func summaryOf(r *Record, noted bool) *transaction.Summary {
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// A retried row without steps was stored before steps were; its calls are unknown. A row that
-	// was given up has no answer.
+	// A retried row without steps is from a version without timelines: its calls are unknown. A
+	// row that was given up has no answer.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

@@ -6,14 +6,14 @@ import "fmt"
 // mg/m³ for CO, ppb for NOx).
 type limit struct {
 	parameter string
-	// Instruments measure from least to full. A value outside this range is
-	// suspect.
+	// least and full are the ends of the instruments' range. A value outside this
+	// range is suspect.
 	least, full float64
 	// A value above most or below floor is impossible, so it fails.
 	floor, most float64
-	// spike is how much a spike is at least above or below both readings beside it.
-	// This distance must also exceed the difference between the readings beside it,
-	// and half of the larger one.
+	// spike is the minimum difference between a spike and each of the two readings
+	// beside it. The difference must also exceed the difference between these two
+	// readings, and half of the larger one.
 	spike float64
 	// jump is the smallest difference of two successive readings that is suspect.
 	// In addition, one reading must be more than twice the other.
@@ -58,14 +58,15 @@ var limits = [...]limit{
 
 // Thresholds that are the same for all parameters.
 const (
-	// gapMinutes is the minimum length of a gap between two readings, in addition
-	// to the averaging interval. One whole hour is missing.
+	// gapMinutes is how much longer than the averaging interval a gap between two
+	// readings is at least. One whole hour is missing.
 	gapMinutes = 60
 	// spikeMinutes is the maximum length of a spike. It is the length of one hourly
 	// value, even if a source repeats that value every 15 minutes.
 	spikeMinutes = 60
-	// nextMinutes is how far the second reading before or after a reading may be:
-	// two hourly readings. These readings show how much values vary at the station.
+	// nextMinutes is the maximum time between a reading and the second reading
+	// before or after it: two hourly readings. The second readings show how much
+	// values vary at the station.
 	nextMinutes = 120
 	// flatMinutes is the minimum length of a flat line. Of 3 million readings of 15
 	// CAAQM stations in 2020, 0.3 % belong to a value that is repeated for four

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// duplicate is a record whose ref_id an earlier record of the batch has.
+// duplicate is a record that has the same ref_id as an earlier record of the batch.
 type duplicate struct {
 	index, first int // of the record, and of the first one with its ref_id
 }
@@ -38,8 +38,8 @@ func (p *Chunk) Text(body []byte) []byte {
 
 var errDuplicates = errors.New("the list of duplicates is damaged")
 
-// CutDuplicates splits the stored text of a chunk into its records and its duplicates. The map has,
-// for the index of each duplicate, the index of the first record with the same ref_id.
+// CutDuplicates splits the stored text of a chunk into its records and its duplicates. The map
+// leads from the index of a duplicate to the index of the first record with the same ref_id.
 func CutDuplicates(text []byte) (records []byte, duplicates map[int]int, err error) {
 	if len(text) == 0 || text[0] != duplicatesMark {
 		return text, nil, nil

@@ -1,5 +1,5 @@
 // Package item defines what package batch processes: kinds of batches, and the records of a batch.
-// A record begins once, and then finishes once. Or it is rejected without beginning.
+// A record either begins once and then finishes once, or it is rejected.
 package item
 
 import (
@@ -81,7 +81,7 @@ func (k *Kind) States() []schema.BatchState {
 	return schema.BatchStates
 }
 
-// StatesText returns those states as text, for messages.
+// StatesText returns the states of [Kind.States] as text, for messages.
 func (k *Kind) StatesText() string {
 	if k.Retention == 0 {
 		return "queued, processing or completed"

@@ -34,7 +34,7 @@ type Pair struct {
 	Value *yaml.Node
 }
 
-// Entry is a key or an item of a list, and its text.
+// Entry is a key of a mapping or an item of a list, with its text.
 type Entry struct {
 	Name string // of an item: its index, from 0
 	Text string
@@ -79,7 +79,8 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of those in of; fallback if it is absent.
+// Choice returns the text of a key; fallback if the key is absent. The list `of` has the allowed
+// texts.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -92,7 +93,8 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 	return text
 }
 
-// Allowed records a fault of a key unless value is in of. If of is nil, any value is allowed.
+// Allowed records a fault of a key unless the list `of` has the value. If the list is nil, any
+// value is allowed.
 func (s *Section) Allowed(key, value string, of []string) {
 	if of != nil && !slices.Contains(of, value) {
 		s.Faultf(key, "must be %s", oneOf(of))

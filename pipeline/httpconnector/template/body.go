@@ -71,7 +71,7 @@ func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []s
 		t.constant = "null"
 	case "!!bool":
 		t.constant = strings.ToLower(n.Value)
-		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others, such as yes
+		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has other booleans, such as yes
 			s.FaultAt(n.Line, key, errors.New("write true or false, or put it in quotes"))
 		}
 	case "!!int", "!!float":

@@ -45,7 +45,7 @@ var codes = []string{
 }
 
 // Fields that identify an order. Every order has a reference of its own. The provider carries out
-// each reference at most once.
+// at most one order for each reference.
 const (
 	ourName   = "reference"
 	theirName = "provider_ref"

@@ -60,8 +60,8 @@ type Answer struct {
 // concurrently, with contexts that end after the connection's Timeout.
 type Operator interface {
 	// Submit sends an order. Its error is httpconnector.ErrNotSent if the provider certainly
-	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. Other
-	// errors leave open whether the provider has it.
+	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. After any
+	// other error the provider may have the order.
 	Submit(ctx context.Context, o Order) (Answer, error)
 	// Enquire returns the state of an order.
 	Enquire(ctx context.Context, o Order) (Answer, error)

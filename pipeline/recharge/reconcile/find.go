@@ -106,7 +106,7 @@ const clockMargin = time.Second
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)
-	_ = id.SetTime(min(uint64(ms), ulid.MaxTime())) // it is in its range
+	_ = id.SetTime(min(uint64(ms), ulid.MaxTime())) // the time is in range
 	const timePart = 10                             // characters of the time in a ULID
 	return idPrefix + id.String()[:timePart]
 }

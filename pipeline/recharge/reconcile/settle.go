@@ -56,8 +56,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. ours are found by the reference that this provider has for
-// their current order. strangers are found for the other lines, by the id in the reference.
+// find looks up the recharges of lines. ours are those whose current order has a line's reference
+// at this provider, by reference. For the other lines, strangers are the recharges with the id in
+// the reference, by id.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))

@@ -1,4 +1,4 @@
-// Package record is a stored recharge, and how replies, events and timelines show it.
+// Package record defines a stored recharge, and how replies, events and timelines show it.
 package record
 
 import (

@@ -30,7 +30,7 @@ type Request struct {
 	Amount            schema.Paise
 	Caller            httpapi.Who
 	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
-	// enquiry is later than that, although a callback may arrive before.
+	// status enquiry is later than that, although a callback may arrive before.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *transaction.BatchItem

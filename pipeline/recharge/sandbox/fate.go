@@ -15,7 +15,7 @@ type behaviour int
 // The behaviours. The last digit of a magic number, from 1 to 9, is the value of its behaviour.
 const (
 	succeeds      behaviour = iota + 1 // at once
-	succeedsLate                       // pending, success 5 s after it was made
+	succeedsLate                       // pending, success after 5 s
 	failsLate                          // pending, operator_network_error after 5 s
 	wrongNumber                        // invalid_number
 	noBalance                          // insufficient_balance from the operator, though the wallet had enough

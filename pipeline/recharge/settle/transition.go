@@ -1,5 +1,6 @@
-// Package settle applies the results of providers to recharges. One function decides about each
-// result. Its transition is one transaction with its postings, its event and its audit row.
+// Package settle applies the results of providers to recharges. One function maps each result
+// to a transition. A transition is one transaction with its postings, its event and its audit
+// row.
 package settle
 
 import (
@@ -86,7 +87,7 @@ func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
 		st.out.Transition = decide(&st.out.Record, st.result, st.resendAfter())
-		if st.out.Reference != st.result.Reference { // another order replaced it
+		if st.out.Reference != st.result.Reference { // the result is that of a replaced order
 			st.out.Transition = decideReplaced(st.result)
 		}
 		hit, err := st.apply()
@@ -106,7 +107,7 @@ func (st *transitionTx) decide() error {
 	}
 }
 
-// ErrMissingRow returns an error if a row is missing that is never deleted.
+// ErrMissingRow returns an error unless found is true. It is for rows that are never deleted.
 func ErrMissingRow(found bool) error {
 	if found {
 		return nil

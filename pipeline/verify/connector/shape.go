@@ -34,8 +34,7 @@ var (
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
-// noReason is the value in an answer with which a bank explicitly states that there is no
-// suspicion.
+// noReason is the value by which an answer states that there is no suspicion.
 const noReason = "none"
 
 // Fields that identify an order.

@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// packed is written by generate, from the npm package ifsc. Its licence is in LICENSE-ifsc.
+// packed is the compressed list, which generate writes from the npm package ifsc (see
+// LICENSE-ifsc).
 //
 //go:embed codes.gz
 var packed []byte

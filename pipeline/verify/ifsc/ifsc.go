@@ -12,8 +12,8 @@ const (
 
 // Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch.
 // The RBI reserves the fifth character for later use. Surrounding blanks are dropped and lower case
-// becomes upper. For any other text ok is false. Examples are the letter O for the zero, and a
-// similar letter of another script. [Find] checks that the code exists.
+// becomes upper. For any other text ok is false, for example if it has the letter O instead of the
+// zero. [Find] checks that the code exists.
 func Parse(text string) (code string, ok bool) {
 	code = strings.Trim(text, " \t\r\n")
 	if len(code) != size || code[prefix] != '0' {

@@ -154,8 +154,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance returns the required similarity of names, from a named tolerance or a score. If the
-// client states none, it is negative, and the account's default applies.
+// tolerance returns the required similarity of names, from a named tolerance or a score. It is
+// negative if the client states none. Then the account's default applies.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {

@@ -41,7 +41,7 @@ func read(folder string) (s source, err error) {
 		"package.json": &about, "src/IFSC.json": &s.codes, "src/banknames.json": &s.names,
 		"src/sublet.json": &s.lent, "src/custom-sublets.json": &s.begins,
 	} {
-		text, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the folder that make names
+		text, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the folder that make passes
 		if err != nil {
 			return s, err
 		}
