@@ -62,9 +62,9 @@ type Config struct {
 	// empty, only [air.Reference] counts.
 	Kinds   []air.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are how long readings and hours are kept; 0 means
-	// for ever. Computed rows are kept even when the rows from which they were
-	// computed expire.
+	// KeepReadings and KeepHours are how long readings and hourly rows are kept; 0
+	// means for ever. Computed rows are kept even when the rows from which they
+	// were computed expire.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
@@ -130,8 +130,8 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	})
 }
 
-// Backfill recomputes every hour of all stations from one instant to another. The
-// next increment still looks for the same new readings as without the backfill.
+// Backfill recomputes every hour of all stations from one instant to another. It
+// does not change which readings are new to the next increment.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)

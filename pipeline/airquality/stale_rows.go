@@ -56,9 +56,9 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes the rows with the given keys. If the table has a column `removed`,
-// erase inserts tombstones. If the table still has the form of Vayu 0.1.0, erase
-// deletes the rows on every node.
+// erase removes the rows with the given keys. In a table that supports a column
+// `removed`, erase inserts tombstones. In a table that still has the form of Vayu
+// 0.1.0, erase deletes the rows on every node.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {

@@ -21,7 +21,7 @@ var texts embed.FS
 type step struct {
 	table    string
 	insert   string
-	stale    string   // selects the keys of rows that the pass did not write again
+	stale    string   // FROM clause for the rows that the pass did not write again
 	key      []string // columns that identify the stale rows
 	removes  bool     // the table's engine supports a column `removed`
 	ofCities bool     // the table has rows of cities

@@ -121,7 +121,7 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 	})
 }
 
-// replyToRepeat returns the reply to a batch that has the ref_id of an earlier one. It fails if the
+// replyToRepeat returns the reply to a request with the ref_id of an earlier batch. It fails if the
 // two batches differ.
 func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
@@ -136,7 +136,6 @@ func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum
 	return resp, nil
 }
 
-// acceptedReply returns the reply to an accepted batch.
 func (w *worker) acceptedReply(r row) httpapi.Response {
 	path := w.kind.Path + "/" + r.id
 	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}

@@ -13,8 +13,8 @@ import (
 	"vayu/pipeline/batch/item"
 )
 
-// startRecords starts records while slots are free. If all lanes (queues of accounts) with records
-// are paused, the channel receives when the first pause ends. Otherwise the channel is nil.
+// startRecords starts records while slots are free. The channel receives when the pause of a lane
+// (the queue of an account) ends; it is nil if no lane waits for the end of a pause.
 func (w *worker) startRecords(working context.Context) <-chan time.Time {
 	for {
 		now := w.Now()

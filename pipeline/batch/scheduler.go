@@ -23,15 +23,15 @@ type lane struct {
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. If a pause prevents it, the time is the
-// end of the pause; else zero.
+// canStart reports whether a record of the lane can start. The time is the end of a pause that
+// prevents it, else zero.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:
 		return false, time.Time{}
 	case l.failures == 0:
 		return true, time.Time{}
-	case l.inFlight > 0: // its result decides how to continue
+	case l.inFlight > 0: // the result of the record in flight decides how to continue
 		return false, time.Time{}
 	case now.Before(l.pausedUntil):
 		return false, l.pausedUntil

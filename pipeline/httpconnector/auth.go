@@ -16,7 +16,6 @@ type auth struct {
 	signer         *signer
 }
 
-// newAuth reads the section "auth".
 func newAuth(s *section.Section) auth {
 	var a auth
 	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")

@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// defaultReply is the default limit of an answer. An answer about an order has some hundred
-	// bytes.
+	// defaultReply is the default limit of an answer. An order's answer has some hundred bytes.
 	defaultReply = 64 << 10
 	// mostReply is the largest limit that a description can set, for lists such as plans.
 	mostReply = 8 << 20
@@ -38,7 +37,6 @@ var reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "C
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// readCall reads the description of one call.
 func readCall(s *section.Section, shape CallShape) *call {
 	c := &call{
 		method:   s.Choice("method", http.MethodPost, methods...),

@@ -15,14 +15,12 @@ const (
 	mostTolerance    = 24 * time.Hour
 )
 
-// callback verifies and reads callbacks.
 type callback struct {
 	signer    *signer
 	tolerance time.Duration
 	answer    answer.Reader
 }
 
-// newCallback reads the section "callback".
 func newCallback(s *section.Section, shape answer.Shape) *callback {
 	c := &callback{}
 	if shape == nil {

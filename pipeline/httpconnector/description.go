@@ -41,7 +41,7 @@ type Description struct {
 	Concurrency int
 
 	base      *url.URL
-	roots     *x509.CertPool // nil for the system's
+	roots     *x509.CertPool // nil for the system's authorities
 	keepAlive bool
 	failures  int
 	open      time.Duration

@@ -43,7 +43,7 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	separate  lane // of calls with CallShape.Separate
+	separate  lane // for calls with CallShape.Separate
 }
 
 // lane is a group of calls with a common limit of concurrency and a common circuit breaker.
@@ -152,7 +152,6 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	return reply, err
 }
 
-// exchange sends a request and reads its answer.
 func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (answer.Reply, error) {
 	ctx, cancel := context.WithTimeout(parent, c.d.Timeout)
 	defer cancel()
@@ -184,7 +183,6 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	return reply, nil
 }
 
-// request builds a request from a description and fields.
 func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
 	if !spec.isIdentified(fields) {
 		return nil, errNoIdentifier

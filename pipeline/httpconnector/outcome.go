@@ -47,7 +47,7 @@ type Error struct {
 	detail  string // text of the provider or the network; for debug logs only
 }
 
-// Error returns our own text. It quotes the provider only for a value that is not mapped.
+// Error returns our own text. The text quotes the provider only for an unmapped value.
 func (e *Error) Error() string { return e.err.Error() }
 
 // Unwrap exposes ErrNotSent, ErrNotCalled and context errors to errors.Is.
@@ -181,7 +181,6 @@ func IsUnreadable(err error) bool {
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
 }
 
-// clip shortens a quoted text.
 func clip(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"

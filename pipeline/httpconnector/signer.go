@@ -32,8 +32,8 @@ type signer struct {
 var (
 	// signedFields are the fields that the signature of our requests can cover.
 	signedFields = []string{"timestamp", "method", "path", "query", "body"}
-	// callbackFields are the fields that those of callbacks can cover: not the path, which a
-	// proxy may change.
+	// callbackFields are the fields that the signature of a callback can cover. They lack
+	// the path, which a proxy may have changed.
 	callbackFields = []string{"timestamp", "body"}
 )
 
@@ -93,7 +93,6 @@ func (g *signer) mac(fields map[string]any) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// sign returns the value of the signature header.
 func (g *signer) sign(fields map[string]any) (string, error) {
 	sum, err := g.mac(fields)
 	if err != nil {

@@ -129,8 +129,7 @@ func (a *attempt) begin(l *attemptConn) error {
 	return nil
 }
 
-// wrote records the number of written bytes. Before the first byte, the connection may still
-// change.
+// wrote records written bytes. Until a byte is written, the attempt may use another connection.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -36,8 +36,8 @@ func (s *Service) connected(world schema.World) error {
 }
 
 // doItem creates a recharge from a record and waits for its final state as long as a single
-// request does. The wait limits the load of operators that answer at once that an order is
-// pending. A recharge that is still pending after the wait continues without occupying the
+// request does. Without the wait, a batch would flood operators that answer at once that an
+// order is pending. After the wait, a pending recharge continues without occupying the
 // item's slot.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
@@ -47,7 +47,7 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
-	// An operator can be unavailable for a while. One without a connection is final.
+	// An unavailable operator is temporary. An operator without a connection is final.
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge})
 }
 

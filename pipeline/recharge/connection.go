@@ -29,7 +29,6 @@ func (conn *connection) pool() *workqueue.Pool {
 	return conn.Pool
 }
 
-// connect adds a provider.
 func (s *Service) connect(c order.Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
@@ -54,7 +53,7 @@ func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }
 
-// tryAcquire acquires a slot for a request. A batch item waits for one, defaultWait at most.
+// tryAcquire acquires a slot for a request. A batch item waits for it, defaultWait at most.
 func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)

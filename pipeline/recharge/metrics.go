@@ -8,7 +8,6 @@ import (
 	"vayu/pipeline/transaction"
 )
 
-// metrics are the metrics of recharges.
 type metrics struct {
 	*transaction.Metrics
 

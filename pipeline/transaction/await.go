@@ -8,7 +8,7 @@ import (
 // Update is the newest state of a transaction.
 type Update[R any] struct {
 	Record R
-	Retry  time.Time // of the next call, after a call without an outcome; otherwise zero
+	Retry  time.Time // time of the next call after a call without an outcome; otherwise zero
 }
 
 // Await waits until a pending transaction is final, for the time wait at most, and returns

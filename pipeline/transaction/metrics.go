@@ -14,7 +14,7 @@ import (
 
 // Metrics are the metrics of a kind of transactions.
 type Metrics struct {
-	Overdue prometheus.Counter // calls that were not made
+	Overdue prometheus.Counter // calls not made because the lease was about to expire
 	Records *failurelog.Log    // failures to record a result
 
 	prefix, list            string
@@ -68,8 +68,8 @@ func (m *Metrics) Counter(name, help string) prometheus.Counter {
 	return v
 }
 
-// Gauge creates a gauge of a world (live or sandbox), for Register. It shows the
-// value of of.
+// Gauge creates a gauge of a world (live or sandbox), for Register. The gauge shows
+// a given value.
 func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
@@ -83,7 +83,8 @@ func (m *Metrics) GaugeOld(name, help string) {
 	}
 }
 
-// FailureLog returns the log of failures of the state store while doing something.
+// FailureLog returns a log of store failures. doing is the purpose of the access to
+// the store.
 func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
 	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 }

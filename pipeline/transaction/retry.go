@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// Bounds of the pause between two calls for a transaction. The first is short, because a
-// client waits, and most slow providers answer within a minute.
+// Bounds of the pause between two calls for a transaction. The first pause is short, because
+// a client waits, and most slow providers answer within a minute.
 const (
 	MinPause = 5 * time.Second
 	MaxPause = 10 * time.Minute

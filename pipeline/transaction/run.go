@@ -75,14 +75,14 @@ func (c *Core[R, P]) CountPending(ctx context.Context) {
 }
 
 // pendingByProvider returns a query that counts pending transactions by provider. The
-// concatenations make SQLite use the index of pending rows. To group by the plain columns, it
-// would read the whole table along an index in their order.
+// concatenations make SQLite use the index of pending rows. To group by the plain columns,
+// SQLite would read the whole table along an index in their order.
 func (t *Table[R, P]) pendingByProvider() string {
 	return "SELECT mode || '', provider || '', count(*) FROM " + t.Name + " WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 }
 
-// Queries returns the queries of pending transactions, for tests of their plans. The first
-// has an id as its argument.
+// Queries returns the queries of pending transactions, for tests of their query plans. The
+// first query has an id as its argument.
 func (t *Table[R, P]) Queries() (count, byProvider string) {
 	return t.countPending(), t.pendingByProvider()
 }

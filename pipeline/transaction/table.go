@@ -64,13 +64,12 @@ func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	}
 }
 
-// ofRecords returns the query of rows by batch. It is one statement, whereas a list of ids
-// would need several.
+// ofRecords returns the query for the rows of a batch. It is one statement, whereas a list
+// of ids would need several.
 func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
 
-// byID returns the query of rows by ids.
 func (t *Table[R, P]) byID() sqlstore.BatchStatement {
 	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
 }

@@ -79,8 +79,8 @@ type Kind[R any, P Record[R]] struct {
 	// Reply returns a transaction as replies show it, and Detail the same with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
-	// Summary returns the part of a timeline that the row holds. HasSteps means that steps
-	// are stored.
+	// Summary returns the part of a timeline that the row of a transaction holds. hasSteps
+	// means that the timeline has stored steps.
 	Summary func(r P, hasSteps bool) *Summary
 }
 

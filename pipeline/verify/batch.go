@@ -48,8 +48,8 @@ func (s *Service) requireBank(world schema.World) error {
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem verifies a batch record and waits up to itemWait. The wait keeps a batch from creating
-// verifications faster than a fast bank answers.
+// doItem creates the verification of a batch record and waits for its end, up to itemWait. The
+// wait keeps a batch from creating verifications faster than a fast bank answers.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -62,7 +62,7 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldMethod, MaxAge: s.Settings.GiveUp, Completed: s.bulkCompleted})
 }
 
-// recordOf reads a batch record as requestOf reads a body. A record may be any JSON value.
+// recordOf reads the request in a batch record, which may be any JSON value.
 func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
 		return request.Request{}, err

@@ -80,8 +80,8 @@ type draft struct {
 	lease      workqueue.Lease // of the acquired slot; empty if the verification is queued
 }
 
-// draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
-// explains a refusal.
+// draft prepares the record of a request and acquires a slot if one is free. If it rejects the
+// request, the error is a *schema.Problem.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
@@ -129,7 +129,7 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome for the same target that a bank gave, and not the cache.
+// selectCached reads the last outcome of a bank for the same target. It skips cached outcomes.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`

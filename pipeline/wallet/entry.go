@@ -18,7 +18,6 @@ type entry struct {
 
 const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at) "
 
-// insertEntry inserts the two postings of an entry.
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
 // insertNext inserts both postings of an entry. It does so only if the subject has a required

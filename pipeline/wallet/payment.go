@@ -16,7 +16,7 @@ import (
 type Payment struct {
 	ID          string
 	Owner       schema.Owner
-	RefID       string // the client's; empty for none
+	RefID       string // the client's reference; empty for none
 	Method      schema.PaymentMethod
 	Amount      schema.Paise
 	State       schema.PaymentState

@@ -9,7 +9,7 @@ type limit struct {
 	// least and full are the ends of the instruments' range. A value outside this
 	// range is suspect.
 	least, full float64
-	// A value above most or below floor is impossible, so it fails.
+	// floor and most are the ends of the possible range. A value outside it fails.
 	floor, most float64
 	// spike is the minimum difference between a spike and each of the two readings
 	// beside it. The difference must also exceed the difference between these two
@@ -58,8 +58,8 @@ var limits = [...]limit{
 
 // Thresholds that are the same for all parameters.
 const (
-	// gapMinutes is how much longer than the averaging interval a gap between two
-	// readings is at least. One whole hour is missing.
+	// Two readings have a gap between them if they are apart by their averaging
+	// interval plus gapMinutes or more: one whole hour is missing.
 	gapMinutes = 60
 	// spikeMinutes is the maximum length of a spike. It is the length of one hourly
 	// value, even if a source repeats that value every 15 minutes.
@@ -95,8 +95,8 @@ const (
 	// physical station in two networks. Such stations are no independent
 	// measurements.
 	sameMetres = 50
-	// minNeighbours is the minimum number of neighbours for a comparison. With only
-	// two, one bad neighbour would determine the result.
+	// minNeighbours is the minimum number of neighbours for a comparison. If there
+	// were two, one bad neighbour would determine the result.
 	minNeighbours = 3
 	// nearFactor is the minimum factor between the hourly mean of a suspect station
 	// and the closest mean of its neighbours. PM at stations of one city rarely
@@ -121,7 +121,7 @@ const (
 	noxShare = 0.7
 )
 
-// How many µg/m³ one ppb of NO or NO2 is: the molar mass divided by the molar
+// Factors from ppb of NO or NO2 to µg/m³: the molar mass divided by the molar
 // volume. The molar volume is 24.45 l/mol at 25 °C and 22.41 l/mol at 0 °C.
 const (
 	noPerPPB      = 30.01 / 24.45
@@ -130,10 +130,10 @@ const (
 	no2PerPPBCold = 46.01 / 22.41
 )
 
-// nearFloor is, by parameter, how far the mean of a suspect station must be from
-// the median mean of its neighbours. nearFactor applies too. Only parameters that
-// spread over a whole city are compared. NO2, SO2 and CO differ from street to
-// street.
+// nearFloor is, by parameter, the minimum difference between the mean of a suspect
+// station and the median mean of its neighbours. nearFactor applies too. Only
+// parameters that spread over a whole city are compared. NO2, SO2 and CO differ
+// from street to street.
 var nearFloor = map[string]float64{"pm25": 100, "pm10": 200}
 
 // number returns a threshold as an SQL expression of type Float64.

@@ -96,7 +96,7 @@ func (b *parser) read(text []byte) error {
 }
 
 func (b *parser) fault(message string) {
-	b.found = true // avoids a second fault
+	b.found = true // prevents the fault that the array is missing
 	b.faults.Add(b.array, message)
 }
 

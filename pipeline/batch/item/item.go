@@ -40,8 +40,8 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 }
 
 // Reject stores a record as rejected and counts it as failed. It does nothing if the record is
-// already rejected, or has begun with [Begin]. The results and the rule for its place are those of
-// [Finish].
+// already rejected, or has begun with [Begin]. Like [Finish] it returns the completed batch, and
+// must be last in its transaction.
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {

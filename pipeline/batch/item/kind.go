@@ -57,8 +57,8 @@ type Kind struct {
 	ResultsURL func(batchID string) string
 }
 
-// ExpiresAt returns when the results of a batch expire. It is zero before the batch is completed,
-// and if there is no retention. finished is the time of completion in microseconds.
+// ExpiresAt returns when the results of a batch expire. The result is zero if the batch is not
+// completed, or if there is no retention. finished is the time of completion in microseconds.
 func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	if k.Retention == 0 || !finished.Valid {
 		return time.Time{}

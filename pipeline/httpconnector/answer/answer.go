@@ -49,7 +49,7 @@ func (e *UnmappedError) Error() string {
 	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// longestQuoted limits the characters that are quoted. A status has some twenty.
+// longestQuoted limits the quoted characters of a value. A status has some twenty characters.
 const longestQuoted = 40
 
 // quoteForLog quotes a provider's value for the author of the description file. It replaces

@@ -52,7 +52,7 @@ func NewReader(s *section.Section, shape Shape) Reader {
 		default:
 			f.read(s.Section(name), want)
 		}
-		if want.Values != nil && f.mapping == nil { // the provider's values equal ours
+		if want.Values != nil && f.mapping == nil { // without a mapping, the provider's values equal ours
 			f.mapping = map[string]string{}
 			for _, v := range want.Values {
 				f.mapping[v] = v

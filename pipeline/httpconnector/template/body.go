@@ -24,7 +24,7 @@ type Body struct {
 	constant string // JSON text of a value that is not a string, such as true
 }
 
-// ReadBody reads the body under a key; nil if it is absent. Its templates may use fields.
+// ReadBody reads the body under a key; nil if it is absent. Templates may use the given fields.
 func ReadBody(s *section.Section, key string, fields []string) *Body {
 	n := s.Node(key)
 	if n == nil {
@@ -139,7 +139,7 @@ type Param struct {
 	Value Template
 }
 
-// ReadParams reads the mapping from names to templates under a key. Templates may use fields.
+// ReadParams reads the mapping of names to templates under a key. They may use the given fields.
 func ReadParams(s *section.Section, key string, fields []string) []Param {
 	n := s.Node(key)
 	if n == nil {

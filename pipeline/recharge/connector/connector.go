@@ -3,7 +3,7 @@
 //
 // A reply is an outcome only if the file maps it to one. Everything else (an unmapped status, a
 // missing one, an HTML page, 5xx, silence) is an error. After an error, the state of the order
-// is unknown, and never failed.
+// is unknown. The order never counts as failed.
 package connector
 
 import (
@@ -84,7 +84,6 @@ func read(from httpconnector.Source) (*httpconnector.Description, providerCodes,
 	return d, b, err
 }
 
-// readProviderCodes reads the section "recharge".
 func readProviderCodes(s *section.Section, d *httpconnector.Description) providerCodes {
 	b := providerCodes{
 		world:     httpconnector.World(s),

@@ -8,10 +8,10 @@ import (
 
 // Layout describes a file in which columns or statuses have unusual names.
 type Layout struct {
-	// Columns maps contents (reference, status, amount and id) to the names of their columns.
-	// Contents that it lacks are found by the usual names of their columns.
+	// Columns maps contents (reference, status, amount and id) to the names of their columns. A
+	// content that is not in the map is found by the usual names of its column.
 	Columns map[string]string
-	// Statuses maps additional names, which the file has for statuses, to the statuses.
+	// Statuses maps the file's names of statuses to statuses, in addition to the usual names.
 	Statuses map[string]Status
 }
 

@@ -18,14 +18,14 @@ type Record struct {
 	Owner      schema.Owner
 	State      schema.RechargeState
 	Number     string
-	Operator   string // empty if it failed before the operator was known
+	Operator   string // empty if the recharge failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
 	Reference  string // of the current order, as the provider has it
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
-	ResolvedAt time.Time // when its alarm was resolved; zero while it is open, and without one
+	ResolvedAt time.Time // when the alarm was resolved; zero for an open alarm or none
 }
 
 const (

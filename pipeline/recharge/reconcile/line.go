@@ -7,7 +7,7 @@ import (
 // Line is one transaction of an operator's file.
 type Line struct {
 	Number    int    // line number in the file, from 1; of the first line if a row has several
-	Reference string // ours, as written by the operator
+	Reference string // our reference, as the operator wrote it
 	ID        string // the operator's id of the transaction; empty if the file has none
 	Status    Status
 	Amount    schema.Paise

@@ -1,4 +1,4 @@
-// Package reconcile compares a provider's file of a day with the store, and settles differences
+// Package reconcile compares a provider's daily file with the store, and settles differences
 // automatically where possible. It also lists recharges that need an investigation even without a
 // file.
 package reconcile
@@ -30,8 +30,8 @@ type Comparison struct {
 	World    schema.World
 	Provider string
 	Layout   Layout
-	// From and To are the creation times of the recharges that the file must have; To is exclusive.
-	// If From is zero, recharges that the file lacks are not reported.
+	// From and To limit the creation times of the recharges that the file must have; To is
+	// exclusive. If From is zero, recharges that the file lacks are not reported.
 	From, To time.Time
 	// Settler applies automatic actions; nil disables them.
 	Settler Settler

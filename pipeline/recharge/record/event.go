@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// failureTexts are the messages of failures for clients. A provider's own text never
-// reaches them.
+// failureTexts are the messages of failures for clients. Clients never get a provider's own
+// text.
 var failureTexts = map[schema.Code]string{
 	schema.InvalidNumber:        "The operator has no subscriber of this number. " + NothingCharged,
 	schema.InsufficientBalance:  "The balance does not cover the amount. " + NothingCharged,
@@ -22,7 +22,7 @@ var failureTexts = map[schema.Code]string{
 // NothingCharged is the last sentence of each failure's message.
 const NothingCharged = "Nothing was charged."
 
-// InvalidNumberTexts describe the format of a number, for invalid ones.
+// InvalidNumberTexts are the messages about invalid numbers. They describe valid ones.
 var InvalidNumberTexts = map[schema.RechargeType]string{
 	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",

@@ -10,8 +10,8 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess: a failed recharge was carried out. The alarm is raised once, which a
-	// posting marks, or the column "stray_at" if the order is a replaced one.
+	// AlarmLateSuccess: a failed recharge was carried out. It is raised once: a posting shows
+	// that it was raised, or the column "stray_at" if the order was replaced.
 	AlarmLateSuccess = "late_success"
 	// AlarmLateFailure: a charged recharge was not carried out. It is raised once, because the
 	// column keeps the value.

@@ -174,7 +174,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// failureOf returns the code of a failed recharge; operator_network_error if it has no text.
+// failureOf returns the code of a failed recharge; operator_network_error if the code has no
+// text.
 func failureOf(res *Result) schema.Code {
 	switch {
 	case res.Err != nil || res.Outcome == order.Reversed:

@@ -39,8 +39,9 @@ type Settler struct {
 	Events  transaction.Events
 	Now     func() time.Time
 	Waiters *transaction.Waiters[transaction.Update[record.Record]]
-	// Provider returns the pool of a provider, and the time after which an order that it does
-	// not know is sent again. The pool is nil if the provider is not configured any more.
+	// Provider returns the pool of a provider, and the time after which an order is sent
+	// again if the provider does not know it. The pool is nil if the provider is not
+	// configured any more.
 	Provider func(world schema.World, name string) (pool *workqueue.Pool, resendAfter time.Duration)
 	// Observe counts and logs the effect of a result, after it is stored.
 	Observe func(*Effect, *Result)

@@ -1,5 +1,5 @@
-// Package bank has what a bank, or an aggregator of banks, implements: orders, answers and
-// callbacks.
+// Package bank defines the interface of a bank, or of an aggregator of banks, with its orders,
+// answers and callbacks.
 package bank
 
 import (

@@ -37,10 +37,10 @@ func Parse(text string) (code string, ok bool) {
 	return string(upper[:]), true
 }
 
-// Find reports whether a code in the form of Parse exists, and returns the name of its bank. A bank
-// may have sublet the code to another bank, such as a co-operative bank. Then Find returns the name
-// of that other bank. If the list has no name for a bank, Find returns the four letters of its
-// codes.
+// Find reports whether a code exists, and returns the name of its bank. The code must be as Parse
+// returns it. A bank may have sublet the code to another bank, such as a co-operative bank. Then
+// Find returns the name of that other bank. If the list has no name for a bank, Find returns the
+// four letters of its codes.
 func Find(code string) (bank string, ok bool) {
 	if _, valid := Parse(code); !valid {
 		return "", false

@@ -63,8 +63,8 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined reports whether w is Sri and the first word of y written as one word. It returns 0, the
-// index of the first word of y, or else -1.
+// sriJoined returns 0, the index of the first word of y, if w is Sri and that word written as one
+// word. Otherwise it returns -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {
 		return -1

@@ -17,8 +17,8 @@ const (
 	maxLetters = 200 // bytes of the folded name
 )
 
-// Standard and Lenient are the least scores of a partial match with the tolerances "standard" and
-// "lenient".
+// Standard and Lenient are the minimum scores of a partial match with the tolerances "standard"
+// and "lenient".
 const (
 	Standard = 70
 	Lenient  = 50
