@@ -140,10 +140,10 @@ func (c chunk) covers(one chunk) bool {
 
 // resultFilter selects stored results of quality tests.
 type resultFilter struct {
-	since time.Time // stored at or after this time
-	after time.Time // of readings after this time; zero for all
-	until time.Time // of readings up to this time; zero for all
-	tests []string  // of these tests; empty for all
+	since time.Time // results stored at or after this time
+	after time.Time // results of readings after this time; zero for all
+	until time.Time // results of readings up to this time; zero for all
+	tests []string  // results of these tests; empty for all
 }
 
 // changedResults returns chunks with the hours that depend on the selected suspect

@@ -15,8 +15,8 @@ import (
 // [workqueue.Table] make it a work queue, too.
 type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
-	Columns string // as Scan reads them
-	Prefix  string // of ids, in lower case: "txn_"
+	Columns string // columns in the order in which Scan reads them
+	Prefix  string // prefix of ids, in lower case: "txn_"
 	// Unindexed is the most frequent state, which has no separate index. Such an index would
 	// be written for nearly every row and select little.
 	Unindexed string

@@ -27,7 +27,7 @@ type Base struct {
 	Provider    string
 	ProviderRef string
 	Sent        bool      // the first call may have been made
-	SentAt      time.Time // when it was last sent or, during that call, the latest possible time; zero for never
+	SentAt      time.Time // time of the last sending or, during it, the latest possible time; zero for never
 	Tries       int       // calls without a final outcome
 	ErrorCode   schema.Code
 	Batch       BatchItem // zero if there is none
@@ -96,7 +96,7 @@ type Options struct {
 // Core is the part of a service that all kinds share. A service embeds it.
 type Core[R any, P Record[R]] struct {
 	Queue   *workqueue.Queue[R]
-	Waiters *Waiters[Update[R]] // by id
+	Waiters *Waiters[Update[R]] // waiters by transaction id
 	Metrics *Metrics
 
 	kind Kind[R, P]

@@ -19,7 +19,7 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix begins ids; a ULID follows.
+// idPrefix is the prefix of ids; a ULID follows.
 const idPrefix = "ver_"
 
 // Do creates a verification and waits until it ends, for the time wait at most. The returned
@@ -77,7 +77,7 @@ type draft struct {
 	Record
 
 	connection *connection     // nil if a cached answer is used
-	lease      workqueue.Lease // of the acquired slot; empty if the verification is queued
+	lease      workqueue.Lease // lease of the acquired slot; empty if the verification is queued
 }
 
 // draft prepares the record of a request and acquires a slot if one is free. If it rejects the

@@ -14,7 +14,7 @@ import (
 // Item is one record of a batch.
 type Item struct {
 	Batch  string // id
-	Index  int    // of the record, from 0
+	Index  int    // index of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
 	// Ids of the API key and the request, and the client's IP address, for the audit log.
@@ -24,9 +24,9 @@ type Item struct {
 // Kind describes the batches of one kind of record, such as recharges.
 type Kind struct {
 	Name   string // in the column "kind", in metrics and in the audit log: "recharge"
-	Prefix string // of ids: "rbt_"
+	Prefix string // prefix of ids: "rbt_"
 	Array  string // name of the array in the body: "recharges"
-	Path   string // of the endpoints: "/v1/recharge/batch"
+	Path   string // path of the endpoints: "/v1/recharge/batch"
 	Write  schema.Scope
 	Read   schema.Scope
 	// Do processes one record. It calls [Begin] in the transaction that creates the subject of the

@@ -38,7 +38,7 @@ var (
 // UnmappedError means that a required field is missing, or that its value is not mapped.
 type UnmappedError struct {
 	field string
-	value string // of the provider; empty for none
+	value string // the provider's value; empty for none
 }
 
 // Error returns a text that quotes the value, shortened and without unprintable characters.

@@ -26,7 +26,7 @@ type field struct {
 	name         string
 	path         string // empty: only a status sets it
 	mapping      map[string]string
-	fallback     string // for an unmapped value; empty for none
+	fallback     string // replaces an unmapped value; empty for none
 	closed       bool   // an unmapped value becomes fallback, or else counts as missing
 	required     bool
 	requiredWith map[string]string // values of other fields that make it required

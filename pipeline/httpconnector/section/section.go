@@ -30,13 +30,13 @@ type Section struct {
 // Pair is a key and its value in a mapping.
 type Pair struct {
 	Name  string
-	Line  int // of the key
+	Line  int // line of the key
 	Value *yaml.Node
 }
 
 // Entry is a key of a mapping or an item of a list, with its text.
 type Entry struct {
-	Name string // of an item: its index, from 0
+	Name string // the key, or the index of the item from 0
 	Text string
 	Line int
 }

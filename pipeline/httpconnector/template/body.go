@@ -18,7 +18,7 @@ import (
 // Body is a template of a request's body: mappings and lists, with text templates and constants.
 type Body struct {
 	kind     yaml.Kind
-	names    []string // of a mapping
+	names    []string // keys of a mapping, nil for a list
 	kids     []Body
 	leaf     Template
 	constant string // JSON text of a value that is not a string, such as true

@@ -26,7 +26,7 @@ var outcomes = map[string]order.Outcome{
 	"unknown":        order.Unknown,
 	"not_subscriber": order.NotSubscriber,
 	"refunded":       order.Reversed,
-	"refused":        order.Failed, // of a refund call
+	"refused":        order.Failed, // the answer to a refund call
 }
 
 // Words to which the status of each call can be mapped. Only an enquiry can have the status

@@ -16,7 +16,7 @@ import (
 
 // Resolution is the result of a manual investigation of a recharge.
 type Resolution struct {
-	ID   string // of the recharge
+	ID   string // id of the recharge
 	Note string // source and finding, for the audit log
 	By   string // person who enters it, for the audit log
 }

@@ -76,7 +76,7 @@ func (res *Result) stepAct() schema.StepAct {
 // stepAnswer returns the outcome that the timeline step of a result shows.
 func (res *Result) stepAnswer() schema.StepAnswer {
 	switch {
-	case res.Err != nil && res.Outcome != order.NotSubscriber: // with NotSubscriber the error is that of the lookup
+	case res.Err != nil && res.Outcome != order.NotSubscriber: // with NotSubscriber, Err is the error of the lookup
 		return transaction.MissingAnswer(res.Err)
 	case res.Call == CallReverse && (res.Outcome == order.Failed || res.Outcome == order.NotSubscriber):
 		return schema.AnswerRefused

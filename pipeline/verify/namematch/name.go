@@ -15,7 +15,7 @@ type word struct {
 	// form, filler and trade report whether the spelling has the trait companyForm, filler or
 	// trade.
 	form, filler, trade bool
-	traits              trait // of the sound
+	traits              trait // traits of the sound
 }
 
 // full reports whether a word is written out: it is neither an initial nor a cluster.
