@@ -20,8 +20,8 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi handles GET /v1/aqi, for current figures and for history, and for one city or
-// several.
+// aqi handles GET /v1/aqi: current figures or history, of one place or of several
+// cities.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)

@@ -32,7 +32,7 @@ type BatchAccepted struct {
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
-// BatchRetention is where the results of a batch are, and when they expire.
+// BatchRetention has the URL of a batch's results, and the time when they expire.
 type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion
@@ -46,7 +46,7 @@ type Batch struct {
 	Total      int        `json:"total"`
 	Successful int        `json:"successful"`
 	Failed     int        `json:"failed"`
-	Done       int        `json:"done"` // successful and failed
+	Done       int        `json:"done"` // sum of Successful and Failed
 	CreatedAt  string     `json:"created_at"`
 	FinishedAt *string    `json:"finished_at"` // null before completion
 

@@ -86,7 +86,7 @@ func scanNumber(text string) (n number, ok bool) {
 	return n, n.exponent != "" && text == ""
 }
 
-// leadingDigits splits a text behind its leading digits.
+// leadingDigits splits a text after its leading digits.
 func leadingDigits(text string) (digits, rest string) {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {

@@ -130,7 +130,7 @@ func (c Code) Status() int {
 // texts of other systems. Suggestions is set for location_not_found, Candidates for
 // ambiguous_location, and Nearest for no_station_nearby and no_data. Allow is the
 // header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds,
-// 0 for none.
+// 0 for none. Status is the HTTP status if it differs from that of Code, else 0.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -144,7 +144,7 @@ type Problem struct {
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
-	Status      int             `json:"-"` // of the reply if it differs from Code's, else 0
+	Status      int             `json:"-"`
 }
 
 // NearestStation is the station of any kind that is nearest to a place without data,

@@ -62,8 +62,8 @@ type Payment struct {
 // Subject returns the id of the payment that an event is about.
 func (p Payment) Subject() string { return p.PaymentID }
 
-// WalletEntry is a line of an account's statement: by how much the available and the
-// reserved amount changed.
+// WalletEntry is a line of an account's statement. It has the changes of the available
+// and of the reserved amount.
 type WalletEntry struct {
 	Subject   string `json:"subject"` // id of the recharge or payment
 	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund

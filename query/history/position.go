@@ -49,9 +49,8 @@ func (h *History) positionRows(
 	return rows, rollup.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations
-// has an AQI. For hourly queries the result is empty, because they do not compare
-// hours.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has
+// an AQI. An hourly query does not need these hours, so its result is empty.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -120,10 +119,10 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the figures of the stations in near over a range, and
-// interpolates each day or hour. For a day, it uses the last hour with an AQI of
-// each station. It leaves out stations whose hour is more than 3 h older than the
-// newest hour of the day. If reach is 0, it uses only the nearest station.
+// interpolateBetween reads the figures of the stations in `near` over a range, and
+// interpolates each day or hour. For a day, it uses the last hour with an AQI of each
+// station. It leaves out stations whose hour is more than 3 h older than the newest
+// hour of the day. If reach is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {

@@ -61,8 +61,8 @@ var (
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
 )
 
-// each scans the rows one after the other into the same cells, and calls the
-// function row after each scan. It returns the number of rows.
+// each scans the rows one after the other into the same cells. After each scan it calls
+// row. It returns the number of rows.
 func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0

@@ -20,7 +20,7 @@ type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
-// Hundredths returns an SQL expression that converts expr, a Nullable
+// Hundredths returns an SQL expression that converts the expression expr, a Nullable
 // concentration, to a schema.Figure.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)

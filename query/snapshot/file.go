@@ -21,7 +21,6 @@ import (
 	"vayu/schema/air"
 )
 
-// errNoSnapshot is the error for a missing snapshot file.
 var errNoSnapshot = errors.New("no snapshot file")
 
 // snapshotVersion must change whenever the columns of snapshot files change. Files with another

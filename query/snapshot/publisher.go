@@ -15,7 +15,7 @@ import (
 // method Latest is safe for concurrent use. Calls of the other methods must not overlap.
 type Publisher struct {
 	tables    loader
-	kinds     rollup.KindSet // that count by default
+	kinds     rollup.KindSet // kinds of stations that count by default
 	file      string         // file of the snapshot; "" for none
 	published atomic.Pointer[Snapshot]
 	mark      mark
@@ -54,7 +54,7 @@ func (p *Publisher) Restore() (bool, error) {
 	return true, nil
 }
 
-// Save writes the published snapshot to its file, if it has one.
+// Save writes the published snapshot to the file of p, if p has one.
 func (p *Publisher) Save() error {
 	if p.file == "" {
 		return nil
