@@ -50,7 +50,7 @@ type Batch struct {
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// token lets ClickHouse recognise a retried insert; "" if none is pending.
+	// Token lets ClickHouse recognise a retried insert; "" if none is pending.
 	Token string
 }
 

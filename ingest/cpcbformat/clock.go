@@ -10,7 +10,8 @@ import (
 type text interface{ ~string | ~[]byte }
 
 // ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only
-// the form "DD-MM-YYYY HH:MM:SS", because times in UTC differ only in their form.
+// the form "DD-MM-YYYY HH:MM:SS". A time in UTC could be recognised only by another
+// form.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false

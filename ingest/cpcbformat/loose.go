@@ -49,8 +49,8 @@ func isCity(text string) bool {
 	})
 }
 
-// stationFromParts makes a station from the parts of its name. It capitalises
-// parts in lower case, as in a slug.
+// stationFromParts makes a station from the parts of its name. It capitalises parts
+// that are in lower case, as in a file name.
 func stationFromParts(place, city, agency string) air.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)

@@ -83,8 +83,8 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, nil
 }
 
-// NothingStoredError is returned for an input that was read to its end without a
-// valid reading. It is not returned if an interrupted run stored some.
+// NothingStoredError is returned for an input that was read to its end without a valid
+// reading. It is not returned if an earlier, interrupted run stored readings.
 type NothingStoredError struct{ Rejected ingest.Rejections }
 
 // Error implements error. It names the most frequent reason.

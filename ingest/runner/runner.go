@@ -1,6 +1,6 @@
-// Package runner fetches sources on a schedule, imports files, and makes trial
-// fetches. It adds schedule, jitter, lookback, timeout, panics, circuit breaker,
-// watermark and metrics.
+// Package runner fetches sources on a schedule, imports files, and makes trial fetches.
+// It handles the schedule, jitter, lookback, timeout, panics, circuit breaker,
+// watermark and metrics of each source.
 package runner
 
 import (
@@ -23,14 +23,14 @@ import (
 // Archive is a [Store] that can also report which times it covers.
 type Archive interface {
 	Store
-	// Coverage returns the first and the last stored end of an averaging interval
-	// of a source, not before since. Both are zero if there is none.
+	// Coverage returns the times of the first and the last stored reading of a source,
+	// at or after since. Both are zero if there is none.
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 
-// Runner fetches feeds on their schedules and stores their readings. Each feed has
-// its own goroutine, so feeds do not delay each other or overlap themselves.
-// Errors, hangs and panics of a source stay within its feed.
+// Runner fetches feeds on their schedules and stores their readings. Each feed has its
+// own goroutine, so that it delays no other feed, and its fetches do not overlap.
+// Errors, hangs and panics of a source affect only its feed.
 type Runner struct {
 	archive  Archive
 	onChange func(context.Context) error

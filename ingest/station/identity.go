@@ -1,5 +1,5 @@
-// Package station merges what sources describe into stations, and finds those that
-// are the same.
+// Package station merges the sources' descriptions of stations, and finds descriptions
+// of the same station.
 package station
 
 import (
@@ -36,8 +36,8 @@ var agencies = map[string]string{
 	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
 }
 
-// transferred is the institute that took over stations of another. Both have
-// stations on one road, so only a distance within sameSpot shows a transfer.
+// transferred maps an institute to the institute that took over some of its stations.
+// Both have stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
 // setAgency sets the agency that the tokens name. It reports false if they name
@@ -128,10 +128,10 @@ func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits within which two descriptions are one station. Feeds and files may differ
-// by kilometres in its position. So with equal agency, city and place,
-// movedKilometres is the limit. With another spelling or without an agency, it is
-// sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
+// Limits within which two descriptions are one station. Feeds and files may differ by
+// kilometres in a station's position. So with equal agency, city and place,
+// movedKilometres is the limit. With another spelling or without an agency, the limit
+// is sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for ids of two networks

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is how many consecutive pages without a new record are an error. One
-// is normal, because the order of pages is unstable.
+// stalledPages is how many consecutive pages without a new record are an error. A
+// single such page is normal, because the order of pages is unstable.
 const stalledPages = 3
 
 // key identifies a record.
@@ -23,7 +23,7 @@ type listing struct {
 	seen       map[key]bool
 	total      int // the portal's total, -1 if not given
 	read       int // records of this pass, including duplicates
-	duplicates int // of the first pass
+	duplicates int // number of duplicates in the first pass
 	stalled    int
 	second     bool // this is the second pass
 }

@@ -67,7 +67,6 @@ func plainName(base string) string {
 // Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
 var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:\d{4}_)?site_\d+_(.+?)(?:_(\d+)(min|hrs?|day))?$`)
 
-// year matches the year at the end of a file's name.
 var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 
 // stationNameOf extracts the station's name and the averaging interval from a

@@ -123,8 +123,8 @@ func season(c climate, p air.Pollutant, year float64) float64 {
 	return 1 + (factor-1)*0.4
 }
 
-// weather returns the city's factor of the day, between 0.65 and 1.35,
-// interpolated smoothly between days.
+// weather returns the factor by which the day's weather changes the city's levels. It
+// is between 0.65 and 1.35, and interpolated smoothly between days.
 func (c *city) weather(h *hour) float64 {
 	of := func(day int64) float64 { return 0.65 + 0.7*unit(mix(c.seed^uint64(day)*0x9e3779b97f4a7c15)) }
 	part := float64(h.of) / 24

@@ -44,7 +44,7 @@ type hour struct {
 	number  int64   // hours since 1970 in Indian time
 	day     int64   // days since 1970
 	of      int     // hour of the day at its beginning, 0-23
-	year    float64 // time of year in months, 0-12
+	year    float64 // months since the beginning of the year, 0-12
 	weekend bool
 	smoke   float64 // factor of fireworks on particles
 }

@@ -52,7 +52,7 @@ type pageReader struct {
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. Positions count its results.
+// ParsePage reads a saved page. Positions in it are numbers of results.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -178,10 +178,8 @@ func (p *pageReader) add(at *location, measured quantity, value json.RawMessage,
 	return nil
 }
 
-// numbers matches the numbers in a file's name.
 var numbers = regexp.MustCompile(`\d+`)
 
-// findSensor finds the sensor of a page of measurements.
 func (p *pageReader) findSensor() error {
 	base := filepath.Base(p.path)
 	var found []int64

@@ -37,7 +37,6 @@ func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	return line, at, Plain(line), nil
 }
 
-// skip discards the rest of a line.
 func (l *Lines) skip() error {
 	for {
 		part, err := l.In.ReadSlice('\n')
