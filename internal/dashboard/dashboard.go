@@ -109,10 +109,9 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// Has reports whether a path is a file of the build, or could be a view within the single-page
-// application. The path of a view below a folder may have dots, because it contains the name of a
-// place. Has returns false for missing files and for paths below /dashboard/v1/. It implements
-// httpapi.Tree.
+// Has reports whether a path is a file of the build, or could be a view within the single-page application.
+// The name of a place in the path of such a view may have dots. Has returns false for missing files and for
+// paths below /dashboard/v1/. It implements httpapi.Tree.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true

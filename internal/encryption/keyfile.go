@@ -61,7 +61,6 @@ func makeKey(dir string) (made bool, err error) {
 	return err == nil, err
 }
 
-// newKey returns a new random key.
 func newKey() []byte {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
@@ -100,9 +99,9 @@ func syncFolder(dir string) error {
 // that a rotation never overwrites another key.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. If the file has no key with the id owner, a killed rotation may have written that
-// key to the file [nextName]. In that case adopt renames that file to the key file and loads it. Several
-// processes may call adopt at once.
+// adopt reloads the key file. The key that it needs has the id `owner`. If the key file has another key, a
+// killed rotation may have written the needed key to the file [nextName]. In that case adopt renames that file
+// to the key file and loads it. Several processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
 	err := b.readFile() // another process may have created it
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {

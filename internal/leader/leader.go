@@ -27,7 +27,7 @@ const (
 	releaseTimeout = 2 * time.Second
 )
 
-// ErrNotLeader is the error of a [Fence] if another instance leads, or may lead.
+// ErrNotLeader is the error of a [Fence] if another instance leads, or if that cannot be excluded.
 var ErrNotLeader = errors.New("another instance leads now")
 
 // Fence checks in the store that this instance still leads, and returns ErrNotLeader
@@ -38,7 +38,7 @@ type Fence func(ctx context.Context) error
 // Config names the job, and the store that has its lease.
 type Config struct {
 	DB      *sqlstore.DB
-	Name    string // of the job, such as "outbox"
+	Name    string // name of the job, such as "outbox"
 	Local   bool   // the job works on data of this instance only: it leads without a lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none

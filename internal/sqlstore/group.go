@@ -95,11 +95,11 @@ func (s *sqlite) run(ctx context.Context) error {
 // The sandbox is the world of test keys. [group.next] decides how many of its changes a group has.
 type group struct {
 	live    []*change
-	sandbox *change // the first of the sandbox, if already received
+	sandbox *change // first change of the sandbox, if already received
 	started []*change
 }
 
-// waiting returns received and the queued changes of the live world, at most maxGroup in all.
+// waiting returns the changes in received, and then queued changes of the live world, at most maxGroup in all.
 func (s *sqlite) waiting(received ...*change) []*change {
 	for len(received) < maxGroup {
 		select {

@@ -105,9 +105,9 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 // busyTimeout is how long a statement waits for another process: as long as a client waits, in milliseconds.
 const busyTimeout = "10000"
 
-// sqliteDSN makes every commit durable when it returns (FULL). Readers and the writer do not block each other
-// (WAL), and a command beside the service waits for the write lock. The journal of savepoints is kept in
-// memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
+// sqliteDSN returns a DSN with which a commit is durable when it returns (FULL). Readers and the writer do not
+// block each other (WAL), and a command beside the service waits for the write lock. The journal of savepoints
+// is kept in memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",

@@ -75,7 +75,7 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	return (*of)(purpose, data...)
 }
 
-// engine is what differs between SQLite and PostgreSQL.
+// engine has the methods that differ between SQLite and PostgreSQL.
 type engine interface {
 	// open opens the store: it connects, migrates the tables and prepares the other methods.
 	open(ctx context.Context) error
@@ -85,7 +85,7 @@ type engine interface {
 	update(ctx context.Context, do func(*Tx) error) error
 	// reader returns the pool of connections for queries outside a change.
 	reader() *sql.DB
-	// fault returns what err is an error of: a statement, the store or a connection.
+	// fault classifies err as an error of a statement, of the store or of a connection.
 	fault(err error) fault
 }
 

@@ -37,7 +37,7 @@ type Query struct {
 	Since time.Time
 }
 
-// Result has the notices that a feed found. Cut lists the owners with more notices than found.
+// Result has the notices that a feed found. Cut lists the owners that have more notices.
 type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner

@@ -119,9 +119,9 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 	return slices.Compact(out)
 }
 
-// resume returns the time from which a client gets changes: the time in the header Last-Event-ID.
-// If the header is missing, wrong or older than maxResume, since is now. known is false if the
-// client may have missed changes.
+// resume returns the time `since` from which a client gets changes: the time in the header
+// Last-Event-ID. If the header is missing, wrong or older than maxResume, that time is now. known
+// is false if the client may have missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {

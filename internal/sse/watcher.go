@@ -143,7 +143,7 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the payloads in lastSent of an owner whose results are cut in many polls.
+// maxRemembered limits the payloads in lastSent of one owner. They grow while results are cut.
 const maxRemembered = 10_000
 
 // enqueue queues the notices in all that a stream may get, or a reset if there are too many.

@@ -1,8 +1,8 @@
 // Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
 // the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
-// the statements. [Queue] is a loop for each provider. It leases due rows while the provider's
-// [Pool] has free slots. One slot is one concurrent call. A row that is not due costs no
-// goroutine.
+// the SQL statements. [Queue] runs a loop for each provider. The loop leases due rows while
+// the provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
+// costs no goroutine.
 package workqueue
 
 import (
@@ -65,7 +65,7 @@ type Claim[R any] struct {
 	batch  bool
 }
 
-// Queue are the pools of all providers of a service, and the loops that fill them.
+// Queue has the pools of all providers of a service, and runs the loops that fill them.
 type Queue[R any] struct {
 	Config[R]
 
@@ -87,7 +87,7 @@ type poolState struct {
 	calls   sync.WaitGroup // acquired slots
 }
 
-// New returns Queue without a provider.
+// New returns a Queue without providers.
 func New[R any](c Config[R]) *Queue[R] {
 	s := &Queue[R]{Config: c, tokens: NewTokens(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
 	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
@@ -124,9 +124,9 @@ func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	return p, nil
 }
 
-// NewLease returns a lease with a unique token for one call of a pool. It ends by the wall
-// clock, like due times in the store, because the monotonic clock stops while a machine is
-// suspended.
+// NewLease returns a lease with a unique token for one call of a pool. The lease ends by the
+// wall clock, like due times in the store, because the monotonic clock stops while a machine
+// is suspended.
 func (s *Queue[R]) NewLease(p *Pool) Lease {
 	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
 }
