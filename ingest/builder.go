@@ -30,17 +30,17 @@ type Builder struct {
 	now    time.Time
 	yield  func(*Batch) error
 
-	known    map[string]int // index in stations by station id
+	known    map[string]int // station id -> index in stations
 	stations []described
-	used     []int // stations with a reading in the batch
+	used     []int // indexes of stations with a reading in the batch
 	columns  *array.RecordBuilder
 	fields   fields
 	batch    *Batch
 	rows     int
 
 	position   int64
-	positioned bool  // the source reports positions
-	err        error // of a flush in At or Missing
+	positioned bool  // the source calls At
+	err        error // error of a flush in At or Missing
 }
 
 // described is a station as the source described it. used reports whether the
@@ -199,7 +199,7 @@ func (b *Builder) flush() error {
 		s.used = false
 	}
 	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
-	if len(batch.Missing) >= batchMissing { // the next batch of such a file will be similar
+	if len(batch.Missing) >= batchMissing { // the next batch probably has as many missing values
 		b.batch.Missing = make([]air.Reading, 0, batchMissing)
 	}
 	if err := b.yield(batch); err != nil {

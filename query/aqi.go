@@ -29,7 +29,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.Cities) == 0 { // without cities, each would be reported as unknown
+	if err == nil && len(snap.Cities) == 0 { // a snapshot without cities would report every city as unknown
 		err = errNoFigures
 	}
 	if err != nil {

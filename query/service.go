@@ -79,13 +79,13 @@ type Service struct {
 // sandbox).
 type worldState struct {
 	world          schema.World
-	tables         rollup.Tables // for queries of clients
-	snapshotTables rollup.Tables // for snapshots
+	tables         rollup.Tables // for queries that answer clients
+	snapshotTables rollup.Tables // for queries that build snapshots
 	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
 	metrics        *worldMetrics
-	mu             sync.Mutex // one refresh at a time
+	mu             sync.Mutex // serialises refreshes
 }
 
 // New returns a Service without data. Restore loads the snapshots of the last run.

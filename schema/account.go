@@ -76,7 +76,7 @@ type Account struct {
 	Status    string   `json:"status"`
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
-	Mode      string   `json:"mode"` // of the calling key
+	Mode      string   `json:"mode"` // mode of the calling key
 	Plan      string   `json:"plan"`
 	AllowList []string `json:"allow_list"`
 	CreatedAt string   `json:"created_at"`
@@ -108,7 +108,7 @@ type UsageDay struct {
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
-	Quota  *Quota     `json:"quota"` // as in Account
+	Quota  *Quota     `json:"quota"` // null as in Account
 	Days   []UsageDay `json:"days"`
 }
 

@@ -26,7 +26,7 @@ const Accepted = "accepted"
 type BatchAccepted struct {
 	Status     string     `json:"status"` // accepted
 	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state,omitempty"` // only for kinds of batches with ResultsURL
+	State      BatchState `json:"state,omitempty"` // only if ResultsURL is not empty
 	Total      int        `json:"total"`
 	StatusURL  string     `json:"status_url"`            // path of the batch
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
@@ -78,7 +78,7 @@ type BatchResults struct {
 // BatchRecord is the result of a record that has no recharge or verification, because
 // it is queued or was rejected.
 type BatchRecord struct {
-	Index  int      `json:"index"`  // from 0
+	Index  int      `json:"index"`  // position in the batch, from 0
 	Status string   `json:"status"` // queued or error
 	RefID  string   `json:"ref_id,omitempty"`
 	Error  *Problem `json:"error,omitempty"`

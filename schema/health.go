@@ -63,7 +63,7 @@ type WebhookAttempt struct {
 
 // AttemptsOfHour is the number of attempts that began within one hour.
 type AttemptsOfHour struct {
-	Hour      string `json:"hour"` // its beginning, RFC 3339 in UTC
+	Hour      string `json:"hour"` // beginning of the hour, RFC 3339 in UTC
 	Delivered int    `json:"delivered"`
 	Failed    int    `json:"failed_attempts"`
 }

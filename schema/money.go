@@ -153,7 +153,7 @@ func (p Paise) Rupees() string {
 		sign, rest = "-", -rest
 	}
 	whole := strconv.FormatUint(rest/100, 10)
-	const last = 3 // digits; the others are grouped in pairs
+	const last = 3 // the last three digits are a group, the others are grouped in pairs
 	for at := len(whole) - last; at > 0; at -= 2 {
 		whole = whole[:at] + "," + whole[at:]
 	}

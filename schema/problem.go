@@ -165,13 +165,13 @@ type Condition string
 
 // The conditions for a station. Three are those of the National AQI (CPCB 2014).
 const (
-	ThreePollutants Condition = "three_pollutants" // at least three pollutants
-	OnePM           Condition = "pm25_or_pm10"     // PM2.5 or PM10 among them
-	SixteenHours    Condition = "sixteen_hours"    // each in 16 of the last 24 hours
-	CountedKind     Condition = "kind"             // its kind is requested
+	ThreePollutants Condition = "three_pollutants" // it measures at least three pollutants
+	OnePM           Condition = "pm25_or_pm10"     // it measures PM2.5 or PM10
+	SixteenHours    Condition = "sixteen_hours"    // each pollutant has values in 16 of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind is one that the query requests
 	Recent          Condition = "recent"           // its last reading is in the last 24 hours
-	Within100KM     Condition = "within_100_km"    // it is within reach
-	InPeriod        Condition = "period"           // it has an index on a requested day
+	Within100KM     Condition = "within_100_km"    // it is at most 100 km away
+	InPeriod        Condition = "period"           // it has an AQI on a requested day
 )
 
 // Conditions lists all conditions for a station, in the order of the constants.

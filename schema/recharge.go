@@ -72,7 +72,7 @@ type RechargeEvent struct {
 	Type          RechargeType  `json:"type"`
 	Status        RechargeState `json:"status"`
 	RefID         string        `json:"ref_id"`
-	BatchID       string        `json:"batch_id,omitempty"`     // if it belongs to a batch
+	BatchID       string        `json:"batch_id,omitempty"`     // every event, if the recharge belongs to a batch
 	CreatedAt     string        `json:"created_at,omitempty"`   // recharge.pending
 	CompletedAt   string        `json:"completed_at,omitempty"` // recharge.completed
 	Charged       *bool         `json:"charged,omitempty"`      // recharge.failed; always false
@@ -98,9 +98,9 @@ type OperatorEntry struct {
 	Name      string       `json:"name"`
 	Type      RechargeType `json:"type"`
 	Aliases   []string     `json:"aliases"`
-	MinAmount Paise        `json:"min_amount"` // of one recharge, in rupees
+	MinAmount Paise        `json:"min_amount"` // smallest amount of one recharge, in rupees
 	MaxAmount Paise        `json:"max_amount"`
-	Available bool         `json:"available"` // it has a provider whose circuit breaker is closed
+	Available bool         `json:"available"` // at least one provider of the operator has a closed circuit breaker
 }
 
 // Operators is the reply to GET /v1/operators.

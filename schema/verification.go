@@ -43,7 +43,7 @@ type NameMatch string
 // The values of NameMatch.
 const (
 	NameExact   NameMatch = "exact"   // the same words
-	NamePartial NameMatch = "partial" // similar enough for the tolerance
+	NamePartial NameMatch = "partial" // as similar as the tolerance requires
 	NameNone    NameMatch = "none"    // not similar enough, or no name was expected
 )
 
@@ -56,7 +56,7 @@ type Verification struct {
 
 	VerificationID string             `json:"verification_id"`
 	Method         VerificationMethod `json:"method"`
-	AccountNumber  string             `json:"account_number,omitempty"` // masked to the last four
+	AccountNumber  string             `json:"account_number,omitempty"` // masked except the last four digits
 	IFSC           string             `json:"ifsc,omitempty"`
 	VPA            string             `json:"vpa,omitempty"` // masked
 	UTR            string             `json:"utr,omitempty"` // the bank's reference of a deposit, once known
@@ -104,7 +104,7 @@ type VerificationEvent struct {
 
 	*Beneficiary // only in verification.completed
 
-	AccountNumber string   `json:"account_number,omitempty"` // masked to the last four
+	AccountNumber string   `json:"account_number,omitempty"` // masked except the last four digits
 	IFSC          string   `json:"ifsc,omitempty"`
 	VPA           string   `json:"vpa,omitempty"` // masked
 	UTR           string   `json:"utr,omitempty"`

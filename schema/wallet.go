@@ -51,11 +51,11 @@ type Payment struct {
 	Method      PaymentMethod `json:"method"`
 	Purpose     string        `json:"purpose"` // wallet_topup
 	Status      PaymentState  `json:"status"`
-	Message     string        `json:"message,omitempty"` // replies only
+	Message     string        `json:"message,omitempty"` // only in replies
 	RefID       *string       `json:"ref_id"`
 	Balance     *Paise        `json:"balance,omitempty"`
-	CreatedAt   string        `json:"created_at,omitempty"`   // replies only
-	CompletedAt string        `json:"completed_at,omitempty"` // once final
+	CreatedAt   string        `json:"created_at,omitempty"`   // only in replies
+	CompletedAt string        `json:"completed_at,omitempty"` // only of a final payment
 	Error       *Problem      `json:"error,omitempty"`
 }
 

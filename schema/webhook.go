@@ -159,6 +159,6 @@ func NoWebhook(field string) error {
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`
-	IDs     []string `json:"delivery_ids"` // of the new deliveries
+	IDs     []string `json:"delivery_ids"` // ids of the new deliveries
 	HasMore bool     `json:"has_more"`
 }

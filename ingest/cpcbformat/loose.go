@@ -80,7 +80,7 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 		}
 		last := strings.ToLower(fields[end-1])
 		switch {
-		case (last == "pcb" || last == "spcb") && end > 3: // "Kerala PCB"
+		case (last == "pcb" || last == "spcb") && end > 3: // a state and its board, such as "Kerala PCB"
 			return end - 2, end, true
 		case isBoard(last):
 			return end - 1, end, true

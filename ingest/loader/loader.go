@@ -25,7 +25,7 @@ type Loader struct {
 	conn     driver.Conn
 	database string
 
-	mu       sync.Mutex // serialises reading and writing the station tables
+	mu       sync.Mutex // serialises access to the station tables
 	cache    *station.Cache
 	loadedAt time.Time
 }
@@ -75,7 +75,7 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := l.loadReadings(ctx, b.Token, b.Readings, aliases); err != nil {
 		return err
 	}
-	b.Token = "" // a deliberate second load is a new insert
+	b.Token = "" // a second load of the batch is a new insert
 	if moved > 0 {
 		b.Rejected.Add(ingest.StationMoved, moved)
 	}

@@ -36,7 +36,7 @@ type Summary struct {
 	Positions ingest.Rejections
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // working time, without the time between runs
-	Resumed   bool          // whether it resumed an earlier import
+	Resumed   bool          // the run continued an interrupted import
 }
 
 // Importer stores inputs completely and resumes interrupted imports.
@@ -104,7 +104,7 @@ func (e *NothingStoredError) Error() string {
 type importRun struct {
 	job      Job
 	folder   progressFolder
-	state    progress // as it will be saved
+	state    progress // progress to be saved next
 	begun    time.Time
 	stations map[string]bool
 }

@@ -45,9 +45,9 @@ type feedRun struct {
 	schedule      cron.Schedule
 	breaker       *gobreaker.CircuitBreaker[struct{}]
 	plan          fetchPlan
-	unstored      []*ingest.Batch // fetched, not yet stored
-	rollUpPending bool            // readings are stored, but onChange has not succeeded since
-	failures      [2]int          // consecutive failed runs, by runKind
+	unstored      []*ingest.Batch // batches that are fetched but not yet stored
+	rollUpPending bool            // readings were stored after the last successful onChange
+	failures      [2]int          // number of consecutive failed runs, by runKind
 }
 
 // A feed's circuit breaker opens after five consecutive failures, which take four
@@ -93,7 +93,7 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 		Timeout:     breakerPause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakerFailures },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
-			state.Set(float64(to)) // gobreaker's numbers: closed, half open, open
+			state.Set(float64(to)) // 0 closed, 1 half open, 2 open
 		},
 		IsExcluded: func(err error) bool { // failures of the store and a shutdown are not the source's fault
 			var store *StoreError
@@ -137,7 +137,7 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		if now.Before(due) {
 			slice, more := f.plan.backfillWindow()
 			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
-				sleep.For(ctx, wait) // the loop's condition checks ctx
+				sleep.For(ctx, wait) // the result is not needed, because the loop checks ctx
 				continue
 			}
 			window, kind = slice, backfillRun
@@ -148,14 +148,14 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		}
 		if outcome == Done {
 			f.failures[kind] = 0
-			if kind == liveRun && !window.To.Before(now) { // else there is more to catch up
+			if kind == liveRun && !window.To.Before(now) { // else the next window is due now
 				due = f.next(time.Now())
 			}
 			continue
 		}
 		again := time.Now().Add(sleep.Backoff(f.failures[kind], firstRetry, longestRetry))
 		f.failures[kind]++
-		if kind == liveRun || outcome == RollUpFailed { // the next run rolls up what is pending
+		if kind == liveRun || outcome == RollUpFailed { // the next run repeats a pending roll-up
 			due = earlier(again, f.next(time.Now()))
 		}
 		if kind == backfillRun {

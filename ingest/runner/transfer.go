@@ -52,7 +52,7 @@ func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, sto
 				continue
 			}
 			left = append(left, b)
-			cancel(err) // ends the fetch
+			cancel(err) // cancels the fetch
 		}
 		done <- err
 	}()
@@ -69,7 +69,7 @@ func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, sto
 	})
 	close(batches)
 	if storeErr := <-done; storeErr != nil {
-		return left, storeErr // the fetch error follows from it
+		return left, storeErr // the failed store has cancelled the fetch
 	}
 	return nil, fetchErr
 }

@@ -184,7 +184,7 @@ func (b *Cache) linkStations(one, other, reason string) {
 		s, t = t, s
 	}
 	b.Log(Change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
-	for _, x := range b.Known { // references to s move to t
+	for _, x := range b.Known { // stations that refer to s now refer to t
 		if x.SameAs == s.ID {
 			x.SameAs = t.ID
 			b.Store(x)

@@ -18,7 +18,7 @@ import (
 // decoder sets values from the sources in order of precedence. The first source that has a value wins.
 // After an error in that source, the value is the default.
 type decoder struct {
-	source   string            // source that is being read
+	source   string            // name of the source that is being read
 	origins  map[string]Origin // origins of all values, by key
 	problems Problems
 }

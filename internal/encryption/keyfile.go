@@ -71,7 +71,7 @@ func newKey() []byte {
 // complete and durable. The error is fs.ErrExist if path exists.
 func writeKey(key []byte, path string) error {
 	dir := filepath.Dir(path)
-	draft, err := os.CreateTemp(dir, keyName+".*") // 0600
+	draft, err := os.CreateTemp(dir, keyName+".*") // with the mode 0600
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func nextName(id string) string { return keyName + ".next-" + id }
 // killed rotation may have written the needed key to the file [nextName]. In that case adopt renames that file
 // to the key file and loads it. Several processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
-	err := b.readFile() // another process may have created it
+	err := b.readFile() // the id becomes part of a file name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}

@@ -23,7 +23,7 @@ type encryptedRow struct {
 // be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
-	after := make([]any, len(c.Key)) // all keys are greater, because no id is empty
+	after := make([]any, len(c.Key)) // empty strings come before all keys, because no id is empty
 	for i := range after {
 		after[i] = ""
 	}

@@ -206,7 +206,7 @@ func (c *candidate) renew(leading context.Context, requested time.Time, end func
 		switch {
 		case err != nil:
 			next = pollInterval
-		case !mine: // the lease expired before the renewal
+		case !mine: // the lease had expired before the renewal
 			end()
 			return
 		default:

@@ -82,11 +82,11 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 		case <-ctx.Done():
 			return nil
 		case <-g.failed:
-			g.failed <- struct{}{} // Run waits for it too
+			g.failed <- struct{}{} // puts the signal back, because Run waits for it too
 			return nil
 		case err := <-ready:
 			if err != nil && len(g.failed) > 0 {
-				return nil // a part failed first, which ended this Ready
+				return nil // Ready failed because another part failed first
 			}
 			if err != nil {
 				return fmt.Errorf("starting %s: %w", part.Name, err)

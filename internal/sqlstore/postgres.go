@@ -43,7 +43,7 @@ func (p *postgres) open(ctx context.Context) error {
 	}
 	chosen := p.db.cfg.Settings
 	server.PresetTimeout(cfg, "statement_timeout", chosen.StatementTimeout)
-	if chosen.LockTimeout > 0 { // not for migrations, which may wait longer
+	if chosen.LockTimeout > 0 { // migrations have run above, without this limit
 		server.PresetTimeout(cfg, "lock_timeout", chosen.LockTimeout)
 	}
 	p.pool = stdlib.OpenDB(*cfg)
@@ -108,7 +108,7 @@ func (p *postgres) fault(err error) fault {
 		switch {
 		case !server.Unavailable(stated.Code):
 			return faultStatement
-		case stated.SeverityUnlocalized != "ERROR": // FATAL, PANIC
+		case stated.SeverityUnlocalized != "ERROR": // FATAL or PANIC: the server ends the connection
 			return faultConnection
 		}
 		return faultStore

@@ -90,7 +90,7 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 		return err
 	case p.fault(err) != faultStatement:
 		open = false
-		connection.Discard(conn) // frees its place in the pool, because outcome needs a connection
+		connection.Discard(conn) // frees its place in the pool for the connection that outcome needs
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}

@@ -23,10 +23,10 @@ import (
 type sqlite struct {
 	db      *DB
 	path    string
-	queue   chan *change // of the live world and of the service itself
+	queue   chan *change // changes of the live world and of the service itself
 	sandbox chan *change
-	writing *sql.DB              // one connection
-	writer  *connection.Prepared // on that connection; nil while disconnected
+	writing *sql.DB              // pool with one connection
+	writer  *connection.Prepared // the connection of writing; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
 	wal     wal

@@ -187,7 +187,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err := db.engine.update(ctx, func(tx *Tx) error {
 		tx.origin = ctx
 		err := do(tx)
-		after = tx.after // of this attempt; read only after it has ended
+		after = tx.after // functions of this attempt; Update may start another one
 		return err
 	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
@@ -195,7 +195,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err = db.classify(err)
 	var problem *schema.Problem
 	if failing := errors.As(err, &problem) && problem.Code == schema.ServiceUnavailable; failing || err == nil {
-		if db.failing.Load() != failing { // rarely, so that callers do not contend for the cache line
+		if db.failing.Load() != failing { // stores only changes, because concurrent stores contend for the cache line
 			db.failing.Store(failing)
 		}
 	}

@@ -60,7 +60,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return httpapi.Response{Type: []string{eventStream}, Endless: true, Stream: func(out httpapi.Flusher) error {
 		defer s.remove(st)
-		var after <-chan time.Time // never, without a limit
+		var after <-chan time.Time // without a limit, a nil channel, which never delivers
 		if limit > 0 {
 			timer := time.NewTimer(limit)
 			defer timer.Stop()

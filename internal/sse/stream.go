@@ -16,7 +16,7 @@ import (
 type stream struct {
 	call   *httpapi.Call
 	owner  schema.Owner
-	scopes []schema.Scope // of the key when the stream was opened
+	scopes []schema.Scope // scopes of the key when the stream was opened
 	kinds  []schema.LiveKind
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
@@ -110,7 +110,7 @@ func encodeMessage(name string, data []byte) []byte {
 func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {
-		data = []byte("{}") // it cannot fail: a list of strings
+		data = []byte("{}") // unreachable, because a list of strings can be encoded
 	}
 	return message{schema.LiveReset, encodeMessage(schema.LiveReset, data)}
 }

@@ -149,7 +149,7 @@ func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 // process owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
 func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
-		return nil // other instances may hold leases; those expire
+		return nil // other instances may have leases; the leases of ended instances expire
 	}
 	now := s.Now().UnixMicro()
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {

@@ -71,7 +71,7 @@ type Queue[R any] struct {
 
 	state       poolState
 	pools       []*Pool
-	begin       []func(Claim[R]) // start functions, in the order of pools
+	begin       []func(Claim[R]) // begin functions of Add, in the order of pools
 	sql         statements
 	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
 	cancelCalls context.CancelFunc
@@ -84,7 +84,7 @@ type poolState struct {
 	sync.Mutex
 
 	stopped bool           // no further call starts
-	calls   sync.WaitGroup // acquired slots
+	calls   sync.WaitGroup // counts acquired slots
 }
 
 // New returns a Queue without providers.
@@ -217,7 +217,7 @@ func (s *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 		return RetryPause, nil
 	}
 	s.state.Lock()
-	p.nextPoll = time.Time{} // any row that becomes due from here on wakes the loop
+	p.nextPoll = time.Time{} // from here on, WakeAt wakes the loop for any row
 	s.state.Unlock()
 	next, err := s.claimDue(ctx, p, s.Now())
 	s.ClaimFailures.Observe(ctx, err)

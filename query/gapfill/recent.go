@@ -10,7 +10,7 @@ import (
 
 // Recent holds the last amounts of every station, as of one hour. It is immutable.
 type Recent struct {
-	at      uint32        // Unix seconds
+	at      uint32        // the hour, Unix seconds
 	amounts []LastAmounts // by station
 }
 
@@ -41,7 +41,7 @@ func ReadRecent(
 		return nil, err
 	}
 	r := &Recent{at, slices.Clone(before.amounts)}
-	var again []string // stations that lost an amount at or after since
+	var again []string // stations with an amount at or after since that the table no longer has
 	var lost []int
 	for i, id := range ids {
 		if !c.Changed[i] {

@@ -76,7 +76,7 @@ type Query struct {
 	Kinds    rollup.KindSet // kinds of stations that count, 0 for the default kinds
 	Span     Span
 	Interval interval
-	Detail   bool   // the answer for one day has the fields of view=detail
+	Detail   bool   // with the fields of view=detail; only for OneDay
 	Account  string // account whose slots the query uses
 }
 

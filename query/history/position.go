@@ -98,7 +98,7 @@ func rowCount(days Span, hourly bool) int {
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day
-		at  uint32 // of an hour
+		at  uint32 // hour, if the row holds an hour
 	}
 	of := func(m *row) key {
 		if m.day == hourOnly {
@@ -139,7 +139,7 @@ func (t reader) interpolateBetween(
 	if hourly {
 		per = "station, at"
 	}
-	got := map[schema.Day][]rollup.Sample{} // by day, or by hour since 1970
+	got := map[schema.Day][]rollup.Sample{} // by day or, if hourly, by hours since 1970
 	var id string
 	var scanned rollup.Scanned
 	err := t.EachNamed(ctx, snap.StationIDs(near), scanned.Into(&id), func() {

@@ -93,7 +93,7 @@ func (c cells) value(i int) any {
 		}
 		v = v.Elem()
 	}
-	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // an array of numbers, of which JSON would make base64 text
+	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // JSON would encode an array of UInt8 as base64
 		numbers := make([]int, len(bytes))
 		for i, b := range bytes {
 			numbers[i] = int(b)

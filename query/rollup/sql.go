@@ -102,7 +102,7 @@ func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 // are internal errors.
 func Unavailable(err error) error {
 	var exception *clickhouse.Exception
-	var problem *schema.Problem // such as that of slots.acquire
+	var problem *schema.Problem // such as the one of history.Slots.Acquire
 	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
 		return err
 	}

@@ -118,7 +118,7 @@ func writeSnapshot(path string, s *Snapshot) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // does nothing after the rename
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
 	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "PREWHERE " + condition // it uses only the key, so it may run before FINAL
+		condition = "PREWHERE " + condition // the condition uses only key columns, so it may run before FINAL
 	}
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
@@ -241,7 +241,7 @@ const digestReach = 26 * 3600
 // digests are the digests of the rows from which a snapshot was built.
 type digests struct {
 	stations rollup.Digest
-	hours    map[uint32]rollup.Digest // station_hour, by hour
+	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
 // changedHours returns the new digests of hours, after a roll-up of hours at or after since. It

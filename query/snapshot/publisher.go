@@ -19,8 +19,8 @@ type Publisher struct {
 	file      string         // file of the snapshot; "" for none
 	published atomic.Pointer[Snapshot]
 	mark      mark
-	promoteAt int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
-	read      bool  // the tables have been read once in this run
+	promoteAt int64 // Unix seconds at which an hour becomes current without a roll-up; 0 for never
+	read      bool  // whether this process has read the tables
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the

@@ -31,7 +31,7 @@ import (
 // columns differ.
 type export struct {
 	listed            []string // stations of the row "Station"
-	name, city, state string   // of the current block; the name is empty until it is found
+	name, city, state string   // of the current block; name is empty until it is found
 	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
@@ -117,7 +117,7 @@ func (e *export) title(cells [][]byte) string {
 			continue
 		}
 		if i < 2 && (strings.EqualFold(text, "from date") || strings.EqualFold(text, "to date")) {
-			continue // two rows of headings; the first has the name
+			continue // headings may have two rows, of which the first has the name
 		}
 		if only != "" {
 			return ""

@@ -57,7 +57,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 			return err
 		})
 		if !passed || ctx.Err() != nil {
-			f.closed = nil // the next fetch reports it
+			f.closed = nil // the next fetch reports unreadable paths again
 		}
 		if !passed {
 			return err
@@ -95,7 +95,7 @@ func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err e
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return // deleted meanwhile
+			return // the file was deleted meanwhile
 		}
 		closed[path] = true
 		if !f.closed[path] {

@@ -80,7 +80,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	}
 	base = year.ReplaceAllString(base, "")
 	if !strings.ContainsAny(base, " _") {
-		base = strings.ReplaceAll(base, "-", " ") // a slug
+		base = strings.ReplaceAll(base, "-", " ") // the name is a slug
 	}
 	return strings.ReplaceAll(base, "_", " "), 0
 }
@@ -106,7 +106,7 @@ func listedStation(path, base string) (string, error) {
 	}
 	file, station := t.Header.Find("file"), t.Header.Find("station")
 	if file < 0 || station < 0 {
-		return "", nil // a table of another kind
+		return "", nil // the file is another table, not a station list
 	}
 	var found []string
 	err = t.Each(func(_ int64, cells [][]byte, fine bool) error {

@@ -30,7 +30,7 @@ type wide struct {
 	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
-	period   time.Duration // length of the intervals; before decide, the one in the file's name or 0
+	period   time.Duration // length of the intervals; until decide, the length in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals

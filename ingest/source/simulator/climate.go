@@ -18,7 +18,7 @@ var citiesCSV string
 // city is a line of cities.csv. Its levels are invented; their magnitude follows
 // the annual means in CPCB's bulletins and data.
 type city struct {
-	name, state, label  string // label distinguishes cities of one name
+	name, state, label  string // label distinguishes cities of the same name
 	latitude, longitude float64
 	stations            int
 	climate             climate
@@ -28,8 +28,8 @@ type city struct {
 
 // climate is the seasonal course of a region's air quality.
 type climate struct {
-	particles [12]float64 // monthly factors, January first, mean about 1
-	coarse    float64     // PM10 per PM2.5
+	particles [12]float64 // factor of each month, January first, mean about 1
+	coarse    float64     // ratio of PM10 to PM2.5
 	ozone     float64     // annual mean, µg/m³
 	ammonia   float64     // annual mean, µg/m³
 }
@@ -118,7 +118,7 @@ func season(c climate, p air.Pollutant, year float64) float64 {
 	case air.PM25, air.PM10:
 		return factor
 	case air.O3:
-		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // mid-May
+		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // maximum in mid-May
 	}
 	return 1 + (factor-1)*0.4
 }

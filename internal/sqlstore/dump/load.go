@@ -115,7 +115,7 @@ func fill(ctx context.Context, tx *sqlstore.Tx, all []table, m Manifest, dir str
 	if n > 0 {
 		return notEmptyError(n)
 	}
-	for _, t := range slices.Backward(all) { // the dump includes rows that the migrations insert
+	for _, t := range slices.Backward(all) { // migrations insert rows, which the dump includes
 		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
 			return err
 		}

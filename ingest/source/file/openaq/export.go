@@ -30,8 +30,8 @@ var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap"
 // so the parser assumes 60 minutes.
 type export struct {
 	location, city, country, pollutant, value, unit int
-	utc, local                                      int // version 1: the same instant twice
-	updated                                         int // version 2: a time with its zone
+	utc, local                                      int // in version 1: the same instant in UTC and local time
+	updated                                         int // in version 2: a time with its zone
 	latitude, longitude, coordinates                int
 	source, attribution                             int
 

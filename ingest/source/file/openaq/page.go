@@ -47,7 +47,7 @@ func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 type pageReader struct {
 	locations locations
 	path      string
-	sensor    int64 // for a page of measurements; 0 until it is found
+	sensor    int64 // number of the sensor of a page of measurements; 0 until it is found
 	spacings  table.Spacings
 	stations  map[*location]int
 }
@@ -100,7 +100,7 @@ func (p *pageReader) read(r *result, b *ingest.Builder) error {
 	case r.Datetime != nil && r.Sensor != 0:
 		return p.latest(r, b)
 	}
-	return nil // a location or a sensor, not a reading
+	return nil // the result is a location or a sensor, not a reading
 }
 
 func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
@@ -123,7 +123,7 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 	}
 	value := r.Value
 	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
-		value = r.Summary.Average // in hours and days, value is rounded to three digits
+		value = r.Summary.Average // pages of hours and days have the value rounded to three digits
 	}
 	return p.add(p.locations.sensors[p.sensor].location, *r.Parameter, value, end, minutes, b)
 }

@@ -28,7 +28,7 @@ type Stations struct {
 type site struct {
 	text   string
 	number int
-	placed bool // a row had a position
+	placed bool // whether a row had the station's position
 }
 
 // Find returns the number of the station that a text names. It calls describe for a new

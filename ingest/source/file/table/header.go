@@ -64,7 +64,7 @@ func (h Header) Is(open func(Header) (Row, bool)) bool {
 type Column struct {
 	index     int
 	Parameter parameter.Parameter
-	unit      string // empty for the parameter's own
+	unit      string // empty if it is the parameter's own unit
 }
 
 // Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone

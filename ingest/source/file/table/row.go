@@ -72,7 +72,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 
 // Table is an open text with a header.
 type Table struct {
-	text   *Text // nil without a file of its own
+	text   *Text // nil if the caller owns the text
 	lines  Lines
 	Header Header
 }
