@@ -129,6 +129,6 @@ type AuditRow struct {
 // Owner identifies the owner of data: an account, in one of the worlds (live or
 // sandbox).
 type Owner struct {
-	Account string // id
+	Account string // id of the account
 	World   World
 }

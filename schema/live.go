@@ -21,7 +21,7 @@ const (
 // LiveGreeting is the data of the first message of a stream, hello.
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
-	Account string     `json:"account"` // id
+	Account string     `json:"account"` // id of the account
 	Kinds   []LiveKind `json:"kinds"`   // kinds of the notices that follow
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }

@@ -62,7 +62,7 @@ type Detection struct {
 }
 
 // RechargeEvent is the data of the recharge.* events. A comment at a field names the
-// only event that has the field.
+// events that have the field.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`

@@ -77,7 +77,7 @@ func trim[T text](s T) T {
 	return s
 }
 
-// parseDate returns the days since 1970 and the length of the date.
+// parseDate returns the days since 1970 and the length of the date's text.
 func parseDate[T text](s T) (day int64, n int, ok bool) {
 	var y, m, d int
 	switch {

@@ -105,8 +105,9 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city or state. Some tables repeat it after the
-// agency: "Chennai, Tamil Nadu". city is the city in the station's name.
+// afterAgency reports whether text is a city or state. Some tables repeat the city or
+// state after the agency: "Chennai, Tamil Nadu". city is the city in the station's
+// name.
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }

@@ -65,9 +65,10 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. It calls onChange, the roll-up, after each window that
-// stored something, from several goroutines. If onChange fails, it is called again
-// after the next run. The error names the invalid feed.
+// New prepares a runner. After each window of which readings were stored, the runner
+// calls onChange, the roll-up. The calls come from several goroutines. If onChange
+// fails, it is called again after the next run. The error of New names the invalid
+// feed.
 func New(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)

@@ -42,7 +42,6 @@ func handlers(dist fs.FS) (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s, "/docs": http.HandlerFunc(s.serveDocs)}, nil
 }
 
-// toPage redirects /dashboard to /dashboard/.
 func toPage(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", base)
 	w.WriteHeader(http.StatusFound)
@@ -131,7 +130,6 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page.ServeHTTP(w, r)
 }
 
-// serveDocs serves the reference of the API.
 func (s *site) serveDocs(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), guards)
 	w.Header()["Content-Security-Policy"] = docsPolicy

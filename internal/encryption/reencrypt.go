@@ -69,7 +69,6 @@ func (c Column) statements() (ask, change string) {
 	return ask, change
 }
 
-// scan reads a row of a page.
 func (c Column) scan(row sqlstore.Scanner) (encryptedRow, error) {
 	s := encryptedRow{key: make([]string, len(c.Key))}
 	into := make([]any, 0, len(c.Key)+1)

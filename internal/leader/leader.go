@@ -151,8 +151,8 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 	return time.Time{}, false
 }
 
-// lead calls do while this instance has the lease, and renews the lease. over is false if the
-// instance has lost the lease and must wait for it again. Otherwise err is the error of do.
+// lead runs the job, do, while this instance has the lease, and renews the lease. over is false if
+// the instance has lost the lease and must wait for it again. Otherwise err is the error of do.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")

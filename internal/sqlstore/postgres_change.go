@@ -46,7 +46,7 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 }
 
 // enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits no longer
-// than [postgres.connection] does. leave frees the slot.
+// than [postgres.connection] does. The function leave frees the slot.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()

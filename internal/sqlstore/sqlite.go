@@ -102,7 +102,8 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process: as long as a client waits, in milliseconds.
+// busyTimeout is how long a statement waits for another process, in milliseconds. It is as long as a client
+// waits.
 const busyTimeout = "10000"
 
 // sqliteDSN returns a DSN with which a commit is durable when it returns (FULL). Readers and the writer do not

@@ -29,7 +29,6 @@ func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Handler: s.serve}}
 }
 
-// serve handles GET /v1/live.
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
 		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
@@ -179,7 +178,6 @@ func (s *Service) admit(st *stream) error {
 	return nil
 }
 
-// remove unregisters a stream.
 func (s *Service) remove(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

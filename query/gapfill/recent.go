@@ -93,9 +93,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update copies the amounts of last to l. last has only amounts that were measured
-// at or after since. It returns false if l has such an amount of a pollutant but
-// last does not.
+// update replaces amounts of l by those of `last`, which were all measured at or after
+// `since`. It returns false if l has such an amount of a pollutant but `last` does not.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

@@ -11,10 +11,10 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position. near has the stations
-// nearby. It interpolates the stations within 25 km. For days or hours without such
-// figures, it uses the city of the nearest station, if that station is within 25
-// km. For the remaining days or hours, it uses the nearest station within 100 km.
+// positionRows returns the days or hours of a position from the stations in `near`. It
+// interpolates the stations within 25 km. For days or hours without such figures, it
+// uses the city of the nearest station, if that station is within 25 km. For the
+// remaining days or hours, it uses the nearest station within 100 km.
 //
 // The city is needed because its history may begin earlier than that of any station
 // with a known position.
@@ -93,8 +93,8 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds those rows of more whose day or hour is not in rows. It sorts the
-// result by time.
+// join adds to `rows` those rows of `more` whose day or hour is missing there. It sorts
+// the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day

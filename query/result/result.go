@@ -67,8 +67,8 @@ func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
 	for rows.Next() {
-		// Cells are reset, because Scan does not overwrite a pointer of the row
-		// before with NULL.
+		// Cells are reset, because Scan of a NULL keeps the pointer of the
+		// previous row.
 		for i := range c {
 			reflect.ValueOf(c[i]).Elem().SetZero()
 		}
@@ -103,8 +103,8 @@ func (c cells) value(i int) any {
 	return v.Interface()
 }
 
-// text returns cell i as text for tables and CSV. It returns the text null for
-// NULL.
+// text returns cell i as text for tables and CSV. For NULL it returns the argument
+// null.
 func (c cells) text(i int, null string) string {
 	switch v := c.value(i).(type) {
 	case nil:

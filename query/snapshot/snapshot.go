@@ -1,5 +1,5 @@
-// Package snapshot builds the current answers of a world (live or sandbox) after each
-// roll-up, and keeps them in memory.
+// Package snapshot builds the current answers of a world (live or sandbox) after each roll-up (see
+// package rollup), and keeps them in memory.
 package snapshot
 
 import (

@@ -40,8 +40,8 @@ type BulkError struct {
 // (0–500) of each pollutant. Estimated lists pollutants whose concentration was
 // gap-filled, or derived from a published sub-index. Stale is true for a current record
 // older than three hours. Pincode and DistanceKM are present in replies to queries by
-// pin code or position. Kinds is present only if the query names the kinds of stations
-// to use.
+// pin code or position. Kinds is present if the query names other kinds of stations
+// than the default kinds.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`

@@ -37,8 +37,8 @@ type Flag uint8
 const (
 	// Plain marks a reading without an anomaly.
 	Plain Flag = iota
-	// Stuck marks a value that equals both the minimum and the maximum of its day, at a
-	// station without a value for the last hour. The sensor is probably stuck.
+	// Stuck marks a day's mean that equals the day's minimum and maximum, if the last
+	// hour has no value. The sensor is probably stuck.
 	Stuck
 	// Clipped marks a value at the end of its sensor's range.
 	Clipped

@@ -88,8 +88,8 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 	return nil
 }
 
-// addCurve adds a pollutant at a station: the city's curve, the station's own
-// level, some noise and a few missing hours.
+// addCurve adds the readings of a pollutant at a station: the city's curve, the
+// station's own level, some noise and a few missing hours.
 func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
 	level := 0.75 + 0.5*unit(seed) // a station may be in a park (lower) or at a crossing (higher)
 	scale := 10.0                  // one decimal, as instruments report; CO has two

@@ -20,7 +20,7 @@ type Prepared struct {
 	reading map[string]bool
 }
 
-// NewPrepared takes ownership of conn.
+// NewPrepared returns a Prepared that owns conn.
 func NewPrepared(conn *sql.Conn) *Prepared {
 	return &Prepared{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }

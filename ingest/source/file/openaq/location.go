@@ -77,7 +77,7 @@ func (p *location) kind() air.StationKind {
 }
 
 // abroad reports whether the location is outside India. A location without country
-// and position is not.
+// and position counts as inside.
 func (p *location) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"

@@ -116,7 +116,7 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// OpenAQ labels quarter-hours as hours. The distance of their times is the true
+	// OpenAQ labels quarter-hours as hours. The time between two results is the true
 	// interval.
 	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d

@@ -100,8 +100,8 @@ func (h Header) Columns() []Column {
 	return found
 }
 
-// Span reports whether a header has both columns of an interval's ends, and values,
-// as in a CAAQM export.
+// Span reports whether a header has columns for both ends of an interval and for
+// values, as in a CAAQM export.
 func (h Header) Span() bool {
 	return h.Find("from date") >= 0 && h.Find("to date") >= 0 && len(h.Columns()) > 0
 }
