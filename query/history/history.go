@@ -62,6 +62,7 @@ func (h *History) Preload(ctx context.Context, c places.City) error {
 // interval is the form of an answer: one day, a list of days, or a list of hours.
 type interval uint8
 
+// The forms of an answer.
 const (
 	OneDay interval = iota
 	Days
