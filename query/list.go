@@ -158,7 +158,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	list := "stations"
 	if near {
-		list = "stations near " + where // its keys begin with distances
+		list = "stations near " + where // a list of its own, because its keys begin with distances
 	}
 	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {

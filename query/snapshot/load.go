@@ -25,7 +25,7 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "PREWHERE " + condition // it uses only the key, so it may run before FINAL
+		condition = "PREWHERE " + condition // the condition uses only key columns, so it may run before FINAL
 	}
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
@@ -83,7 +83,7 @@ func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
 	return out, nil
 }
 
-// mark identifies the latest roll-up. A poll detects a new roll-up by a new mark.
+// mark identifies the latest roll-up. A new mark shows a poll that there was a new roll-up.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
@@ -92,7 +92,7 @@ type mark struct {
 // lookback is how far before the last mark a poll searches for roll-ups. The time in the row of a
 // roll-up is earlier than the moment when the row becomes visible. On a cluster, the time is from
 // another server's clock. The difference is well within a second, and a minute allows for a busy
-// machine. Hours of the last minute are therefore read twice.
+// machine. A poll may therefore read the hours of a roll-up a second time.
 const lookback = time.Minute
 
 // rollups returns the new mark, and the earliest hour that roll-ups since the last mark have
@@ -198,8 +198,7 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// The array names has stations that lost their latest hour, and new stations, which may have
-	// older hours.
+	// names gets new stations, and stations that lost their latest hour. Both may have older hours.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -242,7 +241,7 @@ const digestReach = 26 * 3600
 // digests are the digests of the rows from which a snapshot was built.
 type digests struct {
 	stations rollup.Digest
-	hours    map[uint32]rollup.Digest // station_hour, by hour
+	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
 // changedHours returns the new digests of hours, after a roll-up of hours at or after since. It
