@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// insertBatch bounds the deliveries of one transaction. On SQLite all other writes
-	// wait for it.
+	// insertBatch bounds the deliveries of one transaction. On SQLite, all other writes wait for
+	// the transaction.
 	insertBatch = 128
-	// yieldAfter is the number of deliveries after which the relay should serve other
-	// accounts. Storing them takes about 0.1 s.
+	// yieldAfter is the number of deliveries after which the relay should serve other accounts.
+	// Storing that many deliveries takes about 0.1 s.
 	yieldAfter = 32 * insertBatch
 )
 
@@ -31,9 +31,9 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []ou
 	return s.accept(ctx, batch, yieldAfter)
 }
 
-// Accept stores a delivery of each event for each matching subscription that is not
-// younger than the event. It starts attempts for which there is a slot. It returns nil
-// when all deliveries are stored; after an error some may be. Accept is idempotent.
+// Accept stores one delivery for each event and each matching subscription that is not younger than
+// the event. It starts attempts while slots are free. It returns nil when all deliveries are
+// stored; after an error, some of them may be stored. Accept is idempotent.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	_, err := s.accept(ctx, batch, math.MaxInt)
 	return err
@@ -46,14 +46,14 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	// The events are committed already. So after this refresh the cache has every
+	// The events are committed already. After this refresh, the cache therefore has every
 	// subscription that is older than an event.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("matching events: %w", err)
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // bounded, because ten thousand subscriptions turn a batch into millions of deliveries
+	var group []order // its length is bounded, because ten thousand subscriptions turn a batch into millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -83,8 +83,8 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// sortByFanOut sorts a batch by the number of deliveries of each account. So an account with
-// thousands of deliveries does not delay others. The order within an account is kept.
+// sortByFanOut sorts a batch so that the accounts with the fewest deliveries come first. So an
+// account with thousands of deliveries does not delay others. The order within an account is kept.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -104,7 +104,7 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// order is a delivery to store; active reports whether it may be sent now.
+// order is a delivery to store. active means that it may be sent now.
 type order struct {
 	delivery.Order
 
@@ -141,8 +141,8 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	return nil
 }
 
-// reserve reserves slots in the queue for orders, which then get a lease. It returns the
-// number of slots by subscription.
+// reserve reserves room in the queue's memory for orders, which then get a lease. It returns the
+// number of reservations by subscription.
 func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
@@ -159,8 +159,8 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	return reserved
 }
 
-// addStored adds leased rows to their lanes. It releases reservations of the orders that
-// were not stored.
+// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of
+// the orders that were not stored.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,8 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue schedules stored deliveries without a lease and reports whether there are any.
+// markDue records in the queue that stored deliveries without a lease are due. It reports whether
+// there are any.
 func (s *Service) markDue(group []order, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,15 +29,15 @@ var (
 	sandboxMode = []string{schema.Sandbox.String()}
 )
 
-// attemptAll makes an attempt, and then further ones in the slot that the attempt frees.
+// attemptAll makes an attempt. When the attempt ends, it uses the free slot for further attempts.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)
 	}
 }
 
-// attempt makes one attempt. It ignores the cancellation of ctx, because a request that
-// was sent must be recorded.
+// attempt makes one attempt. It ignores the cancellation of ctx, because the outcome of a request
+// that was sent must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)
@@ -71,14 +71,14 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 // attempt. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
-		return nil, false // counted by the cache
+		return nil, false // the cache counts the failure
 	}
 	return s.cachedRecipient(w.Webhook)
 }
 
-// cachedRecipient returns a subscription, and whether deliveries may be sent to it.
-// Deliveries of a paused one stay in the store. Those of a deleted one are cancelled there.
-// If the secret cannot be decrypted, they wait until it can.
+// cachedRecipient returns a subscription, and whether deliveries may be sent to it. Deliveries of a
+// paused subscription wait in the store, and deliveries of a deleted one are cancelled there. If the
+// secret cannot be decrypted, deliveries wait until it can.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
@@ -89,7 +89,7 @@ var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
 // post builds the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
-	// One backing array saves allocations.
+	// The headers share one backing array, which saves allocations.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
 		"Content-Type": contentType, "User-Agent": userAgent,
@@ -99,8 +99,7 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 		header[headerMode] = sandboxMode
 	}
 	return sender.Post{URL: sub.URL, Header: header, Body: body, Sign: func(now time.Time) (string, error) {
-		// Connecting can take seconds. Read the newest secrets: the subscription may have
-		// changed or been deleted.
+		// The subscription may have changed while the sender connected, which can take seconds.
 		newest, ok := s.freshRecipient(ctx, w)
 		if !ok || newest.ClearNumbers != sub.ClearNumbers {
 			return "", errNoRecipient

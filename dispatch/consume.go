@@ -9,8 +9,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// errUnknownEvent rejects an event from Kafka. Deliveries refer to events of the state
-// store.
+// errUnknownEvent rejects an event from Kafka that the state store lacks. A delivery refers to the
+// event in the store.
 var errUnknownEvent = errors.New("the event is not in the state store")
 
 // AcceptKnown is Accept for events from Kafka. It returns events that the store lacks as

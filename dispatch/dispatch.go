@@ -48,13 +48,13 @@ const (
 	attemptTimeout = 5 * time.Second
 	// margin is the tolerated clock skew between instances.
 	margin = 2 * time.Second
-	// lease is how long a lease lasts. A buffered delivery can wait for the part of it that
-	// exceeds attemptTimeout and margin.
+	// lease is the duration of a lease. It exceeds the sum of attemptTimeout and margin by 5 s, for
+	// which a delivery can wait in the buffer.
 	lease = 12 * time.Second
 )
 
-// failingStarts limits how many attempts at failing endpoints start per second. Each costs
-// about 0.3 ms of CPU time, so 100 leave most of a core to other endpoints.
+// failingStarts limits how many attempts at failing endpoints start per second. Each attempt costs
+// about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
 const failingStarts = 100
 
 // hostOf returns the host and port of a subscription; "" if it is unknown.
@@ -74,12 +74,12 @@ type Service struct {
 	mu    sync.Mutex
 	queue *scheduler.Queue[*work]
 
-	sendSignal       chan struct{} // wakes send
-	claimSignal      chan struct{} // wakes claimLoop
+	sendSignal       chan struct{} // wakes the method send
+	claimSignal      chan struct{} // wakes the method claimLoop
 	outcomes         chan *delivery.Outcome
 	attempts         sync.WaitGroup
 	stopping         atomic.Bool
-	recordingStalled atomic.Bool   // the store rejects writes and outcomes wait
+	recordingStalled atomic.Bool   // the store rejects writes, so outcomes wait
 	stopped          chan struct{} // closed when the drain of outcomes has timed out
 }
 
@@ -112,8 +112,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run makes and records attempts until ctx ends. Then it waits for the attempts in flight
-// and releases the leases of the others.
+// Run makes and records attempts until ctx ends. Then it waits for the attempts in flight, and
+// releases the leases of the other deliveries in memory.
 func (s *Service) Run(ctx context.Context) error {
 	recorded := make(chan struct{})
 	go func() {
@@ -126,7 +126,7 @@ func (s *Service) Run(ctx context.Context) error {
 	loops.Go(func() { s.send(ctx) })
 	loops.Wait()
 	s.stopping.Store(true)
-	s.attempts.Wait() // each ends by its own timeout
+	s.attempts.Wait() // each attempt ends by its own timeout
 	last := time.AfterFunc(recordDrain, func() { close(s.stopped) })
 	defer last.Stop()
 	close(s.outcomes)
@@ -149,7 +149,7 @@ func (s *Service) Wake(webhook string) {
 	signal(s.claimSignal)
 }
 
-// signal wakes a loop.
+// signal wakes the loop that receives from the channel.
 func signal(loop chan struct{}) {
 	select {
 	case loop <- struct{}{}:

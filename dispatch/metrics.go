@@ -10,7 +10,6 @@ import (
 	"vayu/schema"
 )
 
-// metrics are the metrics and failure logs of the service.
 type metrics struct {
 	attempts *prometheus.CounterVec
 	finished *prometheus.CounterVec
@@ -21,7 +20,7 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// Operations whose failures are logged once until they recover.
+	// These logs report a failure of an operation once until it has recovered.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 
@@ -104,7 +103,7 @@ func (m *metrics) attempted(r *sender.Result) {
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]
-		if o.Result.OK() { // retries at failing endpoints are delayed by design
+		if o.Result.OK() { // only these, because retries at failing endpoints are delayed by design
 			m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
 		}
 		if o.State != schema.DeliveryWaiting {

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// numberTimeout bounds the lookup of a mobile number. The lookup can make a late attempt
-// end after its lease, and the event is then sent twice.
+// numberTimeout bounds the lookup of a mobile number. A slow lookup can make an attempt end after
+// its lease. The event is then sent twice.
 const numberTimeout = time.Second
 
 // numberEvents is the type prefix of events with a number.
@@ -35,9 +35,9 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber replaces the masked number in the envelope of a recharge. It returns the
-// envelope unchanged if there is no clear number or the mask does not match. A test event
-// names a recharge that does not exist.
+// withNumber replaces the masked number in the envelope of a recharge. It returns the envelope
+// unchanged if there is no clear number or the mask does not match. For example, the recharge in a
+// test event does not exist.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

@@ -14,8 +14,8 @@ const (
 	// discoverEvery is how often the store is queried for due deliveries that are not
 	// scheduled here. They were retried by hand, resumed, or left by another instance.
 	discoverEvery = time.Second
-	// discoverShare is the least interval in durations of the query, whose cost grows with
-	// the number of subscriptions. maxDiscoverEvery limits that interval.
+	// discoverShare is the least interval of these queries, as a multiple of a query's duration,
+	// which grows with the number of subscriptions. maxDiscoverEvery limits the interval.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 	// claimRetry is the delay after a failed claim.
@@ -62,7 +62,8 @@ func (s *Service) untilNextStart() time.Duration {
 	return idleTimer
 }
 
-// claimLoop claims due deliveries and releases expired ones until ctx ends.
+// claimLoop claims due deliveries until ctx ends. It also releases buffered deliveries whose lease is
+// too short.
 func (s *Service) claimLoop(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -90,9 +91,9 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim claims deliveries for lanes with room, and reports whether there was a claim. It
-// claims nothing while the store cannot record outcomes. Their leases may have expired, so
-// their deliveries would be claimed and sent again.
+// claim claims deliveries for lanes with room, and reports whether there was a claim. While the
+// store cannot record outcomes, it claims nothing. Leases of deliveries whose outcomes wait may
+// have expired, so these deliveries would be claimed and sent again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false
@@ -159,7 +160,7 @@ func (s *Service) releaseExpired(ctx context.Context) {
 	}
 }
 
-// releaseAll releases leases, so that the deliveries are due again. After an error they
+// releaseAll releases leases, so that the deliveries are due again. After an error, the deliveries
 // are due when the leases expire.
 func (s *Service) releaseAll(ctx context.Context, works []*work) error {
 	byToken := map[string][]delivery.Row{}
@@ -213,7 +214,7 @@ func (s *Service) untilNextClaim() time.Duration {
 	return idleTimer
 }
 
-// discover finds lanes with due deliveries in the store until ctx ends.
+// discover finds lanes (queues of endpoints) with due deliveries in the store until ctx ends.
 func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()

@@ -112,7 +112,7 @@ func Roots(files ...string) (*x509.CertPool, error) {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's
 	}
 	pool, err := x509.SystemCertPool()
-	if err != nil { // a machine without any
+	if err != nil { // a machine without system authorities
 		pool = x509.NewCertPool()
 	}
 	for _, file := range files {

@@ -18,30 +18,29 @@ import (
 // batches are slow: a quarter of this size took 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the largest number of missing values in a batch. Each costs a
-// lookup, because only stored readings are removed.
+// batchMissing is the largest number of missing values in a batch. The loader looks up
+// each one, because it removes only readings that are stored.
 const batchMissing = 1 << 16
 
-// Builder turns parsed readings into batches. A source makes one per fetch,
-// describes stations, adds readings and closes it. The builder applies the
-// plausibility rules, so that sources need none. It is not safe for concurrent
-// use.
+// Builder turns parsed readings into batches. A source creates one per fetch, describes
+// its stations, adds readings, and closes the Builder. The Builder applies the
+// plausibility rules, so that sources need none. It is not safe for concurrent use.
 type Builder struct {
 	source string
 	now    time.Time
 	yield  func(*Batch) error
 
-	known    map[string]int // index in stations by station id
+	known    map[string]int // station id -> index in stations
 	stations []described
-	used     []int // stations with a reading in the batch
+	used     []int // indexes of stations with a reading in the batch
 	columns  *array.RecordBuilder
 	fields   fields
 	batch    *Batch
 	rows     int
 
 	position   int64
-	positioned bool  // the source reports positions
-	err        error // of a flush in At or Missing
+	positioned bool  // the source calls At
+	err        error // error of a flush in At or Missing
 }
 
 // described is a station as the source described it. used reports whether the
@@ -101,8 +100,8 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station and fills in r.Station and r.Source. A reading
-// that violates the rules is counted as rejected. It returns errors of yield only.
+// Add adds a reading of a station and fills in r.Station and r.Source. A reading that
+// violates the rules is counted as rejected. The only errors are those of yield.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err
@@ -130,10 +129,10 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	return b.flush()
 }
 
-// Missing reports a cell that is empty or holds a marker such as NA. r.Value,
-// r.Station and r.Source are ignored. The cell is counted as [MissingValue] and
-// added to [Batch.Missing], so that the store can withdraw an earlier value. It is
-// only counted if the parameter is unknown or [checkTime] rejects the time.
+// Missing reports a cell that is empty or holds a marker such as NA. It ignores
+// r.Value, r.Station and r.Source. It counts the cell as [MissingValue] and adds it to
+// [Batch.Missing], so that the store can withdraw an earlier value. If the parameter is
+// unknown or [checkTime] rejects the time, it only counts the cell.
 func (b *Builder) Missing(station int, r air.Reading) {
 	b.Reject(MissingValue)
 	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
@@ -164,9 +163,9 @@ func (b *Builder) note(station int, at time.Time) {
 // Reject counts a value, line or position that the source rejected.
 func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
 
-// At sets the position in the input from which an interrupted import resumes. A
-// source calls it between rows, and batches then end there. Everything that is not
-// yet added or rejected must follow the position.
+// At sets the position in the input from which an interrupted import resumes. A source
+// calls At between rows, because a full batch then ends at that position. Values after
+// the position must not be added or rejected before the call.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing) {
@@ -175,7 +174,7 @@ func (b *Builder) At(position int64) {
 }
 
 // Close yields the remaining readings and frees the columns. Call it once, after a
-// successful fetch; after an error call [Builder.Discard].
+// successful fetch. After an error, call [Builder.Discard] instead.
 func (b *Builder) Close() error {
 	defer b.columns.Release()
 	if b.err != nil {
@@ -200,7 +199,7 @@ func (b *Builder) flush() error {
 		s.used = false
 	}
 	b.batch, b.rows, b.used = new(Batch), 0, b.used[:0]
-	if len(batch.Missing) >= batchMissing { // the next batch of such a file will be similar
+	if len(batch.Missing) >= batchMissing { // the next batch probably has as many missing values
 		b.batch.Missing = make([]air.Reading, 0, batchMissing)
 	}
 	if err := b.yield(batch); err != nil {

@@ -13,11 +13,11 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Reason is why a value, a line or a batch was rejected. It is the label of the
-// metric vayu_readings_total and of an import's summary.
+// Reason is the reason for rejecting a value, a line or a batch. It is a label of the
+// metric vayu_readings_total, and it names the counts in an import's summary.
 type Reason string
 
-// The reasons. None is a valid value.
+// The reasons. The reason None marks a valid value.
 const (
 	None             Reason = ""
 	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no value
@@ -59,7 +59,7 @@ var explanations = map[Reason]string{
 	OutsideIndia:     "the readings were taken outside India",
 }
 
-// Explain describes the reason; it is empty for [None].
+// Explain returns a description of the reason; empty for [None].
 func (r Reason) Explain() string { return explanations[r] }
 
 // ConcernsPosition reports whether the reason rejects a station's position, not a
@@ -84,8 +84,8 @@ func (r *Rejections) Merge(other Rejections) {
 	}
 }
 
-// MostFrequent returns the reason of most rejections and its count. Ties go to the
-// alphabetically first. It is [None] when nothing was rejected.
+// MostFrequent returns the reason of most rejections and its count. Of equally frequent
+// reasons, it returns the alphabetically first; [None] if nothing was rejected.
 func (r Rejections) MostFrequent() (main Reason, count int) {
 	for _, reason := range slices.Sorted(maps.Keys(r)) {
 		if n := r[reason]; n > count {
@@ -147,9 +147,9 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 // began in the 2000s.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// maxClockSkew is how far in the future a reading may be. Stations and this machine
-// use NTP, so minutes are generous. With an hour, one station with a fast clock
-// could start its city's next hour alone.
+// maxClockSkew is how far in the future a reading may be. Stations and this machine use
+// NTP, so minutes are generous. If it were an hour, one station with a fast clock could
+// start the next hour of its city too early.
 const maxClockSkew = 5 * time.Minute
 
 // checkTime applies the rules to the end of an averaging interval.
@@ -187,8 +187,8 @@ func Check(r *air.Reading, now time.Time) Reason {
 	return None
 }
 
-// BatchError rejects a fetch as a whole, because its input is not trustworthy.
-// Earlier data remain.
+// BatchError is the error of a fetch whose input is rejected as a whole, because it is
+// not trustworthy. Readings that are already stored remain.
 type BatchError struct {
 	Reason Reason
 	Detail string

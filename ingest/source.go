@@ -50,7 +50,7 @@ type Batch struct {
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// token lets ClickHouse recognise a retried insert; "" if none is pending.
+	// Token lets ClickHouse recognise a retried insert; "" if none is pending.
 	Token string
 }
 
@@ -74,7 +74,7 @@ func (b *Batch) Release() {
 func (b *Batch) Reading(row int) air.Reading {
 	int8At := func(column int) int8 { return b.Readings.Column(column).(*array.Int8).Value(row) }
 	textAt := func(column int) string {
-		return strings.Clone(b.Readings.Column(column).(*array.String).Value(row)) // outlives the batch
+		return strings.Clone(b.Readings.Column(column).(*array.String).Value(row)) // the copy outlives the batch
 	}
 	at := b.Readings.Column(air.ReadingAt).(*array.Timestamp).Value(row)
 	return air.Reading{

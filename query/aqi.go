@@ -20,8 +20,8 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi handles GET /v1/aqi, for current figures and for history, and for one city or
-// several.
+// aqi handles GET /v1/aqi: current figures or history, of one place or of several
+// cities.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)
@@ -29,7 +29,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
-	if err == nil && len(snap.Cities) == 0 { // without cities, each would be reported as unknown
+	if err == nil && len(snap.Cities) == 0 { // a snapshot without cities would report every city as unknown
 		err = errNoFigures
 	}
 	if err != nil {

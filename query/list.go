@@ -161,7 +161,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	list := "stations"
 	if near {
-		list = "stations near " + where // its keys begin with distances
+		list = "stations near " + where // a list of its own, because its keys begin with distances
 	}
 	from, to, next, err := page(params, list, len(found), key)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
-		e := stationEntry(&snap.Stations[sm.Station])
+		e := stationEntry(&snap.Stations[sm.Station].Station, &snap.Stations[sm.Station].Figures)
 		if near {
 			e.DistanceKM = snapshot.Kilometres(sm.KM)
 		}
@@ -226,7 +226,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(st), Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(&st.Station, &st.Figures), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
 	resp := httpapi.Response{Cache: s.cacheControl(now)}
 	if st.At > 0 {
@@ -259,22 +259,22 @@ func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestRe
 	return out
 }
 
-func stationEntry(st *snapshot.Station) air.StationEntry {
+func stationEntry(st *air.Station, f *rollup.Figures) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
-		PM25: st.Amount[0], PM10: st.Amount[1], NO2: st.Amount[2], SO2: st.Amount[3], CO: st.Amount[4], O3: st.Amount[5],
+		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
 		SubIndices: map[string]int{},
 	}
-	e.AQI, e.Category, e.Updated = headline(&st.Figures)
-	e.Latitude, e.Longitude = degrees(st.Point())
-	if st.AQI >= 0 && st.Dominant.Valid() {
-		label := st.Dominant.Label()
+	e.AQI, e.Category, e.Updated = headline(f)
+	e.Latitude, e.Longitude = degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
+	if f.AQI >= 0 && f.Dominant.Valid() {
+		label := f.Dominant.Label()
 		e.Dominant = &label
 	}
 	for n, p := range air.Pollutants {
-		if st.Index[n] >= 0 {
-			e.SubIndices[p.String()] = int(st.Index[n])
+		if f.Index[n] >= 0 {
+			e.SubIndices[p.String()] = int(f.Index[n])
 		}
 	}
 	return e

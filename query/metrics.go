@@ -10,7 +10,6 @@ import (
 	"vayu/schema"
 )
 
-// metrics holds the counters of this package.
 type metrics struct {
 	reg                            prometheus.Registerer
 	builds, errors, loads, refused *prometheus.CounterVec

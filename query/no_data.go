@@ -68,8 +68,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if len(stations) == 0 {
 		return problem
 	}
-	// If a station fails to count only because of its kind, that is a better
-	// explanation than the nearest station.
+	// If a station is excluded only because of its kind, the message explains that
+	// station instead of the nearest one.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {

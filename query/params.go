@@ -27,7 +27,7 @@ const (
 // aqiQuery holds the parameters of GET /v1/aqi. They are validated, but the city or
 // pin code may not exist.
 type aqiQuery struct {
-	given    uint16 // bits of the parameters that the query has
+	given    uint16 // bit set of the parameters that are in the query
 	city     string
 	cities   string
 	pin      int32

@@ -14,7 +14,7 @@ import (
 
 // Default and maximum number of days of GET /v1/stations/{id}/quality.
 const (
-	qualityDays     = 7 // if the query has no from
+	qualityDays     = 7 // default, if the query has no parameter from
 	mostQualityDays = 366
 )
 

@@ -44,9 +44,8 @@ type Config struct {
 	// 64 MiB. That suffices for 10 years of about 200 cities and a month of hours
 	// of about 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations that the city tables include. These kinds
-	// count in an answer unless the query names others. nil means
-	// [schema.Reference].
+	// Kinds are the kinds of stations that the city tables include. These kinds count
+	// in an answer unless the query names others. nil means [air.Reference].
 	Kinds   []air.StationKind
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -80,13 +79,13 @@ type Service struct {
 // sandbox).
 type worldState struct {
 	world          schema.World
-	tables         rollup.Tables // for queries of clients
-	snapshotTables rollup.Tables // for snapshots
-	explainTimeout time.Duration // of the query that explains a missing answer
+	tables         rollup.Tables // for queries that answer clients
+	snapshotTables rollup.Tables // for queries that build snapshots
+	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
 	metrics        *worldMetrics
-	mu             sync.Mutex // one refresh at a time
+	mu             sync.Mutex // serialises refreshes
 }
 
 // New returns a Service without data. Restore loads the snapshots of the last run.

@@ -57,8 +57,8 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyCreated is the reply to a request for a new key. No other reply contains the key,
-// or the signing secret, which a key has if it requires signatures.
+// KeyCreated is the reply to a request for a new key. No other reply contains the key
+// or its signing secret. Only a key that requires signatures has a signing secret.
 type KeyCreated struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
@@ -77,16 +77,16 @@ type Account struct {
 	Status    string   `json:"status"`
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
-	Mode      string   `json:"mode"` // of the calling key
+	Mode      string   `json:"mode"` // mode of the calling key
 	Plan      string   `json:"plan"`
 	AllowList []string `json:"allow_list"`
 	CreatedAt string   `json:"created_at"`
 	Quota     *Quota   `json:"quota"` // null if calls are not counted: an unlimited plan, or the sandbox
 }
 
-// Quota is how much of its monthly quota of calls an account has used (month in UTC).
-// It is also the data of the events quota.warning (Threshold 80) and quota.exceeded
-// (100).
+// Quota is an account's monthly quota of calls, and how much of it is used. Months are
+// in UTC. Quota is also the data of the events quota.warning (Threshold 80) and
+// quota.exceeded (Threshold 100).
 type Quota struct {
 	Period    string `json:"period"` // 2026-11
 	Limit     int64  `json:"limit"`
@@ -96,12 +96,12 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay is how often one operation was called on one day (UTC).
+// UsageDay counts the calls of one operation on one day (UTC).
 type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"` // such as "GET /v1/aqi"
 	Calls     int64  `json:"calls"`     // requests with a valid key
-	Failed    int64  `json:"failed"`    // of these, with reply 4xx or 5xx
+	Failed    int64  `json:"failed"`    // calls that got a reply 4xx or 5xx
 	Counted   int64  `json:"counted"`   // calls that count towards the quota
 }
 
@@ -109,7 +109,7 @@ type UsageDay struct {
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
-	Quota  *Quota     `json:"quota"` // as in Account
+	Quota  *Quota     `json:"quota"` // null as in Account
 	Days   []UsageDay `json:"days"`
 }
 
@@ -127,8 +127,9 @@ type AuditRow struct {
 	Hash      string         `json:"hash"`
 }
 
-// Owner is the account and the world (live or sandbox) that data belongs to.
+// Owner identifies the owner of data: an account, in one of the worlds (live or
+// sandbox).
 type Owner struct {
-	Account string // id
+	Account string // id of the account
 	World   World
 }

@@ -26,13 +26,13 @@ const Accepted = "accepted"
 type BatchAccepted struct {
 	Status     string     `json:"status"` // accepted
 	BatchID    string     `json:"batch_id"`
-	State      BatchState `json:"state,omitempty"` // only for kinds of batches with ResultsURL
+	State      BatchState `json:"state,omitempty"` // only if ResultsURL is not empty
 	Total      int        `json:"total"`
 	StatusURL  string     `json:"status_url"`            // path of the batch
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
-// BatchRetention is where the results of a batch are, and when they expire.
+// BatchRetention has the URL of a batch's results, and the time when they expire.
 type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion
@@ -46,7 +46,7 @@ type Batch struct {
 	Total      int        `json:"total"`
 	Successful int        `json:"successful"`
 	Failed     int        `json:"failed"`
-	Done       int        `json:"done"` // successful and failed
+	Done       int        `json:"done"` // sum of Successful and Failed
 	CreatedAt  string     `json:"created_at"`
 	FinishedAt *string    `json:"finished_at"` // null before completion
 
@@ -78,7 +78,7 @@ type BatchResults struct {
 // BatchRecord is the result of a record that has no recharge or verification, because
 // it is queued or was rejected.
 type BatchRecord struct {
-	Index  int      `json:"index"`  // from 0
+	Index  int      `json:"index"`  // position in the batch, from 0
 	Status string   `json:"status"` // queued or error
 	RefID  string   `json:"ref_id,omitempty"`
 	Error  *Problem `json:"error,omitempty"`

@@ -65,7 +65,7 @@ func UnreadableEvent(field string, t EventType) *Problem {
 	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
 }
 
-// EventVersion is the value of api_version in new events.
+// EventVersion is the value of the field api_version in new events.
 const EventVersion = "2026-11-01"
 
 // Envelope is the JSON body in which a webhook receives an event. An event is encoded

@@ -5,11 +5,11 @@ type Health string
 
 // The values of Health. If several apply, the OpenAPI document defines which is used.
 const (
-	HealthIdle     Health = "idle"     // no attempt at these deliveries
+	HealthIdle     Health = "idle"     // none of these deliveries had an attempt
 	HealthHealthy  Health = "healthy"  // no other value applies
 	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
 	HealthFailing  Health = "failing"  // the newest attempts all failed
-	HealthPaused   Health = "paused"   // not active, so deliveries wait
+	HealthPaused   Health = "paused"   // the webhook is not active, so deliveries wait
 )
 
 // WebhookHealth is the reply to GET /v1/webhooks/{id}/health. It covers the webhook's
@@ -63,7 +63,7 @@ type WebhookAttempt struct {
 
 // AttemptsOfHour is the number of attempts that began within one hour.
 type AttemptsOfHour struct {
-	Hour      string `json:"hour"` // its beginning, RFC 3339 in UTC
+	Hour      string `json:"hour"` // beginning of the hour, RFC 3339 in UTC
 	Delivered int    `json:"delivered"`
 	Failed    int    `json:"failed_attempts"`
 }

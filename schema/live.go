@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is the kind of thing that a notice of GET /v1/live is about. It is the field
-// `event` of the Server-Sent Events message.
+// LiveKind is the kind of a notice of GET /v1/live, such as a notice of a delivery. It
+// is the field `event` of the Server-Sent Events message.
 type LiveKind string
 
 // The kinds of notices.
@@ -21,8 +21,8 @@ const (
 // LiveGreeting is the data of the first message of a stream, hello.
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
-	Account string     `json:"account"` // id
-	Kinds   []LiveKind `json:"kinds"`   // of the notices that follow
+	Account string     `json:"account"` // id of the account
+	Kinds   []LiveKind `json:"kinds"`   // kinds of the notices that follow
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
@@ -38,14 +38,14 @@ type LiveDeliveryNotice struct {
 	WebhookID string        `json:"webhook_id"`
 	EventID   string        `json:"event_id"`
 	State     DeliveryState `json:"state"`
-	Attempts  int           `json:"attempts"` // recorded ones
+	Attempts  int           `json:"attempts"` // number of recorded attempts
 }
 
 // LiveEventNotice reports a new event.
 type LiveEventNotice struct {
 	ID      string    `json:"id"`
 	Type    EventType `json:"type"`
-	Subject string    `json:"subject,omitempty"` // id of its subject
+	Subject string    `json:"subject,omitempty"` // id of what the event is about, such as a recharge
 	Created int64     `json:"created"`           // Unix seconds
 }
 
@@ -62,6 +62,6 @@ type LiveBatchNotice struct {
 // LiveAirNotice reports new air quality values.
 type LiveAirNotice struct {
 	Updated string `json:"updated"` // end of the newest hour of any city, RFC 3339 in UTC
-	Cities  int    `json:"cities"`  // known ones
+	Cities  int    `json:"cities"`  // number of known cities
 	Built   string `json:"built"`   // publication time of these values, RFC 3339 in UTC
 }

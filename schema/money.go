@@ -86,7 +86,7 @@ func scanNumber(text string) (n number, ok bool) {
 	return n, n.exponent != "" && text == ""
 }
 
-// leadingDigits splits a text behind its leading digits.
+// leadingDigits splits a text after its leading digits.
 func leadingDigits(text string) (digits, rest string) {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -153,7 +153,7 @@ func (p Paise) Rupees() string {
 		sign, rest = "-", -rest
 	}
 	whole := strconv.FormatUint(rest/100, 10)
-	const last = 3 // digits; the others are grouped in pairs
+	const last = 3 // the last three digits are a group, the others are grouped in pairs
 	for at := len(whole) - last; at > 0; at -= 2 {
 		whole = whole[:at] + "," + whole[at:]
 	}

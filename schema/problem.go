@@ -130,7 +130,7 @@ func (c Code) Status() int {
 // texts of other systems. Suggestions is set for location_not_found, Candidates for
 // ambiguous_location, and Nearest for no_station_nearby and no_data. Allow is the
 // header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds,
-// 0 for none.
+// 0 for none. Status is the HTTP status if it differs from that of Code, else 0.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -144,7 +144,7 @@ type Problem struct {
 	Retryable   bool            `json:"retryable"`
 	Allow       string          `json:"-"`
 	RetryAfter  int             `json:"-"`
-	Status      int             `json:"-"` // of the reply if it differs from Code's, else 0
+	Status      int             `json:"-"`
 }
 
 // NearestStation is the station of any kind that is nearest to a place without data,
@@ -165,13 +165,13 @@ type Condition string
 
 // The conditions for a station. Three are those of the National AQI (CPCB 2014).
 const (
-	ThreePollutants Condition = "three_pollutants" // at least three pollutants
-	OnePM           Condition = "pm25_or_pm10"     // PM2.5 or PM10 among them
-	SixteenHours    Condition = "sixteen_hours"    // each in 16 of the last 24 hours
-	CountedKind     Condition = "kind"             // its kind is requested
+	ThreePollutants Condition = "three_pollutants" // it measures at least three pollutants
+	OnePM           Condition = "pm25_or_pm10"     // it measures PM2.5 or PM10
+	SixteenHours    Condition = "sixteen_hours"    // each pollutant has values in 16 of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind is one that the query requests
 	Recent          Condition = "recent"           // its last reading is in the last 24 hours
-	Within100KM     Condition = "within_100_km"    // it is within reach
-	InPeriod        Condition = "period"           // it has an index on a requested day
+	Within100KM     Condition = "within_100_km"    // it is at most 100 km away
+	InPeriod        Condition = "period"           // it has an AQI on a requested day
 )
 
 // Conditions lists all conditions for a station, in the order of the constants.

@@ -36,12 +36,12 @@ type Recharge struct {
 	Mobile        string        `json:"mobile"`
 	Type          RechargeType  `json:"type"`
 	Detection     *Detection    `json:"detection,omitempty"` // if the operator was detected
-	Error         *Problem      `json:"error,omitempty"`     // of failed
+	Error         *Problem      `json:"error,omitempty"`     // only of a failed recharge
 	BatchID       string        `json:"batch_id,omitempty"`
 	RefundID      string        `json:"refund_id,omitempty"`
-	Reason        string        `json:"reason,omitempty"` // of the refund
+	Reason        string        `json:"reason,omitempty"` // reason of the refund
 	CreatedAt     string        `json:"created_at"`
-	CompletedAt   string        `json:"completed_at,omitempty"` // of success
+	CompletedAt   string        `json:"completed_at,omitempty"` // only of a successful recharge
 	FailedAt      string        `json:"failed_at,omitempty"`
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
@@ -55,13 +55,14 @@ type RechargeDetail struct {
 	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
 }
 
-// Detection is how the operator and circle of a number were detected.
+// Detection describes how the operator and circle of a number were detected.
 type Detection struct {
 	Source     string `json:"source"`     // lookup (covers ported numbers) or series (the number's first operator)
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of the recharge.* events.
+// RechargeEvent is the data of the recharge.* events. A comment at a field names the
+// events that have the field.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`
@@ -71,13 +72,13 @@ type RechargeEvent struct {
 	Type          RechargeType  `json:"type"`
 	Status        RechargeState `json:"status"`
 	RefID         string        `json:"ref_id"`
-	BatchID       string        `json:"batch_id,omitempty"`     // if it belongs to a batch
-	CreatedAt     string        `json:"created_at,omitempty"`   // pending
-	CompletedAt   string        `json:"completed_at,omitempty"` // completed
-	Charged       *bool         `json:"charged,omitempty"`      // failed: false
-	Error         *Problem      `json:"error,omitempty"`        // failed
+	BatchID       string        `json:"batch_id,omitempty"`     // every event, if the recharge belongs to a batch
+	CreatedAt     string        `json:"created_at,omitempty"`   // recharge.pending
+	CompletedAt   string        `json:"completed_at,omitempty"` // recharge.completed
+	Charged       *bool         `json:"charged,omitempty"`      // recharge.failed; always false
+	Error         *Problem      `json:"error,omitempty"`        // recharge.failed
 	FailedAt      string        `json:"failed_at,omitempty"`
-	RefundID      string        `json:"refund_id,omitempty"` // refunded
+	RefundID      string        `json:"refund_id,omitempty"` // recharge.refunded
 	Reason        string        `json:"reason,omitempty"`
 	RefundedAt    string        `json:"refunded_at,omitempty"`
 }
@@ -97,9 +98,9 @@ type OperatorEntry struct {
 	Name      string       `json:"name"`
 	Type      RechargeType `json:"type"`
 	Aliases   []string     `json:"aliases"`
-	MinAmount Paise        `json:"min_amount"` // of one recharge, in rupees
+	MinAmount Paise        `json:"min_amount"` // smallest amount of one recharge, in rupees
 	MaxAmount Paise        `json:"max_amount"`
-	Available bool         `json:"available"` // it has a provider whose circuit breaker is closed
+	Available bool         `json:"available"` // at least one provider of the operator has a closed circuit breaker
 }
 
 // Operators is the reply to GET /v1/operators.

@@ -32,7 +32,7 @@ func IsRef(text string) bool {
 	return true
 }
 
-// longestID is more than the length of every id.
+// longestID is an upper limit of the length of ids.
 const longestID = 64
 
 // IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and

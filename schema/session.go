@@ -8,7 +8,7 @@ type Session struct {
 	ExpiresAt string `json:"expires_at"`
 	Client    string `json:"client"`  // IP address of the login
 	Agent     string `json:"agent"`   // User-Agent of the browser
-	Current   bool   `json:"current"` // it is the session of this call
+	Current   bool   `json:"current"` // the caller uses this session
 }
 
 // SessionReply is the reply to a request that creates or ends a session.

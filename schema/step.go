@@ -31,7 +31,7 @@ const (
 	AnswerNotMade       StepAnswer = "not_made"       // no deposit was made; only a new request makes one
 	AnswerNotSubscriber StepAnswer = "not_subscriber" // the number belongs to another operator
 	AnswerRedirected    StepAnswer = "redirected"     // the number belongs to another operator, which gets the order
-	AnswerUnknown       StepAnswer = "unknown"        // reference unknown to the provider
+	AnswerUnknown       StepAnswer = "unknown"        // the provider does not know the reference
 	AnswerReversed      StepAnswer = "reversed"       // recharge carried out and reversed
 	AnswerRefused       StepAnswer = "refused"        // reversal refused
 	AnswerNotSent       StepAnswer = "not_asked"      // call not sent: the circuit breaker is open
@@ -54,7 +54,7 @@ const (
 type Step struct {
 	At     string     `json:"at"`    // first time of the answer
 	Until  string     `json:"until"` // last time of the answer
-	Times  int        `json:"times"` // number of repetitions
+	Times  int        `json:"times"` // how often the answer came
 	Act    StepAct    `json:"act"`
 	Answer StepAnswer `json:"answer"`
 }
@@ -63,7 +63,7 @@ type Step struct {
 type ProviderCalls struct {
 	Provider      string `json:"provider,omitempty"`     // configured name of the provider; empty for none
 	ProviderRef   string `json:"provider_ref,omitempty"` // the provider's id of the order, once known
-	Enquiries     int    `json:"tries"`                  // enquiries without a final answer
-	NextEnquiryAt string `json:"next_look_at,omitempty"` // if pending and no call is in flight
+	Enquiries     int    `json:"tries"`                  // number of enquiries without a final answer
+	NextEnquiryAt string `json:"next_look_at,omitempty"` // only if the order is pending and no call is in flight
 	Steps         []Step `json:"steps"`                  // oldest first
 }

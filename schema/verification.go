@@ -43,7 +43,7 @@ type NameMatch string
 // The values of NameMatch.
 const (
 	NameExact   NameMatch = "exact"   // the same words
-	NamePartial NameMatch = "partial" // similar enough for the tolerance
+	NamePartial NameMatch = "partial" // as similar as the tolerance requires
 	NameNone    NameMatch = "none"    // not similar enough, or no name was expected
 )
 
@@ -52,21 +52,21 @@ type Verification struct {
 	Status   VerificationState `json:"status"`
 	Verified bool              `json:"verified"`
 
-	*Beneficiary // of success
+	*Beneficiary // only of a successful verification
 
 	VerificationID string             `json:"verification_id"`
 	Method         VerificationMethod `json:"method"`
-	AccountNumber  string             `json:"account_number,omitempty"` // masked to the last four
+	AccountNumber  string             `json:"account_number,omitempty"` // masked except the last four digits
 	IFSC           string             `json:"ifsc,omitempty"`
 	VPA            string             `json:"vpa,omitempty"` // masked
-	UTR            string             `json:"utr,omitempty"` // of a deposit, once the bank reports it
+	UTR            string             `json:"utr,omitempty"` // the bank's reference of a deposit, once known
 	Cached         bool               `json:"cached,omitempty"`
-	Error          *Problem           `json:"error,omitempty"` // of failed
+	Error          *Problem           `json:"error,omitempty"` // only of a failed verification
 	Message        string             `json:"message,omitempty"`
 	RefID          string             `json:"ref_id,omitempty"`
 	BatchID        string             `json:"batch_id,omitempty"`
 	CreatedAt      string             `json:"created_at,omitempty"`
-	VerifiedAt     string             `json:"verified_at,omitempty"` // of success
+	VerifiedAt     string             `json:"verified_at,omitempty"` // only of a successful verification
 	FailedAt       string             `json:"failed_at,omitempty"`
 }
 
@@ -102,13 +102,13 @@ type VerificationEvent struct {
 	Status         VerificationState  `json:"status"`
 	Verified       bool               `json:"verified"`
 
-	*Beneficiary // completed
+	*Beneficiary // only in verification.completed
 
-	AccountNumber string   `json:"account_number,omitempty"` // masked to the last four
+	AccountNumber string   `json:"account_number,omitempty"` // masked except the last four digits
 	IFSC          string   `json:"ifsc,omitempty"`
 	VPA           string   `json:"vpa,omitempty"` // masked
 	UTR           string   `json:"utr,omitempty"`
-	Error         *Problem `json:"error,omitempty"` // failed
+	Error         *Problem `json:"error,omitempty"` // only in verification.failed
 	RefID         string   `json:"ref_id,omitempty"`
 	VerifiedAt    string   `json:"verified_at,omitempty"`
 	FailedAt      string   `json:"failed_at,omitempty"`

@@ -51,19 +51,19 @@ type Payment struct {
 	Method      PaymentMethod `json:"method"`
 	Purpose     string        `json:"purpose"` // wallet_topup
 	Status      PaymentState  `json:"status"`
-	Message     string        `json:"message,omitempty"` // replies only
+	Message     string        `json:"message,omitempty"` // only in replies
 	RefID       *string       `json:"ref_id"`
 	Balance     *Paise        `json:"balance,omitempty"`
-	CreatedAt   string        `json:"created_at,omitempty"`   // replies only
-	CompletedAt string        `json:"completed_at,omitempty"` // once final
+	CreatedAt   string        `json:"created_at,omitempty"`   // only in replies
+	CompletedAt string        `json:"completed_at,omitempty"` // only of a final payment
 	Error       *Problem      `json:"error,omitempty"`
 }
 
 // Subject returns the id of the payment that an event is about.
 func (p Payment) Subject() string { return p.PaymentID }
 
-// WalletEntry is a line of an account's statement: by how much the available and the
-// reserved amount changed.
+// WalletEntry is a line of an account's statement. It has the changes of the available
+// and of the reserved amount.
 type WalletEntry struct {
 	Subject   string `json:"subject"` // id of the recharge or payment
 	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund

@@ -33,7 +33,7 @@ type Webhook struct {
 // limit.
 type WebhookBacklog struct {
 	Limit     int64  `json:"limit"`  // largest number of waiting deliveries
-	Failed    int64  `json:"failed"` // number of the oldest deliveries, which the limit made fail
+	Failed    int64  `json:"failed"` // number of deliveries, the oldest ones, that failed because of the limit
 	ReachedAt string `json:"reached_at"`
 }
 
@@ -68,7 +68,7 @@ const (
 	DeliveryWaiting   DeliveryState = "waiting"   // an attempt is due or running
 	DeliveryDelivered DeliveryState = "delivered" // the endpoint answered 2xx
 	DeliveryFailed    DeliveryState = "failed"    // given up; only a manual retry sends the event again
-	DeliveryCancelled DeliveryState = "cancelled" // subscription deleted, or manual retry in its place, while it waited
+	DeliveryCancelled DeliveryState = "cancelled" // subscription deleted, or replaced by a manual retry, while waiting
 )
 
 // DeliveryStates lists every state of a delivery.
@@ -159,6 +159,6 @@ func NoWebhook(field string) error {
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`
-	IDs     []string `json:"delivery_ids"` // of the new deliveries
+	IDs     []string `json:"delivery_ids"` // ids of the new deliveries
 	HasMore bool     `json:"has_more"`
 }

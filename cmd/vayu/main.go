@@ -47,8 +47,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. For a problem (error of the API),
-// it names flags instead of JSON fields, and omits the problem's code.
+// userMessage returns the text of an error for a user of the command line. If the error is a problem (an
+// error body of the API), the text names flags instead of JSON fields and omits the problem's code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -104,13 +104,13 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that only has subcommands gets an argument. Such an argument
-// names no subcommand. Package cobra checks this for the root command only.
+// rejectUnknown returns an error if a command that only has subcommands gets an argument that names none of
+// them. Package cobra checks this for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2 // as for the root
+	cmd.SuggestionsMinimumDistance = 2 // the default of cobra, which it sets for the root command only
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += "\n\nDid you mean this?\n\t" + strings.Join(near, "\n\t")

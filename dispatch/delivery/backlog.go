@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// boundEvery is how often the backlog of each webhook is compared with the limit. That
-	// reads an index entry per waiting delivery up to the limit, and rows only above it.
+	// boundEvery is how often the backlog of each webhook is compared with the limit. A comparison
+	// reads one index entry per waiting delivery up to the limit. It reads rows only above the
+	// limit.
 	boundEvery = 10 * time.Second
-	// deadAfter is the time without an acknowledgement after which a failing endpoint is
+	// deadAfter is the time without an acknowledgement after which a failing endpoint counts as
 	// dead.
 	deadAfter = 10 * time.Minute
 	// boundMost limits the deliveries of a webhook that one comparison marks as failed.
@@ -32,7 +33,7 @@ const (
 	// it scans all newer deliveries.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts all waiting deliveries; it runs only beyond the limit.
+	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
 	// recordBacklog adds to the backlog report that the account reads.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
@@ -40,14 +41,14 @@ const (
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
 )
 
-// failOldest fails waiting deliveries without an attempt in flight. Like all failed
+// failOldest marks waiting deliveries without an attempt in flight as failed. Like all failed
 // deliveries, they can be retried manually.
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound marks the oldest waiting deliveries above the limit as failed, for each paused or
-// dead webhook. Other webhooks have a long backlog only while this service is late, so it
-// keeps theirs. Several instances may run bound at the same time.
+// bound marks the oldest waiting deliveries above the limit as failed, for each paused or dead
+// webhook. Other webhooks have a long backlog only while this service is late, so bound keeps their
+// deliveries. Several instances may run bound at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -76,8 +77,7 @@ func (s *Service) bound(ctx context.Context) error {
 	return nil
 }
 
-// dead reports whether a webhook is paused, or fails and has not acknowledged for
-// deadAfter.
+// dead reports whether a webhook is paused, or is failing without an acknowledgement for deadAfter.
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
 	var active bool

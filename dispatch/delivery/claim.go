@@ -15,7 +15,7 @@ import (
 // row is claimed again. By then the other transaction has leased the row or rolled back.
 const lockedPause = time.Second
 
-// selectDue finds due deliveries of a lane by the index delivery_due.
+// selectDue finds due deliveries of a lane (one subscription) by the index delivery_due.
 const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
@@ -27,13 +27,12 @@ const (
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
 )
 
-// Statements for all lanes together.
 var (
 	leases       = workqueue.NewLeases("delivery", "id")
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
-// Claim leases due deliveries, the oldest due first. It skips rows that another instance
+// Claim leases due deliveries in the order of their due times. It skips rows that another instance
 // has leased or locked.
 func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease workqueue.Lease, now time.Time) ([]Claimed, error) {
 	all := make([]Claimed, len(wants))
@@ -106,8 +105,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf returns when a lane has a delivery due that is not leased by this claim; zero
-// for never.
+// nextOf returns the earliest due time of a lane's deliveries that this claim has not leased; zero
+// if there are none. A lane is one subscription.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()

@@ -12,7 +12,7 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how far back each search for deleted subscriptions goes.
+	// recent is how far back the frequent search for deleted subscriptions goes.
 	recent = 2 * sweepEvery
 	// sweepEvery is the interval of searches through all deleted subscriptions.
 	sweepEvery = time.Minute
@@ -30,7 +30,7 @@ func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
-	bounded := s.Now() // after a restart, gives endpoints time to acknowledge
+	bounded := s.Now() // after a restart, endpoints first get time to acknowledge
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
@@ -74,7 +74,7 @@ const (
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
-// scanID reads a row that is an id, as an argument of the next statement.
+// scanID reads an id. It returns any, because the id is an argument of the next statement.
 func scanID(row sqlstore.Scanner) (any, error) {
 	var id string
 	err := row.Scan(&id)
@@ -104,7 +104,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds expired deliveries by the index delivery_finished.
+// selectOver finds deliveries whose retention has ended, by the index delivery_finished.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
@@ -112,11 +112,11 @@ var (
 	deleteDelivery = sqlstore.NewBatchStatement(0, "DELETE FROM delivery WHERE id IN (", "?", ")")
 )
 
-// purge deletes deliveries finished for 30 days, one group at a time.
+// purge deletes the deliveries that finished at least 30 days ago, one group at a time.
 func (s *Service) purge(ctx context.Context) error {
 	until := s.Now().Add(-retention).UnixMicro()
 	for {
-		// Reads outside of the write transaction, so that an empty purge blocks no other
+		// This query runs outside of the write transaction, so that an empty purge blocks no other
 		// writes.
 		over, err := sqlstore.All(s.DB.View(ctx), scanID, selectOver, until, cleanGroup)
 		if err != nil {

@@ -22,7 +22,7 @@ const (
 	// a row up to 30 s after the row's timestamp. The copier would miss a row that appears
 	// before its position. The other 10 s tolerate clock skew.
 	settleTime = 40 * time.Second
-	// copyMost is the usual maximum of attempts in one insert.
+	// copyMost is the maximum of attempts in one insert, unless more attempts have one timestamp.
 	copyMost = 10_000
 	// copyWindow bounds the time span of a batch. A batch is inserted into the databases of
 	// both worlds (live and sandbox) in turn, and a crash may come between the inserts. So
@@ -54,7 +54,7 @@ type CopierConfig struct {
 type Copier struct {
 	CopierConfig
 
-	after      int64 // recorded_at of the last copied attempt, if positioned
+	after      int64 // recorded_at of the last copied attempt; valid if positioned is set
 	positioned bool
 	failures   *failurelog.Log
 	most       int

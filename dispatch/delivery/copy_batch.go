@@ -21,8 +21,8 @@ type copied struct {
 	number, at, duration, status, body, recorded      int64
 }
 
-// selectCopied reads attempts by the index attempt_recorded. copiedRange selects those of
-// a time range in order, copiedMoment all with one timestamp.
+// selectCopied begins a query of attempts by the index attempt_recorded. copiedRange selects the
+// attempts in a time range, in order. copiedMoment selects all attempts with one timestamp.
 const (
 	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
@@ -37,8 +37,8 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	return a, err
 }
 
-// next returns the next batch up to a time. Attempts with the same timestamp stay in one
-// batch, because the next batch starts after it.
+// next returns the next batch up to a time. Attempts with the same timestamp stay in one batch,
+// because the next batch starts after that timestamp.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
 	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
@@ -46,7 +46,7 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 		return nil, fmt.Errorf("reading attempts to copy: %w", err)
 	}
 	n := whole(all, c.most)
-	if n == 0 && len(all) > 0 { // more attempts with one timestamp than a batch has
+	if n == 0 && len(all) > 0 { // one timestamp has more attempts than fit in a batch
 		all, err = sqlstore.All(view, scanCopied, selectCopied+copiedMoment, all[0].recorded)
 		if err != nil {
 			return nil, fmt.Errorf("reading attempts to copy: %w", err)
@@ -56,8 +56,8 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns the size of the longest batch at the start of all. The batch has at most
-// the given number of attempts within copyWindow, and includes all with its last timestamp.
+// whole returns the size of the longest batch at the start of all. The batch has at most the given
+// number of attempts within copyWindow. It includes all attempts with its last timestamp.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {
@@ -71,7 +71,7 @@ func whole(all []copied, most int) int {
 	return n
 }
 
-// copiedColumns are the column types sent. ClickHouse converts them to the table's types.
+// copiedColumns are the columns of an insert. ClickHouse converts their types to the table's.
 var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "delivery_id", Type: "String"},
 	{Name: "number", Type: "UInt8"},

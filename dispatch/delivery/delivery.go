@@ -37,7 +37,7 @@ type Order struct {
 	Lease bool
 }
 
-// LaneClaim is a request for at most Limit due deliveries of a subscription.
+// LaneClaim is a request to lease at most Limit due deliveries of a subscription.
 type LaneClaim struct {
 	Webhook string
 	Limit   int
@@ -62,13 +62,13 @@ type Outcome struct {
 // Transition is the state of a delivery after an attempt.
 type Transition struct {
 	State schema.DeliveryState // waiting, delivered or failed
-	DueAt time.Time            // of the next attempt, if waiting
+	DueAt time.Time            // time of the next attempt, if State is waiting
 }
 
 // Config configures a Service.
 type Config struct {
 	DB *sqlstore.DB
-	// Wake is called after the commit with a subscription that has a delivery due.
+	// Wake is called after a commit that makes a delivery of a subscription due.
 	Wake func(webhook string) // nil for none
 	// Backlog limits the waiting deliveries of a webhook; 0 means no limit.
 	Backlog int

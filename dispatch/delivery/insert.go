@@ -29,8 +29,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// Statements of Insert. RETURNING would cost something for every row. Existing rows are
-// rare, so selectStored looks for them only if some rows were not inserted.
+// Statements of insertNew. selectStored reads which rows were inserted, but only if some existed
+// already, which is rare. RETURNING would have a cost for every row.
 var (
 	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
@@ -98,7 +98,7 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 			}
 		}
 		for i, d := range group {
-			stored[from+i] = there == nil || there[d.id] // only this transaction uses the new ids
+			stored[from+i] = there == nil || there[d.id] // a row with one of the new ids is from this transaction
 		}
 		return nil
 	})

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of the service.
 type metrics struct {
 	cancelled, purged, overflowed, failures prometheus.Counter
 }

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// recordOutcomes updates deliveries. An acknowledgement counts without a valid lease
-// while the delivery waits: the receiver has the event, and another attempt would repeat
+// recordOutcomes updates deliveries after attempts. While a delivery waits, an acknowledgement
+// counts even without a valid lease. The receiver has the event, and another attempt would repeat
 // it.
 var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
@@ -20,9 +20,9 @@ var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = 
 var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
-// Record stores attempts and updates their deliveries, in one transaction. It returns the
-// number of stale outcomes: the delivery is finished or leased by another instance. Stale
-// outcomes are not stored, except acknowledgements of waiting deliveries.
+// Record stores attempts and updates their deliveries, in one transaction. It does not store stale
+// outcomes, and returns their number. An outcome is stale if the delivery is finished or leased by
+// another instance. An acknowledgement of a waiting delivery is never stale.
 func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)
@@ -36,8 +36,8 @@ func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err 
 	return stale, nil
 }
 
-// distinct splits off the first outcome of each delivery, because one statement updates a
-// row once.
+// distinct splits off the first outcome of each delivery, because one statement can update a row
+// only once.
 func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	seen := make(map[string]struct{}, len(outcomes))
 	for i, o := range outcomes {

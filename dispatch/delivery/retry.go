@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// ErrNotFound is the problem of an id without a delivery of the caller.
+// ErrNotFound is the problem if the caller has no delivery with the given id.
 var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such delivery.")
 
 // Original is a delivery that is retried manually.
@@ -49,7 +49,7 @@ func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (O
 	return d, nil
 }
 
-// DeletedWebhook is the problem of a retry to a deleted subscription.
+// DeletedWebhook returns the problem of a retry to a deleted subscription.
 func DeletedWebhook(id string) error {
 	return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+id+" was deleted.")
 }

@@ -6,8 +6,8 @@ import (
 	"vayu/schema"
 )
 
-// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the
-// attempt before it. So after the first attempt they start at 10 s, 40 s, 160 s, 760 s, and
+// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the previous
+// attempt. After the first attempt, the others therefore start at 10 s, 40 s, 160 s, 760 s, and
 // about 1 h, 7 h and 31 h.
 var RetryDelays = [...]time.Duration{
 	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,

@@ -36,7 +36,7 @@ type query struct {
 	args []any
 }
 
-// and adds a condition that ends with its argument.
+// and adds a condition: its text, and then the placeholder of its argument.
 func (q *query) and(condition string, value any) {
 	if len(q.args) > 0 {
 		q.text += " AND "
@@ -45,10 +45,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index serves, ordered by id. The webhook or event of
-// a filter was checked before: it belongs to the caller. A condition on the account in
-// addition would mislead the planner. The state is a literal, so that the partial index of
-// failed deliveries matches.
+// indexed adds the conditions that an index, ordered by id, serves. The webhook or event of a
+// filter belongs to the caller, as allowed has checked. An additional condition on the account
+// would mislead the planner. The state is a literal, so that the partial index of failed deliveries
+// matches.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -69,18 +69,18 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 	}
 }
 
-// indexedFailed reports whether an index of failed deliveries fits. An event needs none,
-// because its deliveries are few and have their own index.
+// indexedFailed reports whether the query can use an index of failed deliveries. A query for one
+// event does not need it, because the few deliveries of an event have their own index.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed returns the conditions without an index. An index for them would be used
-// rarely, and updated with each change of state.
+// unindexed returns the conditions that no index serves. Such an index would be used rarely, and
+// updated with each change of state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
 	case f.state == "" || failed:
 	case f.event != "":
-		text = " AND d.state || '' = '" + string(f.state) + "'" // keeps the planner from an index of states
+		text = " AND d.state || '' = '" + string(f.state) + "'" // prevents the use of an index of states
 	default:
 		text = " AND d.state = '" + string(f.state) + "'"
 	}
@@ -99,7 +99,7 @@ func (f *filter) restricted() bool {
 	return f.readable != nil && len(f.readable) < len(schema.EventTypes)
 }
 
-// types adds the event types that the key may read.
+// types adds the condition that the key may read the type of the event.
 func (f *filter) types(q *query) {
 	if !f.restricted() {
 		return
@@ -115,8 +115,8 @@ func (f *filter) types(q *query) {
 	q.text += ")"
 }
 
-// query returns the statement for one row more than the limit. floor is the lowest id; ""
-// for none.
+// query returns the statement for a page. It reads one row more than the limit, to detect a next
+// page. floor is the lowest id; "" for none.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
@@ -133,7 +133,7 @@ func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	q := query{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
-	// literal, because PostgreSQL estimates a parameter as a tenth of all rows
+	// The offset is a literal, because PostgreSQL estimates a parameter as a tenth of all rows.
 	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 
@@ -159,8 +159,8 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds the time range and the position of the page as a range of ids. It omits an open bound:
-// with it, SQLite would not choose the indexes of failed deliveries.
+// ids adds the time range and the position of the page as a range of ids. It adds no condition for
+// an open bound, because SQLite would then not choose the indexes of failed deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {

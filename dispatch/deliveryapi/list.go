@@ -103,7 +103,7 @@ func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	d, err := detailed(a.Deliveries.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], a.Deliveries.Now())
-	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // attempts hold the receiver's reply to the event
+	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // the attempts include the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}
 	return httpapi.Response{Value: schema.DeliveryReply{Status: schema.Success, Data: d}}, err

@@ -24,8 +24,8 @@ const (
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown returns a function that reads a row of shownColumns as the API shows it at a
-// time. The function reads further columns into more.
+// scanShown returns a function that reads a row of shownColumns and converts it to the API's form
+// as of now. The function reads further columns into more.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery

@@ -13,7 +13,7 @@ import (
 )
 
 // retryMost limits the deliveries of one retry call. The transaction takes some tens of
-// milliseconds, and on SQLite other writes wait.
+// milliseconds, and on SQLite other writes wait for it.
 const retryMost = 1000
 
 // retryAction is the audit action of a manual retry.

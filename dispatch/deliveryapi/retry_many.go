@@ -68,8 +68,8 @@ func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	}
 }
 
-// selectFailed and selectAllFailed begin the query for failed deliveries without a retry,
-// of a webhook and of an account. Their indexes are delivery_retriable_webhook and
+// selectFailed begins the query for the failed deliveries of a webhook that have no retry.
+// selectAllFailed is the same for an account. Their indexes are delivery_retriable_webhook and
 // delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
@@ -77,8 +77,8 @@ const (
 		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
 )
 
-// retriable returns the query for the oldest failed deliveries of a filter. It selects
-// one more than a call retries.
+// retriable returns the query for the oldest failed deliveries of a filter. It selects one delivery
+// more than a call retries.
 func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	q := query{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {

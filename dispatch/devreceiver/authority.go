@@ -24,7 +24,7 @@ const (
 	certificateName = "ca.pem"
 	keyName         = "ca.key"
 
-	// authorityYears is longer than a developer's machine is used.
+	// authorityYears is the validity of the authority, longer than a developer uses a machine.
 	authorityYears = 10
 	// leafLife is how long the certificate of a run is valid. It is longer than any run,
 	// and below the 825 days from which on systems reject certificates.

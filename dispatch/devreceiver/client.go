@@ -19,7 +19,7 @@ import (
 
 // Client creates and deletes the subscription of a run.
 type Client struct {
-	// API is where the service answers: https, or http on this machine.
+	// API is the URL of the service: https, or http on this machine.
 	API string
 	// Key is an API key with the scope webhooks:manage.
 	Key string
@@ -96,7 +96,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 // refusalError is an error reply of the service.
 type refusalError struct{ schema.Problem }
 
-// maxRefusal is how many bytes of a message of the service are printed. All its messages
+// maxRefusal is how many bytes of an error message of the service are printed. The messages of Vayu
 // are shorter.
 const maxRefusal = 4 << 10
 
@@ -109,7 +109,7 @@ func (e *refusalError) Error() string {
 	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.Code)), advice[e.Code])
 }
 
-// advice has the remedies of error codes, as text behind the message.
+// advice has the remedies of error codes, as text that follows the message.
 var advice = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",

@@ -19,7 +19,6 @@ type createRequest struct {
 	Secret string             `json:"secret,omitempty"`
 }
 
-// create creates the subscription.
 func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookReply, error) {
 	var made schema.WebhookReply
 	if w.Events = c.Events; len(w.Events) == 0 {
@@ -48,7 +47,7 @@ const (
 	maxPages = 100
 )
 
-// leading returns the ids of the subscriptions whose URL is an address.
+// leading returns the ids of the subscriptions whose URL is the given address.
 func (c *Client) leading(ctx context.Context, address string) ([]string, error) {
 	var ids []string
 	path := fmt.Sprintf("/v1/webhooks?limit=%d", pageSize)
@@ -80,13 +79,12 @@ func (c *Client) remove(ctx context.Context, id string) error {
 	return err
 }
 
-// test requests a test event.
 func (c *Client) test(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodPost, "/v1/webhooks/"+id+"/test", []byte("{}"), new(schema.WebhookTested))
 }
 
-// account returns the name of the key's account; "" on an error, as without the scope
-// account:read.
+// account returns the name of the key's account. It returns "" after an error, for example if the
+// key lacks the scope account:read.
 func (c *Client) account(ctx context.Context) string {
 	var account schema.Account
 	if c.do(ctx, http.MethodGet, "/v1/account", nil, &account) != nil {

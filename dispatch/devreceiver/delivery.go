@@ -11,11 +11,11 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// maxRemembered bounds the memory of a listener that runs for long, to one or two
-// megabytes.
+// maxRemembered is how many events the listener remembers. It bounds the memory of a long run to
+// one or two megabytes.
 const maxRemembered = 10_000
 
-// delivery is a delivery that the listener has received, and how it replies.
+// delivery is a delivery that the listener has received, and the reply to it.
 type delivery struct {
 	at      time.Time
 	event   webhook.Event // empty if the body is not an event
@@ -73,8 +73,8 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 	return d
 }
 
-// since returns the age of an event: in milliseconds if its id has a time, otherwise in
-// seconds. Ages of over a minute, as of retries, are in seconds.
+// since returns the age of an event, to the millisecond if its id contains a time, otherwise to the
+// second. An age of over a minute, as of a retry, is rounded to seconds.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {

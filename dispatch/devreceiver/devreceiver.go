@@ -42,7 +42,7 @@ type Config struct {
 	Client *Client
 	// Program is the name of this program in printed commands; "" for vayu.
 	Program string
-	// Out gets text for a person, in which senders cannot control the terminal.
+	// Out gets the text for a person. Control characters from senders are escaped.
 	Out io.Writer
 	Now func() time.Time
 }
@@ -80,7 +80,7 @@ func New(c Config) (*Listener, error) {
 	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
 }
 
-// patience bounds the deletion of the subscription at a stop, and the drain of replies.
+// patience limits, at a stop, the deletion of the subscription and the drain of replies.
 const patience = 5 * time.Second
 
 // errEnding is the cancellation cause of requests at a stop.
@@ -179,7 +179,7 @@ func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.C
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		if server.Shutdown(limit) != nil {
-			_ = server.Close() // the reply is lost
+			_ = server.Close() // replies in flight are lost
 		}
 		return err
 	})

@@ -14,7 +14,7 @@ import (
 // clock is the format of times; the date is omitted.
 const clock = "15:04:05.000"
 
-// printer writes for a person. All texts of a sender are escaped by oneLine or show.
+// printer prints text for a person. oneLine and show escape all text that comes from senders.
 type printer struct {
 	now   func() time.Time
 	brief bool
@@ -153,7 +153,7 @@ func failed(text string) string {
 	switch {
 	case strings.HasPrefix(why, "remote error: tls:") && strings.Contains(why, "certificate"):
 		return oneLine(who) + " does not " + believes
-	case strings.Contains(why, "bad record MAC"): // OpenSSL's alert in TLS 1.3 is not encrypted
+	case strings.Contains(why, "bad record MAC"): // caused by the unencrypted alert that OpenSSL sends in TLS 1.3
 		return oneLine(who) + " seems not to " + believes
 	}
 	return "a connection from " + oneLine(who) + " failed before it brought anything: " + oneLine(why)
@@ -162,7 +162,7 @@ func failed(text string) string {
 // end prints the totals.
 func (p *printer) end() {
 	p.mu.Lock()
-	t := p.totals // an aborted reply may still count
+	t := p.totals // a copy, because an aborted reply may still be counted
 	p.mu.Unlock()
 	p.write(fmt.Sprintf("\n%d deliveries: %d verified, %d not, %d duplicates, %d without an answer; %d other requests, %d failed connections\n",
 		t.deliveries, t.verified, t.refused, t.duplicates, t.unanswered, t.stray, t.failed))

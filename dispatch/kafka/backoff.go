@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff delays retries. The first delay doubles up to maxRetry.
+// backoff delays retries. The delay is first, and doubles with each failure up to maxRetry.
 type backoff struct {
 	first    time.Duration
 	failures int

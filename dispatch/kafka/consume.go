@@ -41,7 +41,7 @@ type reader struct {
 	ctx     context.Context // of Consume
 	process Process
 	conns   *broker.Tracker
-	// Failures that are logged once until they recover.
+	// These logs report a failure once until it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
 
@@ -68,7 +68,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		return fmt.Errorf("joining the group %s: %w", l.Group, err)
 	}
 	defer func() {
-		// Leave the group; do not wait for a broker that does not reply.
+		// Close leaves the group. It must not wait for a broker that does not reply.
 		impatient := time.AfterFunc(leaving, r.conns.Shut)
 		defer impatient.Stop()
 		_ = group.Close() // never fails
@@ -78,10 +78,10 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, kafka.RebalanceInProgress): // normal
+		case errors.Is(err, kafka.RebalanceInProgress): // a normal event
 		case err != nil:
 			r.broker.Observe(ctx, explain(err))
-			// Retry rejected logins slowly: each attempt costs a login.
+			// Configuration errors, such as a rejected login, are retried with a growing delay.
 			if status, _ := diagnose(err); status != "" && !pause.wait(ctx) {
 				return nil
 			}

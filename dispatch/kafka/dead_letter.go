@@ -12,7 +12,7 @@ import (
 
 // Headers that are added to a dead letter.
 const (
-	headerReason    = "dead-reason" // one of reasons
+	headerReason    = "dead-reason" // an element of reasons
 	headerFault     = "dead-fault"  // error text
 	headerTopic     = "dead-topic"  // original topic
 	headerPartition = "dead-partition"
@@ -20,7 +20,8 @@ const (
 	headerLength    = "dead-length" // bytes cut off because they exceed the limit of brokers
 )
 
-// Limits of the parts of a dead letter, in bytes. With maxEnvelope they are below maxBatch.
+// Limits of the parts of a dead letter, in bytes. Together with maxEnvelope, they are below
+// maxBatch.
 const (
 	keptKey     = 1 << 10
 	keptFault   = 1 << 10

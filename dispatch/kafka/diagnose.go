@@ -50,7 +50,7 @@ func diagnose(err error) (status, advice string) {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
 		return statusCertificate, "event-log.cert is missing, expired, or not signed by an authority that the brokers trust"
 	}
-	if _, ok := errors.AsType[broker.HandshakeError](err); ok { // after the more specific errors
+	if _, ok := errors.AsType[broker.HandshakeError](err); ok { // checked after the more specific errors
 		return statusNoTLS, "event-log.tls is on; perhaps the listener has none"
 	}
 	return "", ""
@@ -115,7 +115,7 @@ func (l *Log) probe(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // it was only read from
+	defer func() { _ = conn.Close() }() // the connection was only read
 	if _, err := conn.ApiVersions(); err != nil {
 		return fmt.Errorf("probing %s: %w", address, err)
 	}

@@ -16,12 +16,12 @@ const (
 	// longPoll is how long a broker waits for the first byte before it replies. It limits
 	// the requests of an idle partition without delaying messages.
 	longPoll = 5 * time.Second
-	// answer is the time for a reply, besides longPoll.
+	// answer limits the time for a reply, in addition to longPoll.
 	answer     = 5 * time.Second
 	fetchBytes = 1 << 20
 )
 
-// partition reads one partition until the next rebalance, which ends its generation.
+// partition reads one partition during a generation (the time between two rebalances).
 type partition struct {
 	*generation
 
@@ -30,7 +30,7 @@ type partition struct {
 	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not
 }
 
-// fetch reads until the generation is over and reconnects after failures.
+// fetch reads until the generation (time between rebalances) is over. It reconnects after failures.
 func (p *partition) fetch() {
 	for pause := newBackoff(p.pace.retry); ; {
 		before := p.offset
@@ -80,8 +80,8 @@ func (p *partition) open() (*kafka.Conn, error) {
 	return nil, fmt.Errorf("connecting to the leader of partition %d: %w", p.id, errors.Join(faults...))
 }
 
-// begin seeks the offset of the next message. If that is no longer in the log, begin seeks
-// the first offset, which may repeat messages but skips none.
+// begin seeks the offset of the next message. If the log does not have that offset, begin seeks the
+// first one. This may repeat messages, but skips none that the log still has.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
 	first, last, err := conn.ReadOffsets()

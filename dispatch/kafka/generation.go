@@ -13,8 +13,8 @@ import (
 const (
 	maxEvents = 500
 	maxBytes  = 8 << 20
-	// linger is how long a batch waits for more messages after its first one. It is long
-	// enough for concurrent partitions, and too short to notice.
+	// linger is how long a batch waits for more messages after its first one. It suffices to gather
+	// messages of several partitions, and is too short to be noticed.
 	linger = time.Millisecond
 	// ahead is how many messages are prefetched while a batch is processed.
 	ahead = 64
@@ -27,15 +27,15 @@ type generation struct {
 
 	gen           *kafka.Generation
 	over          context.Context // ends with the generation or with Consume
-	working       context.Context // ends up to grace after over, or with Consume
+	working       context.Context // ends at most grace after over, or with Consume
 	messages      chan kafka.Message
-	lagGeneration int // number of this generation in lag
+	lagGeneration int // number of this generation in the struct lag
 }
 
-// serve consumes messages until the generation is over.
+// serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// gen waits for the functions that it started before the member rejoins the group. The
-	// worker is this goroutine, so that a panic of process reaches the caller of Consume.
+	// The member rejoins the group after all functions that gen has started have ended. The worker
+	// is this goroutine, so that a panic of process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -135,8 +135,8 @@ func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) b
 	}
 }
 
-// commit commits the offsets after a batch. It returns false if the coordinator rejects
-// the commit or is unreachable: the member must then rejoin.
+// commit commits the offsets after a batch. If the coordinator rejects the commit or is
+// unreachable, it returns false, and the member must rejoin the group.
 func (g *generation) commit(batch []kafka.Message) bool {
 	next := map[int]int64{}
 	for _, m := range batch {

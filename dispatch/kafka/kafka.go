@@ -1,10 +1,9 @@
 // Package kafka publishes events to Kafka and consumes them. A write returns when all
 // in-sync replicas have the events. Offsets are committed after processing.
 //
-// Delivery is at least once. The client has no idempotent producer, so a write whose
-// reply is lost is repeated. The consumer repeats events that it processed without
-// committing the offset. Events of an account are ordered, except when added partitions
-// move keys.
+// Delivery is at least once. The client has no idempotent producer, so a write whose reply is lost
+// is repeated. The consumer repeats events that it processed without committing the offset. Events
+// of an account are ordered, unless added partitions move its key to another partition.
 package kafka
 
 import (
@@ -42,7 +41,7 @@ type Log struct {
 	balancer      kafka.Murmur2Balancer
 	made          atomic.Bool // both topics exist
 	lag           lag
-	topicWarnings topicWarnings // about the topics
+	topicWarnings topicWarnings // the last warnings about the topics
 	metrics       *metrics
 }
 

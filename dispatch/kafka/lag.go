@@ -49,7 +49,7 @@ func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
 	return l.generation
 }
 
-// end drops all values: other members may have the partitions.
+// end drops all values, because other members may get the partitions.
 func (l *lag) end() { l.begin(nil) }
 
 func (l *lag) moved(next map[int]int64) {
@@ -58,8 +58,8 @@ func (l *lag) moved(next map[int]int64) {
 	maps.Copy(l.next, next)
 }
 
-// saw records the first and last offsets of partitions in a generation. The lag is known
-// when those of all partitions were read.
+// saw records the first and last offsets of partitions in a generation. The lag is known when the
+// offsets of all partitions were read.
 func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

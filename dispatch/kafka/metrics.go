@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of a Log.
 type metrics struct {
 	published          prometheus.Counter
 	publishFailures    prometheus.Counter

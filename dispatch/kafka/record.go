@@ -33,9 +33,9 @@ const (
 const (
 	reasonHeaders  = "headers"  // a header is missing or invalid
 	reasonKey      = "key"      // the key is not an account
-	reasonEnvelope = "envelope" // invalid, or of another event
+	reasonEnvelope = "envelope" // the envelope is invalid, or of another event
 	reasonTooLong  = "too_long"
-	reasonRefused  = "refused" // by process
+	reasonRefused  = "refused" // the function Process rejected the event
 )
 
 var reasons = []string{reasonHeaders, reasonKey, reasonEnvelope, reasonTooLong, reasonRefused}
@@ -44,13 +44,13 @@ var reasons = []string{reasonHeaders, reasonKey, reasonEnvelope, reasonTooLong, 
 // default limit of brokers, 1 MiB + 12 (message.max.bytes).
 const maxEnvelope = 900 << 10
 
-// maxKey is the maximum length of an account id, bytes; ours have 30.
+// maxKey is the maximum length of an account id in bytes. Ids of Vayu have 30.
 const maxKey = 128
 
 // ErrTooLong is the error of an event that exceeds the limit of brokers.
 var ErrTooLong = errors.New("over-long")
 
-// size returns an upper bound of the encoded size, bytes.
+// size returns an upper bound of the encoded size of a message in bytes.
 func size(m kafka.Message) int {
 	n := len(m.Key) + len(m.Value) + 40
 	for _, h := range m.Headers {

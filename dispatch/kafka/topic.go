@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// retention is how long topics that are created here keep messages, as long as finished
-// deliveries are kept. Dispatchers that do not run for longer lose events.
+// retention is how long the topics that Vayu creates keep messages. Finished deliveries are kept as
+// long. If no dispatcher runs for longer than that, events are lost.
 const retention = 30 * 24 * time.Hour
 
 const (
@@ -19,14 +19,14 @@ const (
 	leaderWait = 2 * time.Second       // time for the election of its leaders
 )
 
-// makeTopics creates missing topics and does not change others. It runs once, and again if a
-// broker lacks a topic, which may have been deleted. It waits for the leaders of new topics,
-// but only for leaderWait, because each partition with a leader is usable.
+// makeTopics creates missing topics and does not change others. After a success it does nothing
+// until a broker lacks a topic, which may have been deleted. It waits for the leaders of new
+// topics, but only for leaderWait, because each partition with a leader is usable.
 func (l *Log) makeTopics(ctx context.Context) error {
 	if l.made.Load() {
 		return nil
 	}
-	transport := l.newTransport() // the writer's may have stale metadata
+	transport := l.newTransport() // the transport of the writer may have stale metadata
 	transport.MetadataTTL = leaderWait / 4
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: l.addr, Transport: transport}
@@ -111,7 +111,6 @@ func allLed(partitions []kafka.Partition) bool {
 	return len(partitions) > 0
 }
 
-// isTemporary reports whether an error of a broker is temporary.
 func isTemporary(err error) bool {
 	code, ok := errors.AsType[kafka.Error](err)
 	return ok && code.Temporary()

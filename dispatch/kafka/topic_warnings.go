@@ -16,7 +16,7 @@ type topicWarnings struct {
 	last map[string]topicState
 }
 
-// topicState is what a check compares.
+// topicState is the state of a topic that successive checks compare.
 type topicState struct {
 	partitions, replicas int
 	inSync               int // min.insync.replicas; 0 if unknown

@@ -11,8 +11,8 @@ import (
 // watch measures the lag and detects new partitions, until the generation is over or must
 // end.
 //
-// It does not derive the lag from fetches. While processing fails there are none, and the
-// lag matters most.
+// It does not derive the lag from fetches. While processing fails, there are no fetches, and
+// the lag matters most.
 func (g *generation) watch() {
 	tick := time.NewTicker(g.pace.watch)
 	defer tick.Stop()
@@ -31,7 +31,8 @@ func (g *generation) watch() {
 	}
 }
 
-// measure reads the bounds of the member's partitions. Failures are reported by fetch.
+// measure reads the bounds of the member's partitions. It ignores failures, because fetch reports
+// them.
 func (g *generation) measure(client *kafka.Client) {
 	var requests []kafka.OffsetRequest
 	for _, p := range g.gen.Assignments[g.Topic] {

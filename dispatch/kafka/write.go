@@ -30,13 +30,13 @@ type lane struct {
 	err       error
 }
 
-// write writes records to a topic. It reports for each whether all in-sync replicas have it,
-// also if it returns an error.
+// write writes records to a topic. It reports for each record whether all in-sync replicas have the
+// record, even if it returns an error.
 //
-// It does not use kafka.Writer. That continues with a partition after a failed batch, so
-// that later events overtake. It also sends after its caller has timed out, and delays
-// batches by a timer. Here each leader gets one request for all its partitions. The first
-// failure of a partition ends the writes to it.
+// It does not use kafka.Writer, which continues with a partition after a failed batch, so that
+// later events overtake. kafka.Writer also sends after its caller has timed out, and delays batches
+// by a timer. Here each leader gets one request for all its partitions. The first failure of a
+// partition ends the writes to that partition.
 //
 // A partition that is new or has a new leader rejects writes for a moment; write retries
 // them.
@@ -48,8 +48,8 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// The election of a leader takes longer than this retry. The connections are good,
-		// and the transport soon reads the new leaders (metadataAge).
+		// A retry here would end before a leader is elected. The connections still work, and the
+		// transport reads the new leaders after metadataAge.
 		if errors.Is(err, errNoLeader) {
 			return acked, err
 		}
@@ -115,8 +115,8 @@ func (l *Log) recheckTopics(err error) {
 	}
 }
 
-// endRound marks the records that a round has written. If they were too large together, it
-// halves the next request.
+// endRound marks the records that a round has written. If the broker rejected the request as too
+// large, endRound halves the next one.
 func (l *lane) endRound(acked []bool) {
 	switch {
 	case l.err == nil:
@@ -130,8 +130,8 @@ func (l *lane) endRound(acked []bool) {
 	}
 }
 
-// firstFault returns one error of the lanes, which are mostly the same. Missing leaders
-// have the lowest priority.
+// firstFault returns one error of the lanes, because their errors are mostly the same. It returns
+// errNoLeader only if no lane has another error.
 func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
 		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
@@ -141,8 +141,8 @@ func firstFault(lanes []*lane) (err error) {
 	return err
 }
 
-// batchError returns the error of a batch. It is outbox.ErrPartial if other accounts can
-// certainly be published.
+// batchError returns the error of a batch. The error wraps outbox.ErrPartial if events of other
+// accounts can certainly be published.
 func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) error {
 	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
 	err := errors.Join(tooLong, fault)

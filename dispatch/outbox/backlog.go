@@ -45,7 +45,7 @@ func (o *Outbox) watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if time.Since(time.UnixMicro(o.backlog.emptyAt.Load())) >= watchEvery { // otherwise the relay has just checked
+		if time.Since(time.UnixMicro(o.backlog.emptyAt.Load())) >= watchEvery { // otherwise the relay has just found the outbox empty
 			o.metrics.counting.Observe(ctx, o.measure(ctx))
 		}
 		select {

@@ -38,7 +38,7 @@ const scanMost = 10_000
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
-	more := false // events after upper
+	more := false // whether there are events after upper
 	if (a.typ != "" || a.restricted()) && a.subject == "" {
 		var end string
 		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4

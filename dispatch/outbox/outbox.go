@@ -36,14 +36,14 @@ type Publisher interface {
 	// Publish publishes a batch and returns its acknowledged events in order, even if it
 	// returns an error. The relay retries the others, so an event may be published twice.
 	//
-	// Events of an account are published in order. After an unacknowledged event, the
-	// relay publishes no later event of that account before it has retried the first. So
-	// Publish must not acknowledge an event without the earlier events of its account in
-	// the batch. Publish may keep the batch but must not change it.
+	// Events of an account are published in order. After an unacknowledged event, the relay
+	// publishes no later event of that account before it has retried that event. So Publish must
+	// not acknowledge an event without the earlier events of its account in the batch. Publish may
+	// keep the batch but must not change it.
 	//
-	// ErrYield means no failure: the relay publishes events of other accounts and then
-	// retries the rest of the batch. ErrPartial means that only some accounts failed: the
-	// relay continues with the events after the batch.
+	// ErrYield is not a failure: the relay publishes events of other accounts and then retries the
+	// rest of the batch. ErrPartial means that only some accounts failed: the relay continues with
+	// the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
@@ -69,7 +69,7 @@ type Outbox struct {
 
 	ids        ids
 	metrics    *metrics
-	wakeSignal chan struct{} // capacity one: an event was committed
+	wakeSignal chan struct{} // receives after the commit of an event; its capacity is one
 	backlog    backlog
 }
 
@@ -91,14 +91,14 @@ func New(c Config) (*Outbox, error) {
 	return o, nil
 }
 
-// Append stores an event for its subscribers in the transaction of its change and returns
-// its id. Data must marshal to a JSON object. If data has a method Subject() string, clients
-// can search the event by its result. After the commit the relay of this process is woken.
-// An error must fail the change.
+// Append stores an event for its subscribers in the transaction of its change and returns its id.
+// data must marshal to a JSON object. If data has a method Subject() string, clients can search the
+// event by the subject. After the commit the relay of this process is woken. If Append fails, the
+// caller must fail the change.
 //
 // Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL
-// concurrent changes may commit in another order, and ids of two processes depend on
-// their clocks. Events are ordered only if the second change has seen the first.
+// concurrent changes may commit in another order, and ids of two processes depend on their clocks.
+// Two events are ordered only if the second change has read the first.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
 	if err != nil {
@@ -126,7 +126,6 @@ func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, even
 	return e, nil
 }
 
-// wake wakes the relay of this process.
 func (o *Outbox) wake() {
 	select {
 	case o.wakeSignal <- struct{}{}:

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// maxBatch bounds a batch. It is large enough to amortise the two commits of a batch. It is
-// small enough that the first event does not wait long for the last.
+// maxBatch bounds the events of a batch. It is large enough to amortise the two commits of a batch.
+// It is small enough that the first event does not wait long for the last.
 const maxBatch = 500
 
 // relay publishes events while this instance leads.
@@ -44,7 +44,7 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 		}
 		if err != nil {
 			sleep.For(ctx, p.failure(safe > 0))
-			woken = true // the failure delayed these events, not polling
+			woken = true // polling did not find these events: the failure delayed them
 			continue
 		}
 		woken = o.await(ctx, p.idle(time.Now()))
@@ -101,7 +101,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
-		if len(blocked) > 0 { // otherwise restart, to find events that committed late with older ids
+		if len(blocked) > 0 { // otherwise the pass restarts, to find events that committed late with older ids
 			after = all[len(all)-1].ID
 		}
 	}

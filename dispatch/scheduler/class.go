@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// class is how an endpoint behaved last. Attempts start in the order of the classes.
+// class describes how the last attempt at an endpoint ended. Attempts start in the order of the
+// classes.
 type class int
 
 const (
@@ -16,8 +17,8 @@ const (
 	classes = iota
 )
 
-// quickLimit is half the horizon. An attempt that ends earlier does not occupy its slot long
-// enough to delay other endpoints.
+// quickLimit is half the horizon (how far ahead lanes buffer). An attempt that ends earlier does
+// not occupy its slot long enough to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {
@@ -30,7 +31,7 @@ func classOf(e Result) class {
 	return quick
 }
 
-// group has the lanes of one class and their counts.
+// group has the lanes (queues of endpoints) of one class and the counts of their items.
 type group[T any] struct {
 	ring     ring[T]            // lanes that could send, in round-robin order
 	due      timeHeap[*lane[T]] // lanes for which the store has deliveries
@@ -39,13 +40,13 @@ type group[T any] struct {
 	buffered int
 }
 
-// reverseEvery is the number of picks after which one tries the classes in reverse order.
+// reverseEvery is the number of calls of pickLane of which one tries the classes in reverse order.
 // Otherwise busy quick lanes could starve all others.
 const reverseEvery = 8
 
-// share is how many attempts of a class may be in flight. Slow lanes get half of all slots,
-// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters.
-// So some slots remain for untried lanes, and some for quick ones.
+// share returns how many attempts of a class may be in flight. Slow lanes get half of all slots,
+// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters. So some
+// slots remain for untried lanes, and some for quick ones.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -85,9 +86,9 @@ func (q *Queue[T]) spend(l *lane[T]) {
 	}
 }
 
-// budget is how many more items of a class may be buffered. A class other than quick buffers
-// at most one item per slot. Further items would wait until their lease expires, and
-// releasing them costs more than claiming them later.
+// budget returns how many more items of a class may be buffered. A class other than quick buffers
+// at most one item per slot. Further items would wait until their lease expires, and releasing them
+// costs more than claiming them later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -134,18 +135,18 @@ func (q *Queue[T]) setClass(l *lane[T], to class) {
 	l.class = to
 	q.groups[to].inFlight += l.inFlight
 	q.groups[to].buffered += held
-	q.unpark(l.host) // another lane may use the slot that this one waited for
+	q.unpark(l.host) // another lane may use the slot for which this one waited
 }
 
-// enqueue puts a lane that has items and a slot into the ring of its class.
+// enqueue puts a lane into the ring of its class if the lane has items and a free slot.
 func (q *Queue[T]) enqueue(l *lane[T]) {
 	if !l.items.empty() && l.inFlight < q.limits.Lane {
 		l.sendEntry.join(&q.groups[l.class].ring, l)
 	}
 }
 
-// pickLane removes and returns the next lane that may send; nil if there is none. It
-// tries the classes in order, and every reverseEvery calls in reverse.
+// pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if there is
+// none. It tries the classes in order, but in one of reverseEvery calls in reverse order.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {

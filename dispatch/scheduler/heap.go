@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// timed is an element of a timeHeap: the time that orders it, and its index there; -1 for none.
+// timed is an element of a timeHeap. at is the time that orders it. position points to its index in
+// the heap, which is -1 for an element outside of the heap.
 type timed interface {
 	at() time.Time
 	position() *int
 }
 
-// timeHeap orders lanes or hosts by time.
+// timeHeap orders lanes (queues of endpoints) or hosts by time.
 type timeHeap[E timed] struct{ all []E }
 
 // first returns the earliest element; the zero value for none.
@@ -22,7 +23,7 @@ func (h *timeHeap[E]) first() (e E) {
 	return e
 }
 
-// update inserts, moves or removes an element.
+// update inserts an element or moves it to its place. If in is false, it removes the element.
 func (h *timeHeap[E]) update(e E, in bool) {
 	switch index := *e.position(); {
 	case in && index >= 0:

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// proofLasts is how long a host is proven after an acknowledgement. A host that is down for
-// longer gets fewer attempts; the others would fail anyway.
+// proofLasts is how long a host is proven after an acknowledgement. A host that is down for longer
+// gets fewer attempts, because most of them would fail anyway.
 const proofLasts = 10 * time.Minute
 
 // tokenRecheck is the least delay before awaitToken checks a host again. It is below the
 // 2 s within which a due attempt must start.
 const tokenRecheck = time.Second
 
-// host has the limits of all lanes with one host and port. addBuffered and addInFlight do
-// nothing on nil.
+// host has the limits that all lanes (queues of endpoints) with one host and port share.
+// addBuffered and addInFlight do nothing on nil.
 type host[T any] struct {
 	name        string
 	lanes       int
@@ -52,8 +52,9 @@ func (h *host[T]) totalInFlight() (n int) {
 	return n
 }
 
-// assignHost assigns a lane to the current host of its endpoint, whose URL may change. A
-// lane with attempts in flight keeps its host until they end, so that the counts stay right.
+// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, whose URL
+// may change. A lane with attempts in flight keeps its host until they end, so that counts stay
+// right.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
@@ -109,9 +110,9 @@ func (q *Queue[T]) pruneHosts() {
 	}
 }
 
-// slots is how many attempts of a class, and of the classes after it, may be in flight at a
-// host. So lanes that time out leave slots to other lanes. A single lane can always use all
-// its slots.
+// slots returns how many attempts of a class, and of the classes after it, may be in flight at a
+// host. So lanes that time out leave slots to other lanes. A single lane can always use all its
+// slots.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -143,9 +144,9 @@ func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// admits reports whether a lane that pickLane took from its ring may send. Otherwise the
-// lane is parked at its host. If its host has changed, it is enqueued again when its
-// attempts in flight end.
+// admits reports whether a lane that pickLane took from its ring may send. Otherwise the lane is
+// parked: it waits at its host until the host allows another attempt. A lane whose host has changed
+// is not parked; it is enqueued again when its attempts in flight end.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false
@@ -175,7 +176,7 @@ func (q *Queue[T]) unpark(h *host[T]) {
 	}
 }
 
-// wake lets waiting lanes of a host send and claim.
+// wake lets waiting lanes (queues of endpoints) of a host send and claim.
 func (q *Queue[T]) wake(h *host[T]) {
 	if h == nil {
 		return
@@ -196,8 +197,8 @@ func (h *host[T]) hasParked() bool {
 	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }
 
-// hostBudget is how many more items of a host should be in memory. The total is the number
-// that its slots send within the horizon. An unproven host has at most one item per token.
+// hostBudget returns how many more items of a host should be in memory. All of them together are
+// what its slots can send within the horizon. An unproven host has at most one item per token.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
@@ -213,7 +214,7 @@ func (q *Queue[T]) hostBudget(h *host[T]) int {
 	return budget
 }
 
-// awaitRoom removes a due lane from the due heap until its host has room.
+// awaitRoom removes a lane from the due heap until its host has room for items of the lane.
 func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	q.groups[l.class].due.update(l, false)
 	l.roomEntry.join(&l.host.roomWaiters, l)
@@ -233,8 +234,8 @@ func (q *Queue[T]) recordResult(h *host[T], e Result) {
 	}
 }
 
-// awaitToken schedules a wake of an unproven host for its next token, at the earliest after
-// tokenRecheck. The host may have tokens that are all reserved.
+// awaitToken schedules a wake of an unproven host for its next token, but not before tokenRecheck.
+// Even if the host has tokens, all of them may be reserved for items in memory.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {

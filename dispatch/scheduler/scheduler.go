@@ -33,14 +33,14 @@ type Limits struct {
 	// Starts limits the attempts that start per second at endpoints that are not in the
 	// class quick; 0 means no limit. It spreads retries that are due at the same moment.
 	Starts int
-	// FailingStarts limits the attempts that start per second at failing endpoints; 0
-	// means no limit. Each costs a claim, a connection and a record.
+	// FailingStarts limits the attempts that start per second at failing endpoints; 0 means no
+	// limit. Each attempt costs a claim, a connection and a record.
 	FailingStarts int
 }
 
 const (
-	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes
-	// and shorter than the spare time of a lease.
+	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes, and
+	// shorter than the part of a lease that exceeds Timeout and Margin.
 	horizon = 2 * time.Second
 	// maxBuffered bounds the items of a lane in memory. At 5,000 attempts a second, the lane
 	// needs five claims a second.
@@ -52,7 +52,7 @@ const (
 	maxLaneRows = 64
 )
 
-// Queue schedules items of type T in lanes. It is not safe for concurrent use.
+// Queue schedules items of type T in lanes, one per endpoint. It is not safe for concurrent use.
 type Queue[T any] struct {
 	limits        Limits
 	lanes         map[string]*lane[T]
@@ -84,15 +84,15 @@ type lane[T any] struct {
 	host     *host[T]      // nil for none
 	// reserved counts items that are reserved or being claimed.
 	reserved  int
-	next      time.Time    // when the store has something due; zero if unknown
+	next      time.Time    // when the next item in the store is due; zero if unknown
 	claimedAt time.Time    // time of the last claim
 	index     int          // index in the due heap of its class; -1 for none
 	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
 	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
 }
 
-// at orders a lane by its due time or its last claim, the later of the two. By the due time
-// alone, the lane with the oldest deliveries would always be first.
+// at returns the time that orders a lane in a heap: its due time or its last claim, the later of
+// the two. By the due time alone, the lane with the oldest deliveries would always be first.
 func (l *lane[T]) at() time.Time {
 	if l.claimedAt.After(l.next) {
 		return l.claimedAt
@@ -120,9 +120,9 @@ func (q *Queue[T]) lane(id string) *lane[T] {
 	return l
 }
 
-// Reserve reserves room for at most n items that are about to be stored and returns the
-// number reserved. The caller calls Add or Unreserve for them. It returns 0 while the
-// store has older items of the lane that are due.
+// Reserve reserves room in memory for at most n items that are about to be stored. It returns the
+// number reserved, for which the caller calls Add or Unreserve. It returns 0 while the store has
+// older items of the lane that are due.
 func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	q.clock = now
 	l := q.lane(id)
@@ -196,8 +196,8 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	return claims
 }
 
-// Claimed adds the result of a claim. next is when the store has the next item of the
-// lane; zero for never. If the claim failed, next is when to retry it.
+// Claimed adds the result of a claim. next is when the next item of the lane in the store is due;
+// zero for never. If the claim failed, next is when to retry it.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
 	q.addReserved(l, len(items)-c.Limit)
@@ -340,11 +340,11 @@ func (q *Queue[T]) Prune(there func(id string) bool) {
 // items in flight.
 func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.buffered, q.inFlight }
 
-// window is how many items a lane should buffer.
+// window returns how many items a lane should buffer.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf is how many items a number of slots can send within the horizon, by the duration
-// of an attempt. It is at least the number of slots.
+// windowOf returns how many items a number of slots can send within the horizon, by the duration of
+// an attempt. It is at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {
@@ -353,7 +353,7 @@ func windowOf(slots int, took time.Duration) int {
 	return max(most, slots)
 }
 
-// room is how many more items a lane should buffer.
+// room returns how many more items a lane should buffer.
 func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.inFlight - l.reserved }
 
 // needsClaim reports whether a lane should claim: it has nothing to send, or room for a
@@ -363,8 +363,8 @@ func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))
 }
 
-// schedule updates a lane in the due heap, which has the lanes to claim for. The lane leaves
-// it if it needs no claim, has no due time, or waits for room at its host.
+// schedule updates a lane in the due heap, which has the lanes to claim for. A lane is not in the
+// heap if it needs no claim, has no due time, or waits for room at its host.
 func (q *Queue[T]) schedule(l *lane[T]) {
 	q.groups[l.class].due.update(l, !l.next.IsZero() && q.needsClaim(l) && !l.roomEntry.in())
 }

@@ -77,7 +77,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	resp, err := s.transport.RoundTrip(req)
 	if a.unsigned.Load() {
 		r.Unsent = true
-		if err == nil { // a response without a request
+		if err == nil { // the receiver has responded without a request
 			resp.Body.Close()
 		}
 		return

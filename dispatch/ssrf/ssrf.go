@@ -115,7 +115,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 }
 
 // AddressError is the error of a denied connection. Address is the dialled host:port. It is for
-// logs only. With it the owner of a subscription could map an internal network.
+// logs only, because it would help the owner of a subscription to map an internal network.
 type AddressError struct{ Address string }
 
 // Error implements error.

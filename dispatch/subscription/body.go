@@ -46,8 +46,8 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable returns a problem if a key may not read recharges, whose events have the clear
-// numbers. The parameter may has the event types that the key may read.
+// clearable returns a problem if a key may not read recharges, whose events have the clear numbers.
+// may lists the event types that the key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil

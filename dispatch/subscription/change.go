@@ -103,9 +103,9 @@ type Rotation struct {
 	Secret string        // empty to generate one
 }
 
-// Rotate gives a subscription a new secret. The previous one also signs during the grace;
-// older ones do not. It returns a *schema.Problem if the subscription does not exist. The
-// handler has checked the rotation.
+// Rotate gives a subscription a new secret. The previous secret also signs during the grace period;
+// older ones do not. It returns a *schema.Problem if the subscription does not exist. The handler
+// has checked the rotation.
 //
 // Other instances sign with the new secret within 300 ms of the commit. A reply that
 // reports success must wait for that.

@@ -43,7 +43,7 @@ func (b *Cache) url(f *faults, text string) (string, error) {
 	return u.String(), nil
 }
 
-// events returns the types in the order of schema.EventTypes.
+// events validates the event types and returns them in the order of schema.EventTypes.
 func (f *faults) events(events []schema.EventType) []schema.EventType {
 	switch {
 	case len(events) == 0:

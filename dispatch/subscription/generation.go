@@ -14,7 +14,7 @@ type generation struct {
 	next    *Snapshot
 	byID    *tablecache.Draft[string, *Subscription]
 	byOwner *tablecache.Draft[schema.Owner, *ownerEntry]
-	changed map[schema.Owner]*ownerEntry // copied by this generation
+	changed map[schema.Owner]*ownerEntry // entries that this generation has copied
 	deleted []deletedEntry
 }
 

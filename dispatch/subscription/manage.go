@@ -71,8 +71,8 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 	return Made{r.wire(now), made}, entry("webhook.create", r, detail), nil
 }
 
-// countThere counts by the index webhook_account, which has no deleted subscriptions. These
-// are kept for their deliveries and may be many more.
+// countThere counts the subscriptions of an owner by the index webhook_account. The index omits
+// deleted subscriptions, which are kept for their deliveries and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 // checkLimit returns a problem if an owner has as many subscriptions as its plan allows.

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counters of the cache.
 type metrics struct {
 	refreshFailures prometheus.Counter
 	purgeFailures   prometheus.Counter

@@ -29,11 +29,11 @@ const (
 // reading is the state of one refresh.
 type reading struct {
 	*Cache
-	ctx        context.Context //nolint:containedctx // a reading is made for one look
+	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
 	now        time.Time
 	generation *generation
-	lists      map[string][]schema.EventType // by their text: most subscriptions share a few
-	unreadable map[string]error              // secrets, by subscription id
+	lists      map[string][]schema.EventType // by their text; most subscriptions share a few lists
+	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
 // query runs do with its own timeout, because a full read may take long.
@@ -51,12 +51,12 @@ func (r *reading) revision() (n int64, err error) {
 // since reads changes after a revision.
 func (r *reading) since(revision int64) error {
 	return r.query(func(view sqlstore.View) error {
-		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // indexed
+		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // the column revision is indexed
 	})
 }
 
-// all reads all subscriptions except those deleted long ago, page by page. The next
-// refresh reads changes made between two pages.
+// all reads all subscriptions, except those deleted long ago, page by page. The next refresh reads
+// the changes that are made between two pages.
 func (r *reading) all() error {
 	after := ""
 	for {

@@ -15,9 +15,9 @@ type record struct {
 	Subscription
 
 	lastFour string
-	previous sql.NullInt64 // end of the grace of the previous secret
+	previous sql.NullInt64 // end of the grace period of the previous secret
 
-	reached, most, failed sql.NullInt64 // of webhook_backlog
+	reached, most, failed sql.NullInt64 // columns of table webhook_backlog
 }
 
 const selectRecord = `SELECT id, account_id, mode, url, events, active, api_version, clear_numbers, secret_last4, created_at, previous_until, reached_at, most, failed

@@ -13,7 +13,8 @@ const (
 	// maxAge is the maximum age of a cache from which an instance signs.
 	maxAge = 200 * time.Millisecond
 	// rotateDelay is the delay between the commit of a rotation and its reply. By then each
-	// instance signs from a newer cache, even 100 ms after it has checked the cache's age.
+	// instance signs from a newer cache: an instance uses a cache for up to 100 ms after it has
+	// checked its age.
 	rotateDelay = 300 * time.Millisecond
 )
 
@@ -33,12 +34,12 @@ func (b *Cache) newFollower() *tablecache.Follower {
 	})
 }
 
-// Refresh reads changes into the cache now, within two seconds. So a change by this process
-// takes effect in it at once. Other instances read it at their next refresh or attempt.
+// Refresh reads changes into the cache now, within two seconds. So a change by this process takes
+// effect in this process at once. Other instances read it at their next refresh or attempt.
 func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
 
-// Fresh refreshes the cache if it is older than maxAge, within two seconds. After an error
-// nothing may be signed. More than 100 ms later, a signature needs another call of Fresh.
+// Fresh refreshes the cache if it is older than maxAge, within two seconds. After an error nothing
+// may be signed. A signature more than 100 ms later needs another call of Fresh.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
 
 // read loads rows that are newer than the cache and drops subscriptions deleted long ago.

@@ -42,7 +42,7 @@ func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 func (b *Cache) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
-		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and the follower retries
+		_ = b.Refresh(context.WithoutCancel(c.Context())) // failures are counted, and the background refresh retries
 	}
 	return resp, err
 }
@@ -133,7 +133,7 @@ func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
-	if err == nil { // also for a stored reply, which may be sent while the first is delayed
+	if err == nil { // also for a stored reply, which may be sent while the first reply is delayed
 		sleep.For(c.Context(), rotateDelay)
 	}
 	return resp, err

@@ -46,7 +46,7 @@ type Limits struct {
 	Others  int            // of a plan that Plans lacks
 }
 
-// of returns the limit of an account with a plan in a world.
+// of returns the limit of an account with a plan in a world (live or sandbox).
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:
@@ -75,7 +75,7 @@ type Subscription struct {
 	ClearNumbers bool
 
 	createdAt int64 // microseconds
-	// secrets are the current secret and, during the grace of a rotation, the previous one.
+	// secrets are the current secret and, during the grace period of a rotation, the previous one.
 	// They are empty if the current secret cannot be decrypted.
 	secrets       []string
 	previousUntil int64 // microseconds
@@ -109,7 +109,7 @@ type Cache struct {
 
 	snapshot atomic.Pointer[Snapshot]
 	follower *tablecache.Follower
-	deleted  []deletedEntry // deleted subscriptions still in memory; for read only
+	deleted  []deletedEntry // deleted subscriptions still in memory; only the method read uses it
 	metrics  *metrics
 }
 
@@ -136,7 +136,7 @@ func New(c Config) (*Cache, error) {
 func (b *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // ctx ends the other part, too
+	_ = b.Ready(ctx) // an error means that ctx has ended, which ends the other part too
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil

@@ -10,7 +10,8 @@ import (
 type text interface{ ~string | ~[]byte }
 
 // ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only
-// the form "DD-MM-YYYY HH:MM:SS", because times in UTC differ only in their form.
+// the form "DD-MM-YYYY HH:MM:SS". A time in UTC could be recognised only by another
+// form.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -76,7 +77,7 @@ func trim[T text](s T) T {
 	return s
 }
 
-// parseDate returns the days since 1970 and the length of the date.
+// parseDate returns the days since 1970 and the length of the date's text.
 func parseDate[T text](s T) (day int64, n int, ok bool) {
 	var y, m, d int
 	switch {

@@ -27,15 +27,15 @@ type feedStation struct {
 	value, dominant     string // AQI and dominant pollutant as CPCB computed them
 }
 
-// pollutantEntry is a pollutant of a station. min, max and hourly only serve to
-// detect a stuck sensor.
+// pollutantEntry is a pollutant of a station, as text. The fields min, max and hourly
+// are used only to detect a stuck sensor.
 type pollutantEntry struct{ id, min, max, avg, hourly string }
 
 // ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
-// concentrations: Avg is the sub-index 0–500 of the last 24 hours (8 for CO and
-// O3), published hourly. ParseFeed adds nothing unless the whole feed is well
-// formed and passes [gate]. Otherwise it returns an [*ingest.BatchError]. The
-// caller limits the size of r.
+// concentrations: its field Avg is the sub-index (0–500) of the last 24 hours (8 for CO
+// and O3), published hourly. ParseFeed adds nothing unless the whole feed is well
+// formed and passes the check of [gate]. Otherwise it returns an [*ingest.BatchError].
+// The caller limits the size of r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r)
 	if err != nil {
@@ -98,8 +98,8 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag marks a probably stuck sensor: no spread over the day and no value for the
-// last hour.
+// flag marks a probably stuck sensor. Its minimum, maximum and mean of the day are
+// equal, and the last hour has no value.
 func (f *pollutantEntry) flag() air.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return air.Stuck

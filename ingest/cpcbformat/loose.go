@@ -49,8 +49,8 @@ func isCity(text string) bool {
 	})
 }
 
-// stationFromParts makes a station from the parts of its name. It capitalises
-// parts in lower case, as in a slug.
+// stationFromParts makes a station from the parts of its name. It capitalises parts
+// that are in lower case, as in a file name.
 func stationFromParts(place, city, agency string) air.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
@@ -80,7 +80,7 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 		}
 		last := strings.ToLower(fields[end-1])
 		switch {
-		case (last == "pcb" || last == "spcb") && end > 3: // "Kerala PCB"
+		case (last == "pcb" || last == "spcb") && end > 3: // a state and its board, such as "Kerala PCB"
 			return end - 2, end, true
 		case isBoard(last):
 			return end - 1, end, true
@@ -105,8 +105,9 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city or state. Some tables repeat it after the
-// agency: "Chennai, Tamil Nadu". city is the city in the station's name.
+// afterAgency reports whether text is a city or state. Some tables repeat the city or
+// state after the agency: "Chennai, Tamil Nadu". city is the city in the station's
+// name.
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }

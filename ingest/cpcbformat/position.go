@@ -7,8 +7,8 @@ import (
 	"vayu/ingest"
 )
 
-// Position parses a station's position in degrees. It returns 0, 0 for a missing
-// position. For an invalid one, or the digits 0 and 0, it returns 0, 0 and
+// Position parses a station's position in degrees. It returns 0, 0 for a missing or
+// invalid position. For an invalid position, or the digits 0 and 0, the reason is
 // [ingest.BadPosition].
 func Position(latitude, longitude string) (lat, lon float64, reason ingest.Reason) {
 	latitude, longitude = strings.TrimSpace(latitude), strings.TrimSpace(longitude)

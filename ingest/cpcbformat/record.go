@@ -10,8 +10,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Scalar is the text of a JSON string or number. data.gov.in sends either for one
-// field.
+// Scalar is the text of a JSON string or number. data.gov.in sends both types for the
+// same field.
 type Scalar string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -47,8 +47,8 @@ type Record struct {
 	PollutantAvg Scalar `json:"pollutant_avg"`
 }
 
-// Records adds records to a builder. It caches the numbers that the builder gave
-// their stations. The zero value is ready for use.
+// Records adds records to a builder. It caches the builder's number of each station.
+// The zero value is ready for use.
 type Records struct{ stations map[Scalar]int }
 
 // Add adds the reading of a record, or counts the reason for rejecting it.

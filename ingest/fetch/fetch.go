@@ -1,6 +1,6 @@
-// Package fetch downloads feeds over HTTP. It bounds the size and sends
-// conditional requests. It keeps keys out of errors, and rejects redirects to
-// other hosts or out of TLS. A web page in place of data is a clear error.
+// Package fetch downloads feeds over HTTP. It limits the size of replies and sends
+// conditional requests. Its errors contain no API keys. It rejects redirects to other
+// hosts or from HTTPS to HTTP, and web pages in place of data.
 package fetch
 
 import (
@@ -20,7 +20,7 @@ import (
 // userAgent identifies the service to feeds.
 const userAgent = "vayu (air quality service)"
 
-// maxRedirects is the largest number of redirects; every feed works with one.
+// maxRedirects is the largest number of redirects. No feed needs more than one.
 const maxRedirects = 3
 
 // Client downloads replies. It is safe for concurrent use.
@@ -29,8 +29,8 @@ type Client struct {
 	limit int64
 }
 
-// New returns a client. timeout bounds a whole reply, limit its bytes after
-// decompression.
+// New returns a client. timeout limits the time of a request with its whole reply.
+// limit is the largest size of a reply in bytes, after decompression.
 func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
@@ -56,14 +56,14 @@ func redirect(next *http.Request, via []*http.Request) error {
 // zero value the request is unconditional.
 type Validators struct{ ETag, LastModified string }
 
-// Reply is a server's reply. Body is nil if the reply has not changed (304).
+// Reply is a server's reply. Body is nil if the content has not changed (status 304).
 type Reply struct {
 	Body       []byte
 	Validators Validators
 }
 
-// Get downloads an address. It returns an [*ingest.BatchError] for a reply that is
-// too large, empty or a web page. Any status but 200 and 304 is another error. No
+// Get downloads an address. It returns an [*ingest.BatchError] for a reply that is too
+// large, empty or a web page, and another error for a status other than 200 and 304. No
 // error contains the address's query.
 func (c *Client) Get(ctx context.Context, address string, known Validators) (*Reply, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -25,7 +25,7 @@ type Loader struct {
 	conn     driver.Conn
 	database string
 
-	mu       sync.Mutex // serialises reading and writing the station tables
+	mu       sync.Mutex // serialises access to the station tables
 	cache    *station.Cache
 	loadedAt time.Time
 }
@@ -36,10 +36,10 @@ func New(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
 }
 
-// readingColumns are the column types sent over HTTP. ClickHouse converts these
-// plain types to the table's types. For LowCardinality and Enum8 the client would
-// box every value. Over TCP the server names the types and accepts the same
-// slices.
+// readingColumns are the column types that an insert over HTTP uses. ClickHouse converts
+// these plain types to the table's types. With LowCardinality and Enum8 the client would
+// allocate each value separately. Over TCP the server names the types and accepts the
+// same slices.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
 	{Name: "parameter", Type: "String"},
@@ -75,7 +75,7 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := l.loadReadings(ctx, b.Token, b.Readings, aliases); err != nil {
 		return err
 	}
-	b.Token = "" // a deliberate second load is a new insert
+	b.Token = "" // a second load of the batch is a new insert
 	if moved > 0 {
 		b.Rejected.Add(ingest.StationMoved, moved)
 	}
@@ -132,8 +132,9 @@ func texts(column *array.String) []string {
 	return out
 }
 
-// Coverage returns the first and the last stored end of an averaging interval of a
-// source, not before since. Both are zero without one.
+// Coverage returns the times of the first and the last stored reading of a source, at or
+// after since. Both are zero if there is none. The time of a reading is the end of its
+// averaging interval.
 func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
 	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
 	var rows uint64

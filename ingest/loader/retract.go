@@ -14,7 +14,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingKey identifies a reading. The last one stored with a key is valid.
+// readingKey identifies a reading. Of several stored readings with one key, the last
+// one is valid.
 type readingKey struct {
 	station   string
 	parameter parameter.Parameter

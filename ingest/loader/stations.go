@@ -161,7 +161,6 @@ func (l *Loader) storeChanges(ctx context.Context) error {
 	return nil
 }
 
-// readStations reads the stations and their aliases.
 func (l *Loader) readStations(ctx context.Context) (*station.Cache, error) {
 	var located map[string]station.Placement
 	if l.cache != nil {
@@ -214,7 +213,7 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 // compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
-// stationSlices converts rows to the columns of stationColumns.
+// stationSlices returns the stations as one slice per column of stationColumns.
 func stationSlices(stations []air.Station) []any {
 	n := len(stations)
 	text := func(field func(*air.Station) string) []string {

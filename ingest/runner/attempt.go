@@ -21,8 +21,9 @@ type runCounts struct {
 	rejected ingest.Rejections
 }
 
-// run fetches one window, stores it and rolls it up. It counts and logs the
-// outcome. The watermark (end of the fetched range) moves after a whole window.
+// run fetches one window, stores its readings and calls the roll-up. It counts and logs
+// the outcome. Only after a complete window does it move the watermark (end of the
+// fetched range).
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
 	var sum runCounts
@@ -126,7 +127,8 @@ func releaseAll(batches *[]*ingest.Batch) {
 	*batches = nil
 }
 
-// rollUp calls onChange to compute means. If that fails, the roll-up stays pending.
+// rollUp calls onChange, which computes means of the stored readings. If that fails,
+// the roll-up stays pending.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
 	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
 		return err

@@ -65,12 +65,12 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 	return f, schedule, nil
 }
 
-// fetchPlan determines the windows that a feed still has to fetch. It does not read
-// the clock: times are arguments.
+// fetchPlan determines the windows that a feed still has to fetch. It does not read the
+// clock, but gets times as arguments.
 //
-// Live windows come first. A new source starts with the last 36 hours and then goes
-// back slice by slice. So current answers exist within seconds. After a restart the
-// plan is derived from the stored readings. Slices are fetched in a fixed order, so
+// Live windows come first, so that current answers exist within seconds. A new source
+// starts with the last 36 hours and then goes back in slices of a week. After a restart
+// the plan is derived from the stored readings. Slices are fetched in a fixed order, so
 // only the oldest and the newest can be incomplete. They are fetched again.
 type fetchPlan struct {
 	feed      Feed
@@ -79,8 +79,8 @@ type fetchPlan struct {
 	horizon   time.Time // start of the wanted range
 }
 
-// newFetchPlan plans a feed from the times of its first and last stored reading
-// since now - History - backfillSlice. Both are zero without readings.
+// newFetchPlan plans a feed from the times of its first and last stored reading since
+// now - History - backfillSlice. Both times are zero if there is no reading.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
@@ -99,8 +99,9 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	return p
 }
 
-// liveWindow returns the window from Lookback before the watermark to now. With
-// history it ends at most recentSlice after the watermark, to fill gaps in order.
+// liveWindow returns the window from Lookback before the watermark to now. If the
+// source has history, the window ends at most recentSlice after the watermark, so that
+// gaps are filled in order.
 func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	switch {
 	case p.watermark.IsZero() && p.feed.History > 0:

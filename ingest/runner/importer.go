@@ -36,7 +36,7 @@ type Summary struct {
 	Positions ingest.Rejections
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // working time, without the time between runs
-	Resumed   bool          // whether it resumed an earlier import
+	Resumed   bool          // the run continued an interrupted import
 }
 
 // Importer stores inputs completely and resumes interrupted imports.
@@ -83,8 +83,8 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, nil
 }
 
-// NothingStoredError is returned for an input that was read to its end without a
-// valid reading. It is not returned if an interrupted run stored some.
+// NothingStoredError is returned for an input that was read to its end without a valid
+// reading. It is not returned if an earlier, interrupted run stored readings.
 type NothingStoredError struct{ Rejected ingest.Rejections }
 
 // Error implements error. It names the most frequent reason.
@@ -104,7 +104,7 @@ func (e *NothingStoredError) Error() string {
 type importRun struct {
 	job      Job
 	folder   progressFolder
-	state    progress // as it will be saved
+	state    progress // progress to be saved next
 	begun    time.Time
 	stations map[string]bool
 }

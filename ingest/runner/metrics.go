@@ -81,15 +81,14 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// reset resets the gauges of a source that no longer runs in this process. The
-// gauge of its last success stays, because that remains true.
+// reset resets the gauges of a source that no longer runs in this process. The gauge of
+// the last success stays, because its value remains true.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)
 	m.breaker.WithLabelValues(source).Set(0)
 }
 
-// batch counts a stored batch.
 func (m *Metrics) batch(source string, b *ingest.Batch) {
 	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
 	for reason, n := range b.Rejected {

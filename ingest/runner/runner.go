@@ -1,6 +1,6 @@
-// Package runner fetches sources on a schedule, imports files, and makes trial
-// fetches. It adds schedule, jitter, lookback, timeout, panics, circuit breaker,
-// watermark and metrics.
+// Package runner fetches sources on a schedule, imports files, and makes trial fetches.
+// It handles the schedule, jitter, lookback, timeout, panics, circuit breaker,
+// watermark and metrics of each source.
 package runner
 
 import (
@@ -23,14 +23,14 @@ import (
 // Archive is a [Store] that can also report which times it covers.
 type Archive interface {
 	Store
-	// Coverage returns the first and the last stored end of an averaging interval
-	// of a source, not before since. Both are zero if there is none.
+	// Coverage returns the times of the first and the last stored reading of a source,
+	// at or after since. Both are zero if there is none.
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 
-// Runner fetches feeds on their schedules and stores their readings. Each feed has
-// its own goroutine, so feeds do not delay each other or overlap themselves.
-// Errors, hangs and panics of a source stay within its feed.
+// Runner fetches feeds on their schedules and stores their readings. Each feed has its
+// own goroutine, so that it delays no other feed, and its fetches do not overlap.
+// Errors, hangs and panics of a source affect only its feed.
 type Runner struct {
 	archive  Archive
 	onChange func(context.Context) error
@@ -45,9 +45,9 @@ type feedRun struct {
 	schedule      cron.Schedule
 	breaker       *gobreaker.CircuitBreaker[struct{}]
 	plan          fetchPlan
-	unstored      []*ingest.Batch // fetched, not yet stored
-	rollUpPending bool            // readings are stored, but onChange has not succeeded since
-	failures      [2]int          // consecutive failed runs, by runKind
+	unstored      []*ingest.Batch // batches that are fetched but not yet stored
+	rollUpPending bool            // readings were stored after the last successful onChange
+	failures      [2]int          // number of consecutive failed runs, by runKind
 }
 
 // A feed's circuit breaker opens after five consecutive failures, which take four
@@ -65,9 +65,10 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. It calls onChange, the roll-up, after each window that
-// stored something, from several goroutines. If onChange fails, it is called again
-// after the next run. The error names the invalid feed.
+// New prepares a runner. After each window of which readings were stored, the runner
+// calls onChange, the roll-up. The calls come from several goroutines. If onChange
+// fails, it is called again after the next run. The error of New names the invalid
+// feed.
 func New(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
@@ -93,7 +94,7 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 		Timeout:     breakerPause,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakerFailures },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
-			state.Set(float64(to)) // gobreaker's numbers: closed, half open, open
+			state.Set(float64(to)) // 0 closed, 1 half open, 2 open
 		},
 		IsExcluded: func(err error) bool { // failures of the store and a shutdown are not the source's fault
 			var store *StoreError
@@ -137,7 +138,7 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		if now.Before(due) {
 			slice, more := f.plan.backfillWindow()
 			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
-				sleep.For(ctx, wait) // the loop's condition checks ctx
+				sleep.For(ctx, wait) // the result is not needed, because the loop checks ctx
 				continue
 			}
 			window, kind = slice, backfillRun
@@ -148,14 +149,14 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		}
 		if outcome == Done {
 			f.failures[kind] = 0
-			if kind == liveRun && !window.To.Before(now) { // else there is more to catch up
+			if kind == liveRun && !window.To.Before(now) { // else the next window is due now
 				due = f.next(time.Now())
 			}
 			continue
 		}
 		again := time.Now().Add(sleep.Backoff(f.failures[kind], firstRetry, longestRetry))
 		f.failures[kind]++
-		if kind == liveRun || outcome == RollUpFailed { // the next run rolls up what is pending
+		if kind == liveRun || outcome == RollUpFailed { // the next run repeats a pending roll-up
 			due = earlier(again, f.next(time.Now()))
 		}
 		if kind == backfillRun {

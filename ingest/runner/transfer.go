@@ -10,8 +10,8 @@ import (
 	"vayu/internal/sleep"
 )
 
-// inFlight is how many batches are buffered between parsing and storing. With one
-// more on each side that is four batches, about 64 MB. This keeps two cores busy.
+// inFlight is how many batches are buffered between parsing and storing. Parsing and
+// storing hold one more each: four batches, about 64 MB. This keeps two cores busy.
 const inFlight = 2
 
 // Store writes batches of readings, normally to ClickHouse.
@@ -52,7 +52,7 @@ func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, sto
 				continue
 			}
 			left = append(left, b)
-			cancel(err) // ends the fetch
+			cancel(err) // cancels the fetch
 		}
 		done <- err
 	}()
@@ -69,7 +69,7 @@ func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, sto
 	})
 	close(batches)
 	if storeErr := <-done; storeErr != nil {
-		return left, storeErr // the fetch error follows from it
+		return left, storeErr // the failed store has cancelled the fetch
 	}
 	return nil, fetchErr
 }
@@ -89,8 +89,8 @@ var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
 }
 
-// loadWithRetry returns [Store.Load] with retries. It calls failed for each
-// failure.
+// loadWithRetry returns a function that calls [Store.Load] with retries. It calls
+// failed after each failure.
 func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
 	return func(ctx context.Context, b *ingest.Batch) error {
 		for try := 0; ; try++ {

@@ -33,8 +33,8 @@ func DefaultConfig() Config {
 
 // Factory is the configuration of one source, from which New builds the source.
 type Factory interface {
-	// New builds the source. name is the source of its readings, and clock returns
-	// the current time. New neither connects nor starts anything.
+	// New builds the source. name becomes the field Source of its readings, and clock
+	// returns the current time. New neither connects nor starts anything.
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
@@ -139,8 +139,8 @@ func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) 
 	return entry.Factory(c).New(name, clock)
 }
 
-// Feeds builds the named sources for the runner of a world. The error joins the
-// faults of all of them, including sources of the other world.
+// Feeds builds the named sources for the runner of a world. The error joins the errors
+// of all names, including names of sources of the other world.
 func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
 	var feeds []runner.Feed
 	var faults []error

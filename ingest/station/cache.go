@@ -14,7 +14,7 @@ import (
 type Cache struct {
 	Known      map[string]air.Station
 	Aliases    map[string]Alias
-	Placements map[string]Placement // by id; the next cache takes them over
+	Placements map[string]Placement // by id; passed on to the next cache
 	index      *stationIndex        // built on first use
 
 	Changed    map[string]bool // ids whose row must be stored
@@ -31,8 +31,8 @@ type Change struct{ Station, Field, Before, After, Source, Reason string }
 // ingestActor is the actor of automatic aliases.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache that takes over the placements known, which may be
-// nil.
+// NewCache returns an empty cache with the placements of the previous cache, which may
+// be nil.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -184,7 +184,7 @@ func (b *Cache) linkStations(one, other, reason string) {
 		s, t = t, s
 	}
 	b.Log(Change{s.ID, "same_as", s.SameAs, t.ID, s.Source, reason})
-	for _, x := range b.Known { // references to s move to t
+	for _, x := range b.Known { // stations that refer to s now refer to t
 		if x.SameAs == s.ID {
 			x.SameAs = t.ID
 			b.Store(x)
@@ -209,7 +209,7 @@ func (b *Cache) linkTwin(id string) {
 }
 
 // match returns the known station that s describes under another id. A name that
-// contains an earlier name may match two stations. match links these.
+// contains an earlier name may match two stations. In that case match links the two.
 func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
 	if s.Kind != air.Reference {
 		return "", "", false

@@ -1,5 +1,5 @@
-// Package station merges what sources describe into stations, and finds those that
-// are the same.
+// Package station merges the sources' descriptions of stations, and finds descriptions
+// of the same station.
 package station
 
 import (
@@ -19,7 +19,7 @@ import (
 // "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" both have the place "rkpuram" and
 // the agency "dpcc".
 type title struct {
-	place  string // without blanks, punctuation, city and agency
+	place  string // place without blanks, punctuation, city and agency
 	bare   string // place without a leading agency
 	agency string // empty if the name has none
 	old    string // earlier abbreviation of the agency, if the name has it
@@ -36,8 +36,8 @@ var agencies = map[string]string{
 	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
 }
 
-// transferred is the institute that took over stations of another. Both have
-// stations on one road, so only a distance within sameSpot shows a transfer.
+// transferred maps an institute to the institute that took over some of its stations.
+// Both have stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
 // setAgency sets the agency that the tokens name. It reports false if they name
@@ -82,7 +82,7 @@ func parseTitle(name, city string) title {
 		body = body[:i]
 	}
 	tokens, leading := splitWords(body), 0
-	for _, n := range []int{2, 1} { // an agency may also stand first or last
+	for _, n := range []int{2, 1} { // an agency has one or two words, at the beginning or the end
 		if len(tokens) <= n {
 			continue
 		}
@@ -128,14 +128,14 @@ func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits within which two descriptions are one station. Feeds and files may differ
-// by kilometres in its position. So with equal agency, city and place,
-// movedKilometres is the limit. With another spelling or without an agency, it is
-// sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
+// Limits within which two descriptions are one station. Feeds and files may differ by
+// kilometres in a station's position. So with equal agency, city and place,
+// movedKilometres is the limit. With another spelling or without an agency, the limit
+// is sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
-	twinSpot    = 0.1  // km, for ids of two networks
-	closeLength = 8    // letters of a place from which one wrong letter is a misspelling
+	twinSpot    = 0.1  // km, for stations of two networks
+	closeLength = 8    // letters; a place of at least this length may have one wrong letter
 )
 
 // closePlaces reports whether two folded places are spellings of one. They are
@@ -161,9 +161,9 @@ func digits(s string) string {
 
 // The reasons of automatic aliases.
 const (
-	bySpelling = "spelling" // another spelling of the name
+	bySpelling = "spelling" // the names are spellings of one name
 	byNewName  = "renamed"  // the station or its agency was renamed
-	byOldName  = "earlier"  // an earlier name of the known station
+	byOldName  = "earlier"  // the description has an earlier name of the known station
 )
 
 // sameStation reports whether description a belongs to the known station b, and

@@ -59,8 +59,8 @@ func placeKey(s *air.Station, place string) string {
 	return s.City + "\t" + s.State + "\t" + place
 }
 
-// near returns the stations in a position's cell and the cells around it. It finds
-// all within 800 m.
+// near returns the stations in a position's cell and the cells around it. Every station
+// within 800 m is among them.
 func (x *stationIndex) near(p geo.Point) []string {
 	if !p.Known() {
 		return nil

@@ -1,9 +1,9 @@
 // Package access authenticates and authorizes API calls, and audits changes. It covers scopes, rate limits,
 // quotas and sessions. Its sub-packages have accounts, keys, signatures, idempotency keys and the audit log.
 //
-// A call with a bearer key needs no query: keys and accounts are cached in memory. The cache is
-// refreshed four times a second, by the store's revision counter. Usage is counted in memory and
-// flushed in batches more than twice a second.
+// A call with a bearer key needs no query: keys and accounts are cached in memory. Four times a second, a
+// refresh reads the rows that have changed. Usage is counted in memory and flushed in batches more than twice
+// a second.
 package access
 
 import (
@@ -45,7 +45,7 @@ type Settings struct {
 	AccountFactor int              `yaml:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
 	MaxKeys       int              `yaml:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
 	Plans         map[string]int64 `yaml:"plans" help:"calls per month of each plan; 0 for no limit"`
-	// AuditHeads is the file to which the service copies heads of the audit log.
+	// AuditHeads is the file to which the service copies heads (hashes of the last rows) of the audit log.
 	AuditHeads string `yaml:"audit-heads" help:"file to which the heads of the audit log are copied every minute; empty for audit-heads.ndjson in the data directory"`
 }
 
@@ -90,7 +90,7 @@ type Service struct {
 
 	cache    keyCache
 	follower *tablecache.Follower
-	sweptAt  time.Time     // last removal of expired keys; for load only
+	sweptAt  time.Time     // time of the last removal of expired keys; only load uses it
 	lookups  *rate.Limiter // limits refreshes for unknown keys
 	usage    *quota.Counters
 	metrics  *metrics
@@ -128,7 +128,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	var err error
 	parts.Go(func() { s.follower.Run(ctx) })
-	_ = s.Ready(ctx) // ctx ends the other parts, too
+	_ = s.Ready(ctx) // an error means that ctx has ended, which ends the other parts too
 	parts.Go(func() { err = s.usage.Run(ctx) })
 	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()

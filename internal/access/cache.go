@@ -19,7 +19,7 @@ type cachedAccount struct {
 	allow    []netip.Prefix // empty for every address
 	revision int64
 	usage    *quota.Account // shared by all versions of the account
-	buckets  *worldBuckets  // likewise
+	buckets  *worldBuckets  // shared too
 }
 
 // cachedKey is a key in the cache, with its account. It is immutable except for the values behind
@@ -33,7 +33,7 @@ type cachedKey struct {
 	requireSignature bool
 	signingSecret    []byte // encrypted
 	expiresAt        int64  // microseconds; 0 for never
-	revokedAt        int64  // microseconds; 0 for not
+	revokedAt        int64  // microseconds; 0 if not revoked
 	revision         int64
 	state            *keyState // shared by all versions of the key
 }

@@ -10,8 +10,8 @@ import (
 
 const (
 	purgeEvery = time.Minute
-	// purgeGroup is the number of rows per deletion, which takes milliseconds. It must be short, because on
-	// SQLite every other change waits for it.
+	// purgeGroup is the number of rows per deletion. A deletion takes milliseconds. It must be short, because
+	// on SQLite every other change waits for it.
 	purgeGroup = 500
 	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind can then still
 	// read it.
@@ -28,8 +28,7 @@ var purges = map[string]string{
 	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
 }
 
-// purge deletes expired rows once a minute, until ctx ends. After an error, the next minute deletes
-// the same rows.
+// purge deletes expired rows once a minute, until ctx ends. After an error, it retries in the next minute.
 func (s *Service) purge(ctx context.Context) error {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()

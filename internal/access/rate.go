@@ -28,8 +28,8 @@ func (s Settings) newBuckets(n int) classBuckets {
 	}
 }
 
-// worldBuckets are the buckets of an account, by world. All keys of the account share them. Without them, n keys
-// would have n times the rate of one key.
+// worldBuckets are the buckets of an account, by world (live or sandbox). All keys of the account share them.
+// Without them, n keys would have n times the rate of one key.
 type worldBuckets [len(schema.Worlds)]classBuckets
 
 // newWorldBuckets returns the full buckets of a new account. With AccountFactor 0 they have no limit.

@@ -53,9 +53,9 @@ const (
 	lookupBurst = 5
 )
 
-// findKey returns the key with a hash, or nil. An unknown key may have just been created by the command line or
-// another instance, so findKey refreshes first. If the last refresh failed, it does not. Otherwise every call
-// with a wrong key would wait for the timeout.
+// findKey returns the key with a hash, or nil. An unknown key may have just been created by the command line
+// or another instance, so findKey refreshes first. If the last refresh failed, it does not try again, because
+// every call with a wrong key would wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if g := s.cache.find(hash); g != nil {
 		return g
@@ -136,8 +136,8 @@ func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
 	return k, nil
 }
 
-// allowList parses a column of networks. If the column is invalid, the list allows no address. It must not be
-// empty, because an empty list allows every address.
+// allowList parses a column of networks. For an invalid column, it returns a list that allows no address.
+// That list is not empty, because an empty list allows every address.
 func (s *Service) allowList(of, list string) []netip.Prefix {
 	networks, err := config.Networks(strings.Fields(list))
 	if err != nil {
@@ -149,5 +149,5 @@ func (s *Service) allowList(of, list string) []netip.Prefix {
 
 // refresh calls Refresh after a committed change. It ignores the error, because the change is durable.
 func (s *Service) refresh(ctx context.Context) {
-	_ = s.Refresh(context.WithoutCancel(ctx)) // the metric counts the error; the follower logs it
+	_ = s.Refresh(context.WithoutCancel(ctx)) // a metric and the log record the error
 }

@@ -47,8 +47,8 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode is live or sandbox.")
 	}
 	if len(f) > 0 {
-		// A body without other faults is left to Create. It does not run for a repeated call, which gets its
-		// stored reply even after expires_at.
+		// If the body has no other faults, Create checks the expiry. Create does not run for a repeated call,
+		// which gets its stored reply even after expires_at.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}

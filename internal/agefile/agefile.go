@@ -42,9 +42,9 @@ func Identities(path string) ([]age.Identity, error) {
 	return all, nil
 }
 
-// Encrypt encrypts every file below the folder from. It writes the result to the same path below
-// the folder to, with [Suffix] appended. The folder to must exist. When Encrypt returns, the new
-// files are durable. Only their owner can read them.
+// Encrypt encrypts every file below the folder `from`. It writes the result to the same path below
+// the folder `to`, with [Suffix] appended. The target folder must exist. When Encrypt returns, the
+// new files are durable. Only their owner can read them.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
@@ -58,8 +58,8 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 	})
 }
 
-// Decrypt decrypts every file below the folder from that has [Suffix]. It writes the result to the
-// same path below the folder to, without the suffix. An error names the file that is damaged, or
+// Decrypt decrypts every file with [Suffix] below the folder `from`. It writes the result to the
+// same path below the folder `to`, without the suffix. An error names the file that is damaged, or
 // not encrypted to any of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
@@ -92,7 +92,7 @@ func eachFile(dir string, do func(name string) error) error {
 	})
 }
 
-// convert creates the file to, and calls do to write it from the content of the file from.
+// convert creates the file `to`. It calls do to write it from the content of the file `from`.
 func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

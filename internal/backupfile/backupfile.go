@@ -37,8 +37,8 @@ func NewFolder(dir string) error {
 
 // Sum describes the content of a data file.
 type Sum struct {
-	Bytes, Raw int64  // of the file, and before compression
-	SHA256     string // of the file, hexadecimal
+	Bytes, Raw int64  // size of the file, and of its data before compression
+	SHA256     string // checksum of the file, hexadecimal
 }
 
 // Write creates a data file and calls write to produce its content. The file is durable when Write

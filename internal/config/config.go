@@ -78,7 +78,7 @@ func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	}
 	out.settings = settings
 	root := reflect.ValueOf(&out.Value).Elem()
-	d.flags(root, settings, from.Flags) // the decoder keeps the first source of a value
+	d.flags(root, settings, from.Flags) // first, because the decoder keeps the first source of a value
 	out.Ignored = d.environment(root, settings, from.Environ)
 	d.file(root, from.File)
 	validate(root, "", out.origin, &d.problems)

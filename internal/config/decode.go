@@ -18,8 +18,8 @@ import (
 // decoder sets values from the sources in order of precedence. The first source that has a value wins.
 // After an error in that source, the value is the default.
 type decoder struct {
-	source   string            // of the present values
-	origins  map[string]Origin // of all values, by key
+	source   string            // name of the source that is being read
+	origins  map[string]Origin // origins of all values, by key
 	problems Problems
 }
 
@@ -27,7 +27,7 @@ func (d *decoder) report(key string, line int, err error) {
 	d.problems = append(d.problems, Problem{Key: key, Origin: Origin{d.source, line}, Err: err})
 }
 
-// decode sets v, the value of the setting key, from the node n. line is the line of the key in the
+// decode sets v, the value of the setting `key`, from the node n. line is the line of the key in the
 // file; 0 for a flag or a variable.
 func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	t := v.Type()
@@ -135,7 +135,8 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text, but a Secret accepts every text.
+// fillText sets a scalar from its text. Errors quote the text. That reveals no secret, because a
+// Secret accepts every text.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))
@@ -180,8 +181,8 @@ func parseInt(text string, t reflect.Type) (int64, error) {
 	return strconv.ParseInt(text, 10, t.Bits())
 }
 
-// outOfRange returns the error wrong. If err means that a number is too large, it adds this to
-// wrong.
+// outOfRange returns the error `wrong`. If err means that a number is too large, the result states
+// that, too.
 func outOfRange(err, wrong error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("%w: out of range", wrong)

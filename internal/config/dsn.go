@@ -44,13 +44,13 @@ func (d DSN) String() string {
 		u.User = url.UserPassword(u.User.Username(), hidden)
 	}
 	found := false
-	for name := range q { // such as sslpassword, which opens the client's key
+	for name := range q { // for example sslpassword, the password of the client's key
 		if strings.HasSuffix(strings.ToLower(name), "password") {
 			q.Set(name, hidden)
 			found = true
 		}
 	}
-	if found { // otherwise the text stays unchanged
+	if found { // without a password, the query keeps its form
 		u.RawQuery = q.Encode()
 	}
 	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)

@@ -73,9 +73,8 @@ func libraryError(err error) (line int, what string) {
 	return line, m[2]
 }
 
-// firstLine returns the first line with the property that the text up to this line has the fault
-// what. It is 0 if there is none. A binary search finds the line, because the text up to any later
-// line has the fault, too.
+// firstLine returns the number of the first line up to which the text has the fault `what`; 0 if
+// there is none. It uses a binary search, because every longer part of the text has the fault, too.
 func firstLine(text []byte, what string) int {
 	ends := []int{0}
 	for i := range text {

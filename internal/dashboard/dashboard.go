@@ -42,7 +42,6 @@ func handlers(dist fs.FS) (map[string]http.Handler, error) {
 	return map[string]http.Handler{"/dashboard": http.HandlerFunc(toPage), base: s, "/docs": http.HandlerFunc(s.serveDocs)}, nil
 }
 
-// toPage redirects /dashboard to /dashboard/.
 func toPage(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", base)
 	w.WriteHeader(http.StatusFound)
@@ -109,10 +108,9 @@ const unbuilt = `<!doctype html>
 </html>
 `
 
-// Has reports whether a path is a file of the build, or could be a view within the single-page
-// application. The path of a view below a folder may have dots, because it contains the name of a
-// place. Has returns false for missing files and for paths below /dashboard/v1/. It implements
-// httpapi.Tree.
+// Has reports whether a path is a file of the build, or could be a view within the single-page application.
+// The name of a place in the path of such a view may have dots. Has returns false for missing files and for
+// paths below /dashboard/v1/. It implements httpapi.Tree.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true
@@ -132,7 +130,6 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.page.ServeHTTP(w, r)
 }
 
-// serveDocs serves the reference of the API.
 func (s *site) serveDocs(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), guards)
 	w.Header()["Content-Security-Policy"] = docsPolicy

@@ -12,7 +12,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName names the row of table setting with the id of the store's key. The row is called the claim here.
+// claimName is the name of a row in the table "setting", the claim. It has the id of the store's key.
 const claimName = "encryption_key"
 
 const selectClaim = "SELECT value FROM setting WHERE name = $1"
@@ -47,8 +47,9 @@ func StoreKeyID(q sqlstore.Querier) (string, error) {
 	return owner, nil
 }
 
-// Find returns an error unless the cipher has the key with the id owner, the result of StoreKeyID. It reloads
-// the key file if necessary. Processes that only read the store call Find. Others call Claim, which calls Find.
+// Find returns an error unless the cipher has the store's key. The argument owner is the id of that key, as
+// StoreKeyID returns it. Find reloads the key file if necessary. Processes that only read the store call Find.
+// Others call Claim, which calls Find.
 func (b *Cipher) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
@@ -58,8 +59,8 @@ func (b *Cipher) Find(owner string) error {
 	return b.checkOwner(owner)
 }
 
-// Confirm returns an error if the cipher's key is no longer the store's. It blocks rotations until tx ends. A
-// rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything
+// Confirm returns an error if the cipher's key is no longer the store's key. It blocks rotations until tx ends.
+// A rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything
 // in tx.
 func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string

@@ -54,12 +54,12 @@ var (
 // (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha). After Claim it is safe for concurrent
 // use.
 type Cipher struct {
-	dir    string // of the key file; empty if the key is a setting
+	dir    string // directory of the key file; empty if the key is a setting
 	id     [idSize]byte
 	cipher cipher.AEAD // nil until Claim has made a key
 
 	digestKey []byte // key of Digest; nil until Claim
-	file      []byte // the key, until a rotation has written it to its file
+	file      []byte // text of the new key of a rotation, until it is in its file
 }
 
 // Open returns a cipher with the key from the configuration (32 bytes, base64). If key is empty, Open reads the

@@ -61,7 +61,6 @@ func makeKey(dir string) (made bool, err error) {
 	return err == nil, err
 }
 
-// newKey returns a new random key.
 func newKey() []byte {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails
@@ -72,7 +71,7 @@ func newKey() []byte {
 // complete and durable. The error is fs.ErrExist if path exists.
 func writeKey(key []byte, path string) error {
 	dir := filepath.Dir(path)
-	draft, err := os.CreateTemp(dir, keyName+".*") // 0600
+	draft, err := os.CreateTemp(dir, keyName+".*") // with the mode 0600
 	if err != nil {
 		return err
 	}
@@ -100,11 +99,11 @@ func syncFolder(dir string) error {
 // that a rotation never overwrites another key.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. If the file has no key with the id owner, a killed rotation may have written that
-// key to the file [nextName]. In that case adopt renames that file to the key file and loads it. Several
-// processes may call adopt at once.
+// adopt reloads the key file. The key that it needs has the id `owner`. If the key file has another key, a
+// killed rotation may have written the needed key to the file [nextName]. In that case adopt renames that file
+// to the key file and loads it. Several processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
-	err := b.readFile() // another process may have created it
+	err := b.readFile() // the id becomes part of a file name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}

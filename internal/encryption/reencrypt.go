@@ -18,11 +18,12 @@ type encryptedRow struct {
 	value []byte
 }
 
-// reencrypt decrypts every value of the column with old and encrypts it with next. It calls page after each
-// page of rows. n is the number of values. An error names the row whose value cannot be decrypted.
+// reencrypt decrypts every value of the column with the cipher `old` and encrypts it with the cipher `next`.
+// It calls page after each page of rows. n is the number of values. An error names the row whose value cannot
+// be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
-	after := make([]any, len(c.Key)) // all keys are greater, because no id is empty
+	after := make([]any, len(c.Key)) // empty strings come before all keys, because no id is empty
 	for i := range after {
 		after[i] = ""
 	}
@@ -68,7 +69,6 @@ func (c Column) statements() (ask, change string) {
 	return ask, change
 }
 
-// scan reads a row of a page.
 func (c Column) scan(row sqlstore.Scanner) (encryptedRow, error) {
 	s := encryptedRow{key: make([]string, len(c.Key))}
 	into := make([]any, 0, len(c.Key)+1)

@@ -118,7 +118,7 @@ func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Cipher) 
 		}
 	}
 	r.reach(atWritten)
-	refused := false // the function failed, so the transaction was certainly not committed
+	refused := false // whether the function failed; then nothing was committed
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		defer func() { refused = err != nil }()
 		done.Reencrypted, err = r.reencrypt(tx, old, next)

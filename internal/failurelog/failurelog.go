@@ -19,9 +19,9 @@ type Log struct {
 	failing          atomic.Bool
 }
 
-// New returns a Log that is not failing. The text what names the dependency, such as "access: the
-// state store". The text doing names the operation. The text meanwhile describes the effect of a
-// failure. The counter failures counts every failure; it may be nil.
+// New returns a Log that is not failing. `what` names the dependency, such as "access: the state
+// store". `doing` names the operation, and `meanwhile` the effect of a failure. The counter
+// failures counts every failure; it may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }

@@ -51,7 +51,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("data directory %s is held by %s", e.Data, e.Holder)
 }
 
-// Find returns the process that has locked the file path; ok is false if no process has.
+// Find returns the process that has locked the file at path; ok is false if no process has.
 func Find(path string) (h Holder, ok bool) {
 	if _, err := os.Stat(path); err != nil {
 		return Holder{}, false
@@ -86,7 +86,7 @@ const pause = 50 * time.Millisecond
 // Lock is a file lock of this process. It lasts until Release.
 type Lock struct{ file *flock.Flock }
 
-// Acquire locks the file path, in an existing folder. If another process has locked it, Acquire
+// Acquire locks the file at path, whose folder must exist. If another process has locked it, Acquire
 // waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
 // because Find locks the file for an instant.
 //

@@ -15,10 +15,9 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, up to the endpoint's limit. If it leaves a body unread,
-// the server skips up to 256 KiB, and closes the connection if there is more. The parameter w must
-// be the writer of net/http, because MaxBytesReader makes that writer close the connection at the
-// limit.
+// readBody reads the whole body of a call, up to the endpoint's limit. If readBody leaves a body unread,
+// net/http skips up to 256 KiB of it, and closes the connection if more is left. The parameter w must be the
+// writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -67,8 +66,8 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks the headers: the body must be uncompressed JSON in UTF-8 (RFC 8259), or have one of
-// the other types, and then sets BodyType. A body of unknown length may be empty, so its
+// typed checks the headers that describe the body. It must be uncompressed JSON in UTF-8 (RFC 8259), or have
+// one of the other types, which typed stores in BodyType. A body of unknown length may be empty, so its
 // Content-Type may be missing.
 func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {

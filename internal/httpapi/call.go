@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Call is one request, with what the router and [Access] have found out about the caller.
+// Call is one request, with the facts about its caller that the router and [Access] have determined.
 type Call struct {
 	*http.Request
 	Principal
@@ -21,7 +21,7 @@ type Call struct {
 	// sets more, as for a batch.
 	Count  int64
 	Limits Limits
-	pass   Pass // from Admit; nil for none
+	pass   Pass // result of Access.Admit; nil for none
 }
 
 // Reserve reserves n calls of the account's quota for this call. A handler that sets Count to n

@@ -11,8 +11,8 @@ import (
 type exchange struct {
 	http.ResponseWriter
 	call       Call
-	LimitClass                     // of the route
-	pass       Pass                // admission from Admit, until end; nil for none
+	LimitClass                     // class of token buckets from which the call takes a token
+	pass       Pass                // admission of the call; nil before Admit and after end
 	head       *server.HeaderBlock // nil if the router's headers go into net/http's map
 	limited    bool                // the rate-limit headers are written
 	varied     bool                // the header Vary is decided

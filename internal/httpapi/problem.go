@@ -50,7 +50,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	}
 	x.end(status)
 	x.limits()
-	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // rejected before its endpoint was found
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // the request was rejected before its endpoint was found
 		x.varyBy(&Route{})
 	}
 	h := x.Header()

@@ -148,7 +148,7 @@ var (
 	replayed    = []string{"true"}
 	closing     = []string{"close"}
 	unbuffered  = []string{"no"}
-	// Browsers use only HTTPS for one year, which browser makers recommend.
+	// A browser that gets this header uses only HTTPS for one year, as browser makers recommend.
 	onlyTLS = []string{"max-age=31536000"}
 )
 

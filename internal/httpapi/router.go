@@ -258,7 +258,7 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 // session, its Location gets SessionPrefix.
 func (rt *router) finalize(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.Secure(c.Request) {
-		cookie := *resp.Cookie //nolint:gosec // the next line is what is missed
+		cookie := *resp.Cookie //nolint:gosec // gosec misses the next line
 		cookie.Secure = true
 		resp.Cookie = &cookie
 	}

@@ -16,8 +16,7 @@ const (
 )
 
 // add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1, the Vary
-// line for the credential is already in the [server.HeaderBlock]. In this case add adds a second
-// Vary line for Accept-Encoding.
+// line for the credential is already in the [server.HeaderBlock], so add causes a second Vary line.
 func (v credential) add(h http.Header) {
 	if h["Vary"] == nil {
 		h["Vary"] = varyHeader

@@ -27,7 +27,7 @@ const (
 	releaseTimeout = 2 * time.Second
 )
 
-// ErrNotLeader is the error of a [Fence] if another instance leads, or may lead.
+// ErrNotLeader is the error of a [Fence] if another instance leads, or if that cannot be excluded.
 var ErrNotLeader = errors.New("another instance leads now")
 
 // Fence checks in the store that this instance still leads, and returns ErrNotLeader
@@ -38,7 +38,7 @@ type Fence func(ctx context.Context) error
 // Config names the job, and the store that has its lease.
 type Config struct {
 	DB      *sqlstore.DB
-	Name    string // of the job, such as "outbox"
+	Name    string // name of the job, such as "outbox"
 	Local   bool   // the job works on data of this instance only: it leads without a lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -151,8 +151,8 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 	return time.Time{}, false
 }
 
-// lead calls do while this instance has the lease, and renews the lease. over is false if the
-// instance has lost the lease and must wait for it again. Otherwise err is the error of do.
+// lead runs the job, do, while this instance has the lease, and renews the lease. over is false if
+// the instance has lost the lease and must wait for it again. Otherwise err is the error of do.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
@@ -206,7 +206,7 @@ func (c *candidate) renew(leading context.Context, requested time.Time, end func
 		switch {
 		case err != nil:
 			next = pollInterval
-		case !mine: // the lease expired before the renewal
+		case !mine: // the lease had expired before the renewal
 			end()
 			return
 		default:

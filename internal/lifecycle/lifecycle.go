@@ -60,15 +60,15 @@ func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	return errors.Join(append([]error{first}, g.stop()...)...)
 }
 
-// group is the parts started so far, in order.
+// group has the parts that were started so far, in order.
 type group struct {
 	log     *slog.Logger
 	started []*runningPart
 	failed  chan struct{}
 }
 
-// start starts the parts in order. It returns nil early when ctx ends or a started part
-// fails; stop then returns the failure.
+// start starts the parts in order. It returns nil early when ctx ends or a started part fails. In
+// the second case, stop returns the failure.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {
@@ -82,11 +82,11 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 		case <-ctx.Done():
 			return nil
 		case <-g.failed:
-			g.failed <- struct{}{} // Run waits for it too
+			g.failed <- struct{}{} // puts the signal back, because Run waits for it too
 			return nil
 		case err := <-ready:
 			if err != nil && len(g.failed) > 0 {
-				return nil // a part failed first, which ended this Ready
+				return nil // Ready failed because another part failed first
 			}
 			if err != nil {
 				return fmt.Errorf("starting %s: %w", part.Name, err)

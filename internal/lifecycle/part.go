@@ -31,11 +31,11 @@ func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- stru
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
 	go func() {
-		r.err = errExited // stays after runtime.Goexit
+		r.err = errExited // the error if runtime.Goexit ends the goroutine
 		defer func() {
 			if r.stopped = life.Err() != nil; !r.stopped {
 				failed <- struct{}{}
-				cancel() // ends a blocked Ready
+				cancel() // a blocked Ready returns
 			}
 			close(r.done)
 		}()

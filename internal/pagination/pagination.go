@@ -28,11 +28,11 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 // cursor has, in practice, no valid checksum.
 const checksumSize = 8
 
-// Cursor returns the cursor of the position after the entry last. A client passes it back to get
-// the next page. The text list names the list and its filter. The cursor has a checksum of list,
-// last, the account and the world (live or sandbox), so that ReadCursor rejects the cursor of
-// another list. A cursor is no secret, and it grants no access: each list checks the owner of its
-// entries.
+// Cursor returns a cursor for the position after an entry. A client passes it back to get the next
+// page. `last` identifies the entry, and `list` names the list and its filter. The cursor has a
+// checksum of both, the account and the world (live or sandbox), so that ReadCursor rejects the
+// cursor of another list. A cursor is no secret, and it grants no access: each list checks the
+// owner of its entries.
 func Cursor(c *httpapi.Call, list, last string) *string {
 	text := base64.RawURLEncoding.EncodeToString(append(checksum(c, list, last), last...))
 	return &text
@@ -43,9 +43,9 @@ func checksum(c *httpapi.Call, list, last string) []byte {
 	return sum[:checksumSize]
 }
 
-// ReadCursor reads the parameter "cursor" and returns the text last that was passed to Cursor. The
-// text is printable ASCII, but a client can forge it. If the parameter is missing or invalid,
-// ReadCursor returns "". If it is invalid, it also adds a fault to f.
+// ReadCursor reads the parameter "cursor" and returns the argument `last` that was passed to
+// Cursor. The text is printable ASCII, but a client can forge it. If the parameter is missing or
+// invalid, ReadCursor returns "". If it is invalid, ReadCursor also adds a fault to f.
 func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
 	if !ok {
@@ -65,7 +65,7 @@ func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params ma
 	return last
 }
 
-// RejectCursor adds a fault to f: the cursor is not one of this list.
+// RejectCursor adds a fault to f that rejects a cursor of another list.
 func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not one that this list has given.")
 }
@@ -90,7 +90,7 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 }
 
 // TimeRange returns the parameters "from" and "to" in Unix microseconds. If they are invalid, it
-// adds faults to f. The time to is exclusive. If the parameter "to" is a date, the range includes
+// adds faults to f. The range ends before `to`. If the parameter "to" is a date, the range includes
 // that day in UTC. Without parameters the range has no limits.
 func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
@@ -107,8 +107,8 @@ func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int6
 	return from, to
 }
 
-// instant parses a date or an RFC 3339 time, and returns it in Unix microseconds. If text is a
-// date, instant adds the duration more. If text is invalid, it adds a fault to f.
+// instant parses a date or an RFC 3339 time, and returns it in Unix microseconds. To a date it adds
+// the duration `more`. If text is invalid, it adds a fault to f.
 func instant(f *schema.RequestErrors, name, text string, more time.Duration) int64 {
 	if t, ok := ParseDay(text); ok {
 		return t.Add(more).UnixMicro()

@@ -38,6 +38,6 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 // Backoff returns the pause after a number of consecutive failures: first, 2 × first,
 // 4 × first and so on, at most longest.
 func Backoff(failures int, first, longest time.Duration) time.Duration {
-	const doublings = 20 // more would overflow for pauses of seconds
+	const doublings = 20 // with more doublings, pauses of seconds would overflow
 	return min(first<<min(failures, doublings), longest)
 }

@@ -16,7 +16,7 @@ const groupForms = 5
 type BatchStatement [groupForms]string
 
 // NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
-// becomes a numbered placeholder. head and tail have the placeholders from $1 to the number fixed.
+// becomes a numbered placeholder. The texts head and tail use the placeholders $1 to $n, where n is `fixed`.
 func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	parts := strings.Split(row, "?")
 	for form := range all {
@@ -60,8 +60,8 @@ func (g *BatchStatement) ForRows(n int) string { return g[sizeOf(n)] }
 // sizeOf returns the index of the text for the largest group of at most n rows. n is at least 1.
 func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }
 
-// ExistingIDs returns the set of those ids that exist in a table. The rows of statement are ids, and it selects
-// the ids that the table has.
+// ExistingIDs returns the set of those ids that exist in a table. The statement gets ids as its rows, and
+// selects those that the table has.
 func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string]bool, error) {
 	there := map[string]bool{}
 	err := statement.Each(len(ids), func(text string, from, to int) error {

@@ -23,8 +23,8 @@ type Erasure struct {
 // Erased is the result of EraseAll in one table.
 type Erased struct {
 	Table string
-	Rows  int64 // deleted or changed
-	Left  int64 // still found afterwards; 0 unless others write meanwhile
+	Rows  int64 // number of rows deleted or changed
+	Left  int64 // number of rows left; 0 unless others write meanwhile
 }
 
 // eraseGroup is how many rows a transaction erases. It takes a few milliseconds, in which other changes wait.

@@ -20,9 +20,9 @@ const (
 type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error
-	claimed atomic.Bool   // by the writer before it runs the change, or by a caller that gives up
+	claimed atomic.Bool   // set by the writer before it runs the change, or by a caller that gives up
 	started bool          // do was called
-	err     error         // final when done is closed
+	err     error         // result of the change; final when done is closed
 	done    chan struct{} // closed by the writer
 }
 
@@ -95,11 +95,11 @@ func (s *sqlite) run(ctx context.Context) error {
 // The sandbox is the world of test keys. [group.next] decides how many of its changes a group has.
 type group struct {
 	live    []*change
-	sandbox *change // the first of the sandbox, if already received
+	sandbox *change // first change of the sandbox, if already received
 	started []*change
 }
 
-// waiting returns received and the queued changes of the live world, at most maxGroup in all.
+// waiting returns the changes in received, and then queued changes of the live world, at most maxGroup in all.
 func (s *sqlite) waiting(received ...*change) []*change {
 	for len(received) < maxGroup {
 		select {
@@ -138,7 +138,7 @@ func (g *group) next(s *sqlite) *change {
 
 // commit runs and commits the changes of one group, and wakes their callers.
 func (s *sqlite) commit(g *group) {
-	ctx := context.Background() // an interrupt would undo the whole group
+	ctx := context.Background() // not a caller's context: an interrupt would undo the whole group
 	err := s.transaction(ctx, g)
 	all := g.all()
 	if err != nil {

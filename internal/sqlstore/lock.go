@@ -13,7 +13,7 @@ import (
 // Names of files in the data directory.
 const (
 	fileName    = "state.db"
-	lockName    = "state.lock"      // locked by the service; contains its owner
+	lockName    = "state.lock"      // locked by the service; contains its holder
 	migrateName = "state.migration" // locked while a process checks for migrations
 )
 

@@ -5,7 +5,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are the metrics of the store.
 type metrics struct {
 	changes       prometheus.Histogram
 	commits       prometheus.Counter

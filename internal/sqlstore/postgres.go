@@ -20,7 +20,7 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox limits the running changes of the sandbox (the world of test keys). It has one value for each.
+	// sandbox limits the running changes of the sandbox (the world of test keys). Each adds one value.
 	sandbox chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (p *postgres) open(ctx context.Context) error {
 	}
 	chosen := p.db.cfg.Settings
 	server.PresetTimeout(cfg, "statement_timeout", chosen.StatementTimeout)
-	if chosen.LockTimeout > 0 { // not for migrations, which may wait longer
+	if chosen.LockTimeout > 0 { // migrations have run above, without this limit
 		server.PresetTimeout(cfg, "lock_timeout", chosen.LockTimeout)
 	}
 	p.pool = stdlib.OpenDB(*cfg)
@@ -59,7 +59,7 @@ func (p *postgres) parse() (*pgx.ConnConfig, error) {
 	return server.Parse(p.db.cfg.DSN, p.db.cfg.Settings.IdleTimeout, p.db.answerTimeout)
 }
 
-// connect opens a pool and waits until the server answers, for a command not as long as for a service.
+// connect opens a pool and waits until the server answers. A command waits less long than a service.
 func (p *postgres) connect(ctx context.Context, cfg *pgx.ConnConfig) (*sql.DB, error) {
 	timeout := startTimeout
 	if p.db.cfg.Share {
@@ -108,7 +108,7 @@ func (p *postgres) fault(err error) fault {
 		switch {
 		case !server.Unavailable(stated.Code):
 			return faultStatement
-		case stated.SeverityUnlocalized != "ERROR": // FATAL, PANIC
+		case stated.SeverityUnlocalized != "ERROR": // FATAL or PANIC: the server ends the connection
 			return faultConnection
 		}
 		return faultStore

@@ -46,7 +46,7 @@ func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 }
 
 // enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits no longer
-// than [postgres.connection] does. leave frees the slot.
+// than [postgres.connection] does. The function leave frees the slot.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()
@@ -90,7 +90,7 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 		return err
 	case p.fault(err) != faultStatement:
 		open = false
-		connection.Discard(conn) // frees its place in the pool, because outcome needs a connection
+		connection.Discard(conn) // frees its place in the pool for the connection that outcome needs
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}

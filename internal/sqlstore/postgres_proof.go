@@ -60,7 +60,7 @@ const (
 // usesProof reports whether the version of the tables includes commit_proof.
 func (p *postgres) usesProof() bool { return p.db.cfg.Version == 0 || p.db.cfg.Version >= proofVersion }
 
-// commit commits a transaction. id is that of its row in commit_proof, empty if the table does not exist.
+// commit commits a transaction. id identifies its row in commit_proof; empty without that table.
 func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag pgconn.CommandTag, err error) {
 	text := "COMMIT"
 	if p.usesProof() {

@@ -57,8 +57,8 @@ type Tx struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the change; not cancelled separately
 	session session
 	db      *DB
-	failed  error // of the first statement that failed
-	broken  error // of the first statement that failed because the store is unavailable
+	failed  error // error of the first statement that failed
+	broken  error // error of the first statement that failed because the store is unavailable
 	after   []func()
 	origin  context.Context //nolint:containedctx // of the caller of Update
 }
@@ -136,7 +136,8 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls do for each of its n rows. err is the error of do, and fault that of the store.
+// each runs a query and calls do for each of its n rows. err is the error of do, and fault is the error of the
+// store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -236,7 +237,7 @@ type fault int
 const (
 	faultStatement  fault = iota // the statement failed; the store works
 	faultStore                   // the store is unavailable at the moment
-	faultConnection              // the same, because the connection is broken; a new connection may work
+	faultConnection              // as faultStore, but a new connection may work
 )
 
 // classify turns the error of an unavailable store into a schema.Problem, and returns other errors unchanged.

@@ -23,10 +23,10 @@ import (
 type sqlite struct {
 	db      *DB
 	path    string
-	queue   chan *change // of the live world and of the service itself
+	queue   chan *change // changes of the live world and of the service itself
 	sandbox chan *change
-	writing *sql.DB              // one connection
-	writer  *connection.Prepared // on that connection; nil while disconnected
+	writing *sql.DB              // pool with one connection
+	writer  *connection.Prepared // the connection of writing; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
 	wal     wal
@@ -102,12 +102,13 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process: as long as a client waits, in milliseconds.
+// busyTimeout is how long a statement waits for another process, in milliseconds. It is as long as a client
+// waits.
 const busyTimeout = "10000"
 
-// sqliteDSN makes every commit durable when it returns (FULL). Readers and the writer do not block each other
-// (WAL), and a command beside the service waits for the write lock. The journal of savepoints is kept in
-// memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
+// sqliteDSN returns a DSN with which a commit is durable when it returns (FULL). Readers and the writer do not
+// block each other (WAL), and a command beside the service waits for the write lock. The journal of savepoints
+// is kept in memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",

@@ -75,7 +75,7 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	return (*of)(purpose, data...)
 }
 
-// engine is what differs between SQLite and PostgreSQL.
+// engine has the methods that differ between SQLite and PostgreSQL.
 type engine interface {
 	// open opens the store: it connects, migrates the tables and prepares the other methods.
 	open(ctx context.Context) error
@@ -85,7 +85,7 @@ type engine interface {
 	update(ctx context.Context, do func(*Tx) error) error
 	// reader returns the pool of connections for queries outside a change.
 	reader() *sql.DB
-	// fault returns what err is an error of: a statement, the store or a connection.
+	// fault classifies err as an error of a statement, of the store or of a connection.
 	fault(err error) fault
 }
 
@@ -187,7 +187,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err := db.engine.update(ctx, func(tx *Tx) error {
 		tx.origin = ctx
 		err := do(tx)
-		after = tx.after // of this attempt; read only after it has ended
+		after = tx.after // functions of this attempt; Update may start another one
 		return err
 	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
@@ -195,7 +195,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err = db.classify(err)
 	var problem *schema.Problem
 	if failing := errors.As(err, &problem) && problem.Code == schema.ServiceUnavailable; failing || err == nil {
-		if db.failing.Load() != failing { // rarely, so that callers do not contend for the cache line
+		if db.failing.Load() != failing { // stores only changes, because concurrent stores contend for the cache line
 			db.failing.Store(failing)
 		}
 	}

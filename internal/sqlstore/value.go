@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Micros converts a time to the store's microseconds since 1970 UTC; NULL for the zero time.
+// Micros converts a time to the store's format: microseconds since 1970 UTC, NULL for the zero time.
 func Micros(at time.Time) any {
 	if at.IsZero() {
 		return nil

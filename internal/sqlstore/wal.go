@@ -23,8 +23,8 @@ const (
 // wal limits the size of the write-ahead log.
 type wal struct {
 	path      string
-	maxBytes  int64     // bytes
-	nextCheck time.Time // time of the next check
+	maxBytes  int64
+	nextCheck time.Time
 }
 
 // bound truncates the write-ahead log if it is larger than maxBytes. Without bound, SQLite could never restart
@@ -47,5 +47,5 @@ func (w *wal) bound(ctx context.Context, writer *connection.Prepared) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, exec("PRAGMA busy_timeout = "+busyTimeout)) }()
-	return exec("PRAGMA wal_checkpoint(TRUNCATE)") // its row reports busy readers; the next check retries
+	return exec("PRAGMA wal_checkpoint(TRUNCATE)") // if readers block it, the next check retries
 }

@@ -37,7 +37,7 @@ type Query struct {
 	Since time.Time
 }
 
-// Result has the notices that a feed found. Cut lists the owners with more notices than found.
+// Result has the notices that a feed found. Cut lists the owners that have more notices.
 type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner
@@ -55,8 +55,8 @@ type Notice struct {
 	Data                any // becomes JSON
 }
 
-// Since returns the earliest time and all owners of queries. It serves feeds that read the changes
-// of all owners at once.
+// Since returns the earliest time and all owners of the queries. It serves feeds that read the
+// changes of all owners at once.
 func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	owners = make(map[schema.Owner]bool, len(queries))
 	for _, a := range queries {

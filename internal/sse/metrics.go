@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics has the counters of the hub.
 type metrics struct {
 	notices, failures, refused *prometheus.CounterVec
 	tooSlow                    prometheus.Counter

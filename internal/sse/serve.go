@@ -29,7 +29,6 @@ func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Handler: s.serve}}
 }
 
-// serve handles GET /v1/live.
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
 		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
@@ -60,7 +59,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	return httpapi.Response{Type: []string{eventStream}, Endless: true, Stream: func(out httpapi.Flusher) error {
 		defer s.remove(st)
-		var after <-chan time.Time // never, without a limit
+		var after <-chan time.Time // without a limit, a nil channel, which never delivers
 		if limit > 0 {
 			timer := time.NewTimer(limit)
 			defer timer.Stop()
@@ -119,9 +118,9 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 	return slices.Compact(out)
 }
 
-// resume returns the time from which a client gets changes: the time in the header Last-Event-ID.
-// If the header is missing, wrong or older than maxResume, since is now. known is false if the
-// client may have missed changes.
+// resume returns the time `since` from which a client gets changes: the time in the header
+// Last-Event-ID. If the header is missing, wrong or older than maxResume, that time is now. known
+// is false if the client may have missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {
@@ -179,7 +178,6 @@ func (s *Service) admit(st *stream) error {
 	return nil
 }
 
-// remove unregisters a stream.
 func (s *Service) remove(st *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

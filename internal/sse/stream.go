@@ -16,7 +16,7 @@ import (
 type stream struct {
 	call   *httpapi.Call
 	owner  schema.Owner
-	scopes []schema.Scope // of the key when the stream was opened
+	scopes []schema.Scope // scopes of the key when the stream was opened
 	kinds  []schema.LiveKind
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages of a feed. When all are sent, the feed's mark becomes mark; 0 leaves the mark
-// unchanged. put never blocks. If the queue is full, put ends the stream.
+// put queues messages of a feed. When all are sent, the feed's mark becomes the argument mark; 0
+// leaves it unchanged. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
@@ -110,13 +110,13 @@ func encodeMessage(name string, data []byte) []byte {
 func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {
-		data = []byte("{}") // it cannot fail: a list of strings
+		data = []byte("{}") // unreachable, because a list of strings can be encoded
 	}
 	return message{schema.LiveReset, encodeMessage(schema.LiveReset, data)}
 }
 
-// run sends the messages in first, and then queued messages. It returns when the client
-// disconnects, when the stream ends, when ended is closed, or when after receives.
+// run sends the messages `first`, and then queued messages. It returns when the client disconnects,
+// when the stream ends, when the channel ended is closed, or when the channel after delivers.
 func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}, after <-chan time.Time) error {
 	for _, text := range first {
 		if err := st.send(out, text); err != nil {
@@ -153,7 +153,7 @@ func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}
 	}
 }
 
-// drain sends it and all items that are queued at the moment.
+// drain sends the item `it`, and all items that are queued at the moment.
 func (st *stream) drain(out httpapi.Flusher, it item) error {
 	for {
 		if err := st.send(out, it.text); err != nil {

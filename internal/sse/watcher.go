@@ -16,7 +16,7 @@ type watcher struct {
 	*Service
 
 	feed     Feed
-	index    int // of the feed
+	index    int // position of the feed in Config.Feeds
 	kinds    []schema.LiveKind
 	failures *failurelog.Log
 
@@ -56,7 +56,7 @@ func (w *watcher) poll(ctx context.Context) {
 	for _, o := range found.Cut {
 		cut[o] = true
 	}
-	fresh := make(map[schema.Owner][]rendered, len(queries)) // differ from the last payload sent
+	fresh := make(map[schema.Owner][]rendered, len(queries)) // notices that differ from the payload sent last
 	for _, q := range queries {
 		fresh[q.Owner] = w.dedupe(q.Owner, notices[q.Owner], cut[q.Owner])
 	}
@@ -143,7 +143,7 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the payloads in lastSent of an owner whose results are cut in many polls.
+// maxRemembered limits the payloads in lastSent of one owner. They grow while results are cut.
 const maxRemembered = 10_000
 
 // enqueue queues the notices in all that a stream may get, or a reset if there are too many.
@@ -164,7 +164,7 @@ func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, 
 		messages = append(messages, resetMessage(w.kindsOf(st)))
 	}
 	mark := now.UnixMicro()
-	if p.resetPending { // a client that reconnects before the reset then gets it
+	if p.resetPending { // a client that reconnects now then gets the reset
 		mark = 0
 	}
 	st.put(w.metrics, w.index, messages, mark)

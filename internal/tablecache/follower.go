@@ -103,8 +103,8 @@ func (f *Follower) Age() time.Duration {
 	return f.Now().Sub(at)
 }
 
-// refreshedAfter reports whether a successful refresh started after the time since. It ignores a
-// refresh that started in the future, which happens after the clock was set back.
+// refreshedAfter reports whether a successful refresh started later than `since`. It ignores a refresh that
+// started in the future, which happens after the clock was set back.
 func (f *Follower) refreshedAfter(since time.Time) bool {
 	at := f.refreshedAt.Load()
 	return at != nil && at.After(since) && !at.After(f.Now())
@@ -134,7 +134,7 @@ func (f *Follower) observe(ctx context.Context, err error) error {
 	return fmt.Errorf("refreshing %s: %w", f.Name, err)
 }
 
-// load calls Load, unless a refresh of another goroutine has started after since.
+// load calls Load, unless a refresh of another goroutine started later than `since`.
 func (f *Follower) load(ctx context.Context, since time.Time) error {
 	select {
 	case f.refreshing <- struct{}{}:

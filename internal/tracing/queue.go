@@ -72,7 +72,7 @@ func (q *queue) ForceFlush(context.Context) error { return nil }
 
 // run exports ended spans until ctx ends, and then the spans that are left in the queue.
 func (q *queue) run(ctx context.Context) {
-	if err := q.exporter.Start(ctx); err != nil { // with this client it never fails
+	if err := q.exporter.Start(ctx); err != nil { // Start never fails with this exporter
 		q.failures.Observe(ctx, err)
 	}
 	for ctx.Err() == nil {
@@ -86,7 +86,7 @@ func (q *queue) run(ctx context.Context) {
 			q.metrics.dropped.Add(float64(len(batch)))
 		}
 	}
-	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // nothing is in flight
+	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // run has sent everything, so no export is in flight
 }
 
 // gather returns the next batch. It waits until the batch is full, batchInterval has passed since

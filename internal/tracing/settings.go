@@ -32,7 +32,7 @@ func (s Settings) Validate() []error {
 	if _, err := s.headers(); err != nil {
 		wrong = append(wrong, config.Invalid("headers", "%w", err))
 	}
-	if !(s.Sample >= 0 && s.Sample <= 1) { // NaN is neither
+	if !(s.Sample >= 0 && s.Sample <= 1) { // false for NaN, too
 		wrong = append(wrong, config.Invalid("sample", "must be from 0 to 1"))
 	}
 	return wrong

@@ -28,7 +28,7 @@ const service = "vayu"
 type Config struct {
 	Settings
 
-	Version  string // of the program
+	Version  string // version of the program
 	Instance string // identifies this process among those of the service
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil for none
@@ -159,11 +159,11 @@ type Kind = otel.SpanKind
 // Kinds of a step, for [Start].
 const (
 	Internal     = otel.SpanKindInternal
-	Server       = otel.SpanKindServer   // of a request from outside
-	Client       = otel.SpanKindClient   // of a call to an external system
-	Producer     = otel.SpanKindProducer // of work that is processed later
-	Consumer     = otel.SpanKindConsumer // of the processing of such work
-	maxSameTrace = 10 * time.Minute      // age from which on Resume begins another trace
+	Server       = otel.SpanKindServer   // step that serves a request from outside
+	Client       = otel.SpanKindClient   // step that calls an external system
+	Producer     = otel.SpanKindProducer // step that creates work to be processed later
+	Consumer     = otel.SpanKindConsumer // step that processes such work
+	maxSameTrace = 10 * time.Minute      // age of work at which Resume begins another trace
 )
 
 // Start begins a step of the trace of ctx. If ctx has no trace that is recorded, Start returns the

@@ -61,8 +61,8 @@ func (f *dueRows) first(n int) dueRows {
 	return out
 }
 
-// findDue returns due rows; the argument most is their maximum number. If it is not positive,
-// findDue returns no rows, and mayHaveMore reports whether any is due.
+// findDue returns at most `most` due rows. If that number is not positive, findDue returns no
+// rows, and mayHaveMore reports whether any row is due.
 func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
 		f, err = s.findDue(ctx, p, query, now, 1)
@@ -145,11 +145,11 @@ func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 	return next, nil
 }
 
-// ExpireForeignLeases makes rows due that an earlier process had leased. It does so on SQLite
-// only. There a single process owns the store, so the earlier one has ended.
+// ExpireForeignLeases makes rows due that an earlier process has leased. On SQLite a single
+// process owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
 func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
-		return nil // other instances may hold leases; those expire
+		return nil // other instances may have leases; the leases of ended instances expire
 	}
 	now := s.Now().UnixMicro()
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {

@@ -72,15 +72,15 @@ func (p *Pool) reserved() int {
 	}
 }
 
-// batchSlotReserved reports whether one slot is reserved for batch items. It is if some are
-// queued and none is in flight. A provider with a single slot alternates between single
+// batchSlotReserved reports whether one slot is reserved for batch items. That is so if some
+// are queued and none is in flight. A provider with a single slot alternates between single
 // requests and batch items. The caller holds the lock of state.
 func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots. Singles and batches are the numbers that queued
-// single requests and queued batch items may have. The caller holds the lock of state.
+// freeSlots returns the number of free slots. singles of them can go to queued single
+// requests, and batches of them to queued batch items. The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free
@@ -90,7 +90,7 @@ func (p *Pool) freeSlots() (free, singles, batches int) {
 	return free, singles, min(free, p.maxBatch-p.batchInFlight)
 }
 
-// hasCapacityForBacklog reports whether a queued job can have a slot. The caller holds the
+// hasCapacityForBacklog reports whether a slot is free for a queued job. The caller holds the
 // lock of state.
 func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)

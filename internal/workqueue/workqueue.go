@@ -1,8 +1,8 @@
 // Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
 // the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
-// the statements. [Queue] is a loop for each provider. It leases due rows while the provider's
-// [Pool] has free slots. One slot is one concurrent call. A row that is not due costs no
-// goroutine.
+// the SQL statements. [Queue] runs a loop for each provider. The loop leases due rows while
+// the provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
+// costs no goroutine.
 package workqueue
 
 import (
@@ -65,13 +65,13 @@ type Claim[R any] struct {
 	batch  bool
 }
 
-// Queue are the pools of all providers of a service, and the loops that fill them.
+// Queue has the pools of all providers of a service, and runs the loops that fill them.
 type Queue[R any] struct {
 	Config[R]
 
 	state       poolState
 	pools       []*Pool
-	begin       []func(Claim[R]) // start functions, in the order of pools
+	begin       []func(Claim[R]) // begin functions of Add, in the order of pools
 	sql         statements
 	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
 	cancelCalls context.CancelFunc
@@ -84,10 +84,10 @@ type poolState struct {
 	sync.Mutex
 
 	stopped bool           // no further call starts
-	calls   sync.WaitGroup // acquired slots
+	calls   sync.WaitGroup // counts acquired slots
 }
 
-// New returns Queue without a provider.
+// New returns a Queue without providers.
 func New[R any](c Config[R]) *Queue[R] {
 	s := &Queue[R]{Config: c, tokens: NewTokens(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
 	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
@@ -124,9 +124,9 @@ func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	return p, nil
 }
 
-// NewLease returns a lease with a unique token for one call of a pool. It ends by the wall
-// clock, like due times in the store, because the monotonic clock stops while a machine is
-// suspended.
+// NewLease returns a lease with a unique token for one call of a pool. The lease ends by the
+// wall clock, like due times in the store, because the monotonic clock stops while a machine
+// is suspended.
 func (s *Queue[R]) NewLease(p *Pool) Lease {
 	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
 }
@@ -217,7 +217,7 @@ func (s *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 		return RetryPause, nil
 	}
 	s.state.Lock()
-	p.nextPoll = time.Time{} // any row that becomes due from here on wakes the loop
+	p.nextPoll = time.Time{} // from here on, WakeAt wakes the loop for any row
 	s.state.Unlock()
 	next, err := s.claimDue(ctx, p, s.Now())
 	s.ClaimFailures.Observe(ctx, err)

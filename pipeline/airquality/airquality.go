@@ -51,20 +51,20 @@ type Result struct {
 	Stations int           // stations whose hours were computed
 	From, To time.Time     // first and last hour, UTC; zero if nothing was computed
 	Elapsed  time.Duration // wall time
-	Tests    time.Duration // share of the quality tests that ran before the figures
+	Tests    time.Duration // part of Elapsed that the preceding quality tests took
 }
 
 // Config configures a Rollup.
 type Config struct {
 	Conn   Conn
 	Tables columnstore.Params // the database and its cluster
-	// Kinds are the kinds of stations that count for the figures of a city. If it
-	// is empty, only [schema.Reference] counts.
+	// Kinds are the kinds of stations that count in the AQI of a city. If it is
+	// empty, only [air.Reference] counts.
 	Kinds   []air.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are how long readings and hours are kept; 0 means
-	// for ever. Computed rows are kept even when the rows from which they were
-	// computed expire.
+	// KeepReadings and KeepHours are how long readings and hourly rows are kept; 0
+	// means for ever. Computed rows are kept even when the rows from which they
+	// were computed expire.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
@@ -108,8 +108,8 @@ func (r *Rollup) Update(ctx context.Context) (Result, error) {
 
 // Increment computes only the hours that may have changed since the last roll-up.
 // Hours change because of new or corrected readings, withdrawals and relocated
-// stations. Increment is idempotent. It counts readings of the last two days before
-// [Rollup.TestSeries] has compared them with other readings.
+// stations. Increment is idempotent. Readings of the last two days count at once,
+// although [Rollup.TestSeries] compares them with other readings only later.
 func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	wanted, err := r.meansWanted(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 }
 
 // Backfill recomputes every hour of all stations from one instant to another. It
-// does not change the mark that separates new readings from old ones.
+// does not change which readings are new to the next increment.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
@@ -190,9 +190,8 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result 
 }
 
 // compute runs all steps for a chunk, which is a range of hours of some stations.
-// Each step writes rows that have the stamp started. Then it removes rows of the
-// chunk with an older stamp. The hours of these rows no longer have readings or an
-// AQI.
+// Each step writes rows with the stamp `started`. Then it removes the rows of the
+// chunk with an older stamp, because their hours no longer have readings or an AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
 		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
@@ -221,7 +220,7 @@ var recordColumns = []clickhouse.ColumnNameAndType{
 // before the start of this one. Package query reloads the hours of this roll-up.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
-	if result.From.IsZero() { // the tests changed no figure
+	if result.From.IsZero() { // the tests changed no mean or index
 		result.From, result.To = p.tested, p.tested
 	}
 	if p.tested.IsZero() {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// meansDone is a value of the column rollup.means. It means that the plain means of
-// all readings from Vayu 0.1.0 are computed.
+// meansDone is the value of the column rollup.means after the plain means of all
+// readings from Vayu 0.1.0 were computed.
 const meansDone int8 = 2
 
 // meansWanted reports whether plain means are missing, because a migration from
@@ -27,12 +27,12 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// recentMeans is the age of the readings whose means are computed before the first
-// increment. The rolling means of one hour need 31 hours of plain means.
+// recentMeans is the maximum age of the readings whose means are computed before
+// the first increment. The rolling means of one hour need 31 hours of plain means.
 const recentMeans = 4 * 24 * time.Hour
 
 // afterMigration runs the first increment after a migration. It first computes the
-// means of the latest days, so that older years do not delay current figures. Then
+// means of the latest days, so that older years do not delay current indices. Then
 // it runs the increment and computes the means of all readings. At the end it
 // repeats the increment, which may include hours older than the latest days.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {

@@ -13,24 +13,23 @@ import (
 	"vayu/schema"
 )
 
-// chunk is the work of one pass, which runs every statement once. It covers a range
-// of hours, including from and to, for some stations. The number of readings in a
-// chunk is limited. This limits the memory of a pass in a long backfill.
+// chunk is the work of one pass, which runs every statement once. It covers the
+// hours `from` to `to` (both included) of some stations. The number of readings in
+// a chunk is limited, which limits the memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
 	// cities are the cities (city and state) that stations have left. They are
 	// computed in addition to the current cities of the stations.
 	cities [][2]string
-	// citiesOnly skips the figures of the stations, because only the places of the
-	// stations changed.
+	// citiesOnly skips the rows of stations, because only those of cities change.
 	citiesOnly bool
 	// meansOnly skips the indices, because only plain means are missing.
 	meansOnly bool
 
 	readings uint64 // readings that the plan selected
-	months   int    // calendar months it spans
-	filled   int    // pairs of station and month that have such readings
+	months   int    // calendar months that the chunk spans
+	filled   int    // pairs of a station and a month that have selected readings
 }
 
 // plan is the work of a roll-up, and the values for its row in the table `rollup`.
@@ -41,7 +40,7 @@ type plan struct {
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	means       int8   // value of the column `means`: meansDone, or 0
-	// tested is the start of a run of [Rollup.TestSeries]; zero for other roll-ups.
+	// tested is when the tests of [Rollup.TestSeries] began; zero if none ran.
 	tested time.Time
 	// last is the end of the previous roll-up. Results of quality tests that were
 	// stored after this time may not be in the means yet. For example, a roll-up
@@ -71,12 +70,12 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	}))
 }
 
-// retention is how long readings and hours are kept; 0 means for ever.
+// retention is how long readings and hourly rows are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the instant after which the input of a row is still stored as a
-// whole. It is two days after the limit of the retention. Rolling means and the end
-// of an Indian day need these two days.
+// oldest returns the time after which all input of a row is still stored: readings,
+// or hourly rows. The input may be up to two days older than the row, because of
+// rolling means and Indian days.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -214,7 +213,7 @@ func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) 
 	}
 	defer func() { _ = rows.Close() }()
 	var plan []chunk
-	spans := make(map[[2]time.Time]int) // stations with the same hours share a pass
+	spans := make(map[[2]time.Time]int) // indexes in plan; stations with the same hours share a chunk
 	for rows.Next() {
 		var (
 			station     string
@@ -244,7 +243,6 @@ func (c *chunk) add(station string, readings uint64) {
 	c.readings += readings
 }
 
-// widen extends the range of c, so that it includes the hours from and to.
 func (c *chunk) widen(from, to time.Time) {
 	if from.Before(c.from) {
 		c.from = from
@@ -254,7 +252,6 @@ func (c *chunk) widen(from, to time.Time) {
 	}
 }
 
-// include extends c, so that it includes the hours and stations of the other chunk.
 func (c *chunk) include(other chunk) {
 	c.widen(other.from, other.to)
 	c.stations = append(c.stations, other.stations...)
@@ -297,7 +294,7 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 const maxReadings = 4_000_000
 
 // merge joins chunks of successive months. A joined chunk has at most maxReadings
-// readings. Of its pairs of a station and a month, at least half have selected
+// readings. At least half of its pairs of a station and a month have selected
 // readings.
 func merge(plan []chunk) []chunk {
 	var out []chunk
@@ -323,9 +320,9 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// firstReading returns the earliest time that a reading of the chunk's first hour
-// can have. It is one second after the hour before, whose readings may be in
-// another part of the table.
+// firstReading returns the earliest time of a reading in the chunk's first hour,
+// which ends at `from`. The added second excludes the end of the hour before, which
+// may be in another part of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
 // lastReading returns the end of the last hour that has readings of the chunk. The
@@ -341,8 +338,8 @@ func (c *chunk) with(others []string) []string {
 }
 
 // split splits chunks that have too many stations for one request. If the stations
-// of a city are in two parts, both parts compute the city. The second part uses the
-// values of all stations, so its result is correct.
+// of a city are in two parts, both parts compute the city. The second result is
+// correct, because it includes the stations of both parts.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

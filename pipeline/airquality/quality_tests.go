@@ -11,9 +11,9 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is the age up to which readings are tested by [Rollup.TestSeries],
-// after their hours are computed. The tests thus do not delay current indices.
-// Older readings arrive in large numbers. They are tested before their hours are
+// recentWindow is the maximum age of readings that [Rollup.TestSeries] tests after
+// their hours are computed. These tests thus do not delay current indices. Older
+// readings arrive in large numbers. They are tested before their hours are
 // computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
@@ -132,7 +132,7 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether c includes all work of the chunk one, which has a single
+// covers reports whether c includes all work of another chunk, which has a single
 // station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
@@ -140,10 +140,10 @@ func (c chunk) covers(one chunk) bool {
 
 // resultFilter selects stored results of quality tests.
 type resultFilter struct {
-	since time.Time // stored at or after this time
-	after time.Time // of readings after this time; zero for all
-	until time.Time // of readings up to this time; zero for all
-	tests []string  // of these tests; empty for all
+	since time.Time // results stored at or after this time
+	after time.Time // results of readings after this time; zero for all
+	until time.Time // results of readings up to this time; zero for all
+	tests []string  // results of these tests; empty for all
 }
 
 // changedResults returns chunks with the hours that depend on the selected suspect

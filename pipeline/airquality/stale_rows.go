@@ -15,7 +15,7 @@ import (
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
 const eraseChunk = 1000
 
-// sweep removes rows of a chunk that were computed before the time started. The
+// sweep removes rows of a chunk that were computed before the pass started. The
 // step has not written these rows again, so they are outdated. ctx carries the
 // query parameters of the chunk.
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
@@ -56,9 +56,9 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes the rows with the given keys. If the engine of the table supports a
-// column `removed`, it inserts tombstones. For tables that still have the form of
-// Vayu 0.1.0, it deletes the rows on every node.
+// erase removes the rows with the given keys. In a table that supports a column
+// `removed`, erase inserts tombstones. In a table that still has the form of Vayu
+// 0.1.0, erase deletes the rows on every node.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
@@ -73,8 +73,8 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
 }
 
-// write runs a statement that writes rows, with a deduplication token of its own.
-// Without it, a replicated table would drop rows that equal those of an earlier
+// write runs a statement that writes rows, with a new deduplication token. With the
+// same token, a replicated table would drop rows that equal those of an earlier
 // statement.
 func (r *Rollup) write(ctx context.Context, statement string) error {
 	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)

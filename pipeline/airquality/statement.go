@@ -21,11 +21,11 @@ var texts embed.FS
 type step struct {
 	table    string
 	insert   string
-	stale    string   // selects the keys of rows that the pass did not write again
+	stale    string   // FROM clause for the rows that the pass did not write again
 	key      []string // columns that identify the stale rows
 	removes  bool     // the table's engine supports a column `removed`
-	ofCities bool     // a row is about a city
-	ofMeans  bool     // a row is a plain mean
+	ofCities bool     // the table has rows of cities
+	ofMeans  bool     // the table has plain means
 }
 
 // templateData is the input of the templates of the SQL statements. All numbers
@@ -41,12 +41,12 @@ type templateData struct {
 	MinPollutants int
 	DominantEnum  string
 	IndiaSeconds  int
-	ToHourEnd     int // seconds that round a time up to the end of its Indian hour in an integer division
+	ToHourEnd     int // seconds to add before an integer division, to round up to the end of the Indian hour
 	Lookback      int // number of earlier hours whose readings affect an hour
 	Settings      string
 	Flagged       string // subquery of suspect and failed readings
-	Kinds         string // of stations that count for their city, quoted
-	Place         string // SQL that selects the stations that count for the wanted cities
+	Kinds         string // kinds of stations that count in the AQI of their city, as SQL literals
+	Place         string // SQL that selects the stations that count in the AQI of the chunk's cities
 }
 
 // insertSettings are the ClickHouse settings of every INSERT. A pass over sparse
@@ -137,8 +137,8 @@ func newSteps(tables columnstore.Params, kinds []air.StationKind, tester *qualit
 }
 
 // roundFour returns an SQL expression that rounds to four decimals, and a half up.
-// It first rounds to millionths. The result for a half thus does not depend on the
-// order of additions.
+// The expression first rounds to millionths, so that the result for a half does not
+// depend on the order of additions.
 func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

@@ -20,7 +20,7 @@ type Withdrawal struct {
 	ID        string              // wdr_…, see [NewWithdrawalID]
 	Station   string              // station id
 	Parameter parameter.Parameter // zero for all parameters
-	From, To  time.Time           // of readings whose averaging interval ends after From and not after To
+	From, To  time.Time           // covers averaging intervals that end after From and not after To
 	Reason    string
 	Actor     string
 	MadeAt    time.Time // set by [Rollup.Withdrawals]
@@ -69,7 +69,7 @@ func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uin
 	return readings, nil
 }
 
-// aliasOf returns the id of the station that the alias id stands for; "" if id is
+// aliasOf returns the id of the station that an alias stands for; "" if the id is
 // not an alias.
 func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT station FROM "+r.tables.Database+".station_alias FINAL WHERE alias = {alias:String}", clickhouse.Named("alias", id))

@@ -55,9 +55,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted;
-// leave ends the exclusion. Parsing 10,000 records occupies a core for some 20 ms. Without the
-// wait, forty such batches at once would slow down paid calls.
+// enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted. The
+// caller must call leave afterwards. Parsing 10,000 records occupies a core for some 20 ms. Without
+// the wait, forty such batches at once would slow down paid calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:
@@ -121,7 +121,7 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 	})
 }
 
-// replyToRepeat returns the reply to a batch that has the ref_id of an earlier one. It fails if the
+// replyToRepeat returns the reply to a request with the ref_id of an earlier batch. It fails if the
 // two batches differ.
 func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
@@ -136,7 +136,6 @@ func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum
 	return resp, nil
 }
 
-// acceptedReply returns the reply to an accepted batch.
 func (w *worker) acceptedReply(r row) httpapi.Response {
 	path := w.kind.Path + "/" + r.id
 	value := schema.BatchAccepted{Status: schema.Accepted, BatchID: r.id, Total: r.total, StatusURL: path}

@@ -13,8 +13,8 @@ import (
 	"vayu/pipeline/batch/item"
 )
 
-// startRecords starts records while slots are free. It returns a channel that receives when a
-// paused lane can continue; nil for none.
+// startRecords starts records while slots are free. The channel receives when the pause of a lane
+// (the queue of an account) ends; it is nil if no lane waits for the end of a pause.
 func (w *worker) startRecords(working context.Context) <-chan time.Time {
 	for {
 		now := w.Now()
@@ -44,8 +44,8 @@ func (w *worker) startRecord(working context.Context, r record) {
 	})
 }
 
-// doRecovering calls Do of the kind, and returns a panic as an error. So the record is retried, and
-// other records are not affected.
+// doRecovering calls [item.Kind.Do], and returns a panic as an error. The record is then retried,
+// and the worker continues with other records.
 func (w *worker) doRecovering(ctx context.Context, item item.Item) error {
 	err := panics.Catch(func() error { return w.kind.Do(ctx, item) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

@@ -1,7 +1,7 @@
 // Package batch processes batches of up to 10,000 records. The service stores a batch in one
-// durable write, as chunks, which workers lease. Accounts get fair shares of the capacity. Each
-// record is processed once, even if processes are killed. The package does not depend on what a
-// record means.
+// transaction, split into chunks. Workers lease chunks and process their records. Accounts get
+// fair shares of the capacity. Each record is processed once, even if processes are killed. The
+// package does not depend on what a record means.
 package batch
 
 import (
@@ -24,7 +24,7 @@ import (
 // Config configures a [Service].
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Cipher // for records, cursors and fingerprints of bodies
+	Box *encryption.Cipher // encrypts records and cursors; makes fingerprints of bodies
 	// Change returns a handler that changes data in a transaction. It is access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []item.Kind

@@ -25,7 +25,7 @@ type chunk struct {
 	token                string
 	tries                int // earlier leases under which no record began
 	bytes                []byte
-	size                 int   // of bytes
+	size                 int   // length of bytes
 	begun                []int // indexes of records that have a row in batch_item
 
 	lane      *lane
@@ -57,9 +57,10 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks, at most the numbers in wants and maxBytes of records. It leases the
-// first chunk even if that is larger. whole is false if maxBytes excluded a due chunk. If whole is
-// true, an account with fewer chunks than requested has no other due chunks.
+// claim leases due chunks: for each account at most the number in wants, in total at most maxBytes
+// of records. It leases the first chunk even if that is larger. whole is false if maxBytes excluded
+// a due chunk. If whole is true, an account with fewer chunks than requested has no other due
+// chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -94,8 +95,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. It adds their batches in the
-// state queued to the map queued.
+// dueOf returns the due chunks of an account, without their records. It adds the ids of batches
+// that are not yet processing to the map queued.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
@@ -112,7 +113,7 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 // primaryKey returns the chunk's key: the batch id, and the index of the chunk's first record.
 func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
 
-// read reads the records of a chunk, still encrypted, and which of them have begun.
+// read reads the encrypted records of a chunk, and the indexes of those that have begun.
 func (c *chunk) read(tx *sqlstore.Tx) error {
 	if err := tx.QueryRow(selectRecords, c.batch, c.first).Scan(&c.bytes); err != nil {
 		return err
@@ -161,7 +162,6 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	return todo, refused, nil
 }
 
-// record is one record of a leased chunk.
 type record struct {
 	chunk *chunk
 	index int
@@ -173,7 +173,6 @@ func (r record) item() item.Item {
 	return item.Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
 
-// Statements for leased chunks.
 const (
 	// deleteDone deletes a chunk only if each of its records has a row in batch_item.
 	deleteDone = `DELETE FROM batch_chunk WHERE batch_id = $1 AND first = $2
@@ -192,8 +191,8 @@ func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	return n == 1, nil
 }
 
-// release releases the lease of a chunk, which is due again at the time due. It does nothing if
-// another instance has the lease.
+// release releases the lease of a chunk, and makes the chunk due at the given time. It does nothing
+// if another instance has the lease.
 func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	if tries != c.tries {
 		if _, err := tx.Exec(setTries, c.batch, c.first, c.token, tries); err != nil {

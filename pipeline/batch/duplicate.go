@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// duplicateRecord is a record to reject: the record with the index first has the same ref_id.
+// duplicateRecord is a record to reject, because an earlier record has the same ref_id.
 type duplicateRecord struct {
 	record
 

@@ -13,7 +13,7 @@ import (
 // maxBytes limits the leased records in memory: enough for a chunk of each of 500 accounts.
 const maxBytes = 32 << 20
 
-// poll finds the accounts that have chunks, and marks their lanes: they may have chunks to lease.
+// poll finds the accounts that have chunks. It notes in their lanes that chunks may be due.
 func (w *worker) poll(ctx context.Context) {
 	if !w.jobOnce("look", func() func() {
 		accounts, err := accountsOf(w.DB.View(ctx), w.kind.Name)
@@ -76,8 +76,8 @@ type openedChunk struct {
 }
 
 // read decrypts the records of a chunk. If that fails, the result has no records, and the chunk is
-// retried until it is repaired. read rejects the duplicates (records with the ref_id of an earlier
-// record) in one transaction, without a call of Do.
+// retried until it is repaired. read rejects all duplicates (records with the ref_id of an earlier
+// record) in one transaction, without calling [item.Kind.Do].
 func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	var duplicates []duplicateRecord
 	o := openedChunk{chunk: c}
@@ -207,8 +207,8 @@ func (w *worker) dropChunk(c *chunk) {
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew renews the leases. It drops chunks that another instance has leased meanwhile, because this
-// process was suspended. It also updates the metric of waiting chunks.
+// renew renews the leases. It drops chunks that another instance has leased meanwhile, which
+// happens if this process was suspended. It also updates the metric of waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all, lost []workqueue.Leased
 	byKey := map[string]*chunk{}

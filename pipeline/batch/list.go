@@ -32,8 +32,9 @@ const (
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
-// page returns the query for a page of batches, the newest first, and one batch more. The state is
-// a literal in the text, so that the partial indexes batch_open and batch_completed can be used.
+// page returns the query for a page of batches, the newest first, and the first batch of the next
+// page. The state is a literal in the text, so that the partial indexes batch_open and
+// batch_completed can be used.
 func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}
@@ -57,7 +58,7 @@ func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	case schema.BatchCompleted:
 		text += " AND state = 'completed' AND emptied_at IS NULL"
 		if k.Retention > 0 {
-			text += " AND finished_at + 0 > " + expiredBefore(k, now) // the sum avoids batch_kept, which has the batches of all accounts
+			text += " AND finished_at + 0 > " + expiredBefore(k, now) // + 0 prevents the use of batch_kept, an index over all accounts
 		}
 	case schema.BatchExpired:
 		text += " AND state = 'completed' AND finished_at <= " + expiredBefore(k, now)

@@ -16,8 +16,8 @@ import (
 // lines is the media type of results that are streamed, one JSON object per line.
 const lines = "application/x-ndjson"
 
-// streamPage is how many records of a stream are read at once. They have some hundred kilobytes,
-// and reading them takes a millisecond or two.
+// streamPage is how many records of a stream are read at once. This many records have some
+// hundred kilobytes, and reading them takes a millisecond or two.
 const streamPage = 500
 
 // results handles GET of the results of a batch.

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stateOf returns the state of a batch at the time now. The stored state never becomes expired.
+// stateOf returns the state of a batch at the time now. The store never has the state expired.
 func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	if k.IsExpired(r.finished, now) {
 		return schema.BatchExpired
@@ -105,7 +105,7 @@ func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err erro
 		return false, "", fmt.Errorf("finding expired batches: %w", err)
 	}
 	if n, err := tx.Exec(lockForPurge, id); n == 0 || err != nil {
-		return err == nil, "", err // another instance has just done it
+		return err == nil, "", err // another instance has just purged the batch
 	}
 	var first int
 	err = tx.QueryRow(firstItem, id).Scan(&first)

@@ -16,21 +16,22 @@ type lane struct {
 	chunks      int      // leased chunks
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
-	lastLeased  uint64   // number of the last lease
+	lastLeased  uint64   // value of worker.leases when chunks were last leased
 	// failures is the number of failures since the last success. While it is not 0, the lane tries
 	// one record at a time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. The time is the end of a pause, or zero.
+// canStart reports whether a record of the lane can start. The time is the end of a pause that
+// prevents it, else zero.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:
 		return false, time.Time{}
 	case l.failures == 0:
 		return true, time.Time{}
-	case l.inFlight > 0: // its result decides how to continue
+	case l.inFlight > 0: // the result of the record in flight decides how to continue
 		return false, time.Time{}
 	case now.Before(l.pausedUntil):
 		return false, l.pausedUntil

@@ -14,7 +14,6 @@ import (
 	"vayu/schema"
 )
 
-// row is a row of the table batch.
 type row struct {
 	id                        string
 	ref                       sql.NullString

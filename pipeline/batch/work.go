@@ -25,7 +25,7 @@ type timing struct {
 	// grace is how long records in flight may take to finish when the instance stops.
 	// releaseTimeout limits the release of a lease.
 	grace, releaseTimeout time.Duration
-	// recordTimeout limits one call of Do. It is twice the 30 s timeout of a bank.
+	// recordTimeout limits one call of [item.Kind.Do]. It is twice the 30 s timeout of a bank.
 	recordTimeout time.Duration
 	// purgeInterval is the time between two polls for expired results. Results are deleted
 	// purgeDelay after they expire. purgeDelay exceeds clock skew, and the duration of a reply that
@@ -39,8 +39,8 @@ var defaultTiming = timing{
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
-// worker processes the batches of one kind. Only the goroutine of run uses the fields from
-// scheduler on. Other goroutines send it functions through completions.
+// worker processes the batches of one kind. Only the goroutine that executes run uses the fields
+// from scheduler to stopping. Other goroutines send it functions through the channel completions.
 type worker struct {
 	*Service
 
@@ -48,8 +48,8 @@ type worker struct {
 	metrics       kindMetrics
 	timing        timing
 	storeFailures *failurelog.Log
-	wakeups       chan struct{} // a batch was accepted
-	completions   chan func()   // functions that run in the loop after a job
+	wakeups       chan struct{} // receives after a batch was accepted
+	completions   chan func()   // functions that the loop of run calls after a job
 
 	scheduler     *scheduler
 	leasedChunks  map[*chunk]bool // chunks with a lease

@@ -16,7 +16,6 @@ type auth struct {
 	signer         *signer
 }
 
-// newAuth reads the section "auth".
 func newAuth(s *section.Section) auth {
 	var a auth
 	header, basic, mac := s.Section("header"), s.Section("basic"), s.Section("hmac")
@@ -45,7 +44,7 @@ func newAuth(s *section.Section) auth {
 	return a
 }
 
-// checkValue refuses characters that a header cannot hold.
+// checkValue reports a fault for characters that a header cannot hold.
 func checkValue(s *section.Section, key, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		s.Faultf(key, "cannot stand in a header")

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// defaultReply is the default limit of an answer in bytes. The answer about an order has some hundred.
+	// defaultReply is the default limit of an answer. An order's answer has some hundred bytes.
 	defaultReply = 64 << 10
 	// mostReply is the largest limit that a description can set, for lists such as plans.
 	mostReply = 8 << 20
@@ -37,7 +37,6 @@ var reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "C
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// readCall reads one call.
 func readCall(s *section.Section, shape CallShape) *call {
 	c := &call{
 		method:   s.Choice("method", http.MethodPost, methods...),
@@ -71,7 +70,7 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers requires that requests hold a field that identifies their subject.
+// readIdentifiers reports a fault if requests hold no field that identifies their subject.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {

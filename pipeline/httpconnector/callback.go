@@ -8,21 +8,19 @@ import (
 	"vayu/pipeline/httpconnector/section"
 )
 
-// Clock skew tolerated in callbacks, and its limits. Spec 5.4 sets the default for our own webhooks.
+// Tolerated clock skew of callbacks. The default is that of our own webhooks (spec 5.4).
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second
 	mostTolerance    = 24 * time.Hour
 )
 
-// callback verifies and reads callbacks.
 type callback struct {
 	signer    *signer
 	tolerance time.Duration
 	answer    answer.Reader
 }
 
-// newCallback reads the section "callback".
 func newCallback(s *section.Section, shape answer.Shape) *callback {
 	c := &callback{}
 	if shape == nil {

@@ -18,7 +18,7 @@ import (
 
 // Limits and defaults of a description's numbers.
 const (
-	defaultTimeout     = 10 * time.Second // after that, a later enquiry is better than waiting
+	defaultTimeout     = 10 * time.Second // after that, a later status enquiry is better than waiting
 	leastTimeout       = 100 * time.Millisecond
 	mostTimeout        = 2 * time.Minute
 	defaultConcurrency = 16 // a thousand calls a minute, if each takes a second
@@ -32,16 +32,16 @@ const (
 
 // Description defines the calls of a provider. It is read from a file and immutable.
 type Description struct {
-	// Name is the provider's: lower-case letters, digits and hyphens.
+	// Name is the name of the provider: lower-case letters, digits and hyphens.
 	Name string
 	// Timeout is the limit of one call, from the name lookup to the last byte of the answer.
 	Timeout time.Duration
-	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have the same
-	// limit of their own.
+	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have another
+	// limit of the same size.
 	Concurrency int
 
 	base      *url.URL
-	roots     *x509.CertPool // nil for the system's
+	roots     *x509.CertPool // nil for the system's authorities
 	keepAlive bool
 	failures  int
 	open      time.Duration
@@ -50,12 +50,12 @@ type Description struct {
 	callback  *callback // nil for none
 }
 
-// Source is a description before it is parsed, with access to what it refers to.
+// Source is an unparsed description, with access to the variables and files that it names.
 type Source struct {
 	// File is the path. Faults quote it, and a relative ca-file is looked up in its folder.
 	File string
 	Text []byte
-	// Env looks up a variable, as os.LookupEnv does.
+	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
 	// ReadFile reads a file named by the description, as os.ReadFile does.
 	ReadFile func(string) ([]byte, error)

@@ -1,6 +1,6 @@
-// Package httpconnector calls a provider with JSON over HTTP, described by a file. The file
-// holds the URL, the form and signature of requests, and the place of fields in answers. The
-// caller defines the meaning of the calls.
+// Package httpconnector calls a provider with JSON over HTTP, as a description file defines. The
+// file holds the URL, the form and signature of requests, and the place of fields in answers.
+// The caller defines the meaning of the calls.
 //
 // A request is sent at most once: nothing is retried, and no redirect is followed. The error
 // of a call shows whether the provider can have received it.
@@ -43,7 +43,7 @@ type Client struct {
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
-	separate  lane // of calls with CallShape.Separate
+	separate  lane // for calls with CallShape.Separate
 }
 
 // lane is a group of calls with a common limit of concurrency and a common circuit breaker.
@@ -52,8 +52,8 @@ type lane struct {
 	slots   chan struct{}
 }
 
-// New returns a client, without connecting. It fails if a foreign metric of the same name is
-// registered.
+// New returns a client, without connecting. It fails if the registerer has another metric with a
+// name of this package.
 func New(d *Description, o Options) (*Client, error) {
 	m, err := newMetrics(o.Metrics)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *Client) lane(opened prometheus.Gauge) lane {
 	})}
 }
 
-// Available reports whether a call can be made now, other than a separate one. It is false while
-// the breaker is open, and while the probe of a half-open breaker is in flight.
+// Available reports whether a call that is not separate can be made now. It is false while the
+// breaker is open, and while the probe of a half-open breaker is in flight.
 func (c *Client) Available() bool {
 	switch c.main.breaker.State() {
 	case gobreaker.StateOpen:
@@ -152,7 +152,6 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	return reply, err
 }
 
-// exchange sends a request and reads its answer.
 func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (answer.Reply, error) {
 	ctx, cancel := context.WithTimeout(parent, c.d.Timeout)
 	defer cancel()
@@ -184,7 +183,6 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	return reply, nil
 }
 
-// request builds a request from a description and fields.
 func (c *Client) request(ctx context.Context, spec *call, fields map[string]any) (*http.Request, error) {
 	if !spec.isIdentified(fields) {
 		return nil, errNoIdentifier
@@ -239,7 +237,7 @@ func (c *call) content(header http.Header, fields map[string]any) ([]byte, error
 	return c.body.AppendJSON(nil, fields)
 }
 
-// segment escapes a field for a path. It refuses dot segments and the empty text.
+// segment escapes a field for a path. Dot segments and the empty text are errors.
 func segment(text string) (string, error) {
 	if text == "" || text == "." || text == ".." {
 		return "", errPath

@@ -17,8 +17,8 @@ import (
 // was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
-// ErrNotCalled means that no call was attempted, because the breaker is open or half-open with
-// a probe in flight. It carries no information about the call, which can be made later.
+// ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a
+// probe in flight. The call can be made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // Outcome is the result of a call, as a metric label.
@@ -47,7 +47,7 @@ type Error struct {
 	detail  string // text of the provider or the network; for debug logs only
 }
 
-// Error returns our own text. It quotes the provider only for a value that is not mapped.
+// Error returns our own text. The text quotes the provider only for an unmapped value.
 func (e *Error) Error() string { return e.err.Error() }
 
 // Unwrap exposes ErrNotSent, ErrNotCalled and context errors to errors.Is.
@@ -126,7 +126,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connectionError describes a connection failure without quoting the other side.
+// connectionError describes a connection failure without quoting the server.
 func connectionError(err error, sent bool) error {
 	var (
 		dns       *net.DNSError
@@ -181,7 +181,6 @@ func IsUnreadable(err error) bool {
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
 }
 
-// clip shortens a quoted text.
 func clip(text string) string {
 	if len(text) > 60 {
 		return text[:60] + "…"

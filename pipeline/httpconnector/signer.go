@@ -32,7 +32,8 @@ type signer struct {
 var (
 	// signedFields are the fields that the signature of our requests can cover.
 	signedFields = []string{"timestamp", "method", "path", "query", "body"}
-	// callbackFields are those of callbacks. They lack the path, which a proxy may have changed.
+	// callbackFields are the fields that the signature of a callback can cover. They lack
+	// the path, which a proxy may have changed.
 	callbackFields = []string{"timestamp", "body"}
 )
 
@@ -92,7 +93,6 @@ func (g *signer) mac(fields map[string]any) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// sign returns the value of the signature header.
 func (g *signer) sign(fields map[string]any) (string, error) {
 	sum, err := g.mac(fields)
 	if err != nil {
@@ -118,8 +118,8 @@ var (
 	ErrStale       = errors.New("the request was signed too long ago, or in the future")
 )
 
-// verify checks a callback's signature over its raw body, in constant time. The error is one
-// of the three above. Without a timestamp header it accepts any age.
+// verify checks a callback's signature over its raw body, in constant time. The error is
+// ErrNoSignature, ErrSignature or ErrStale. Without a timestamp header it accepts any age.
 func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	given := header.Values(g.header)
 	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {

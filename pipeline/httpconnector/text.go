@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// CallbackProblem returns the reply to a callback that Receive refused. It quotes nothing of
-// the request.
+// CallbackProblem returns the reply to a callback that [Client.Receive] rejected. It quotes
+// nothing of the request.
 func CallbackProblem(err error) *schema.Problem {
 	switch {
 	case errors.Is(err, ErrNoSignature):
@@ -24,7 +24,7 @@ func CallbackProblem(err error) *schema.Problem {
 	return schema.NewProblem(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }
 
-// longestReference is the limit of a provider's reference in bytes. Usual ones have some
+// longestReference is the limit of a provider's reference in bytes. Usual references have some
 // twenty characters. A longer one is dropped, because a truncated reference is wrong.
 const longestReference = 100
 

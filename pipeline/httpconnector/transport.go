@@ -115,7 +115,7 @@ var (
 	errAlreadySent = errors.New("the request was sent already")
 )
 
-// begin permits writing on a connection, unless the attempt has ended or uses another one.
+// begin permits writing on a connection, unless the attempt has ended or uses another connection.
 func (a *attempt) begin(l *attemptConn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +129,7 @@ func (a *attempt) begin(l *attemptConn) error {
 	return nil
 }
 
-// wrote records the number of written bytes. Until one is written, another connection may be used.
+// wrote records written bytes. Until a byte is written, the attempt may use another connection.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

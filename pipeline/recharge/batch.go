@@ -35,9 +35,10 @@ func (s *Service) connected(world schema.World) error {
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
-// doItem creates a recharge from a record and waits for it as long as a single request does.
-// So a batch does not flood operators that answer at once. A recharge that is still pending
-// then continues without occupying the item's slot.
+// doItem creates a recharge from a record and waits for its final state as long as a single
+// request does. Without the wait, a batch would flood operators that answer at once that an
+// order is pending. After the wait, a pending recharge continues without occupying the
+// item's slot.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -46,7 +47,7 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
-	// An unavailable operator is temporary. An operator without a connection is not.
+	// An unavailable operator is temporary. An operator without a connection is final.
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge})
 }
 

@@ -29,7 +29,6 @@ func (conn *connection) pool() *workqueue.Pool {
 	return conn.Pool
 }
 
-// connect adds a provider.
 func (s *Service) connect(c order.Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
@@ -48,13 +47,13 @@ func (s *Service) connect(c order.Connection) error {
 	return err
 }
 
-// serves reports whether orders of an operator may use this connection. Without Operators it
-// serves all.
+// serves reports whether orders of an operator may use this connection. If Operators is nil,
+// the connection serves all.
 func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }
 
-// tryAcquire acquires a slot for a request. A batch item waits for one, defaultWait at most.
+// tryAcquire acquires a slot for a request. A batch item waits for it, defaultWait at most.
 func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)
@@ -81,8 +80,8 @@ func (s *Service) poolOf(world schema.World, name string) (*workqueue.Pool, time
 }
 
 // route returns the first connection that serves an operator and is available. If none is
-// available, it returns the first that serves it, and ok is false. It returns nil if none
-// serves it.
+// available, ok is false and conn is the first that serves the operator; nil if there is
+// none.
 func (s *Service) route(world schema.World, operator string) (conn *connection, ok bool) {
 	for _, candidate := range s.connections {
 		if candidate.World != world || !candidate.serves(operator) {

@@ -38,7 +38,7 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 	return rec, replayed, err
 }
 
-// never is for a full wait, which no update ends early.
+// never is the condition of a full wait: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
 // createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
@@ -88,8 +88,8 @@ func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Rec
 type draft struct {
 	record.Record
 
-	connection *connection     // nil if it has failed already
-	lease      workqueue.Lease // of its slot; zero if it is queued
+	connection *connection     // nil if the recharge has failed already
+	lease      workqueue.Lease // lease of the slot; zero if the recharge is queued
 }
 
 // draft chooses the connection for a request, and acquires a slot if one is free. It
@@ -148,11 +148,11 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the field of problems that the client can avoid by another operator.
+// fieldOperator is the field of problems that another operator in the request can solve.
 const fieldOperator = "operator"
 
-// errUnserved returns the problem for an operator without a connection. It is final until
-// the configuration has one.
+// errUnserved returns the problem for an operator without a connection. It is final until the
+// configuration has such a connection.
 func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
 		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",
@@ -193,7 +193,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a recharge, begins its batch item, reserves its amount and audits it.
+// insert stores a recharge and its audit row, begins its batch item and reserves its amount.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
 		return err

@@ -86,10 +86,10 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the detected operator rejected. It acquires
-// a slot of the connection found, which the caller releases unless the recharge is
-// redirected. It returns nil if there is no other operator, and an error if the lookup
-// failed.
+// redetect looks up the operator of a number that the detected operator rejected. If
+// possible, it acquires a slot of the new operator's connection. The caller releases the slot
+// unless the recharge is redirected. It returns nil if there is no other operator, and an
+// error if the lookup failed.
 func (s *Service) redetect(ctx context.Context, r *record.Record, own *connection) (*settle.Reroute, error) {
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
 	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {

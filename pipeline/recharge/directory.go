@@ -82,7 +82,6 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: schema.Plans{Status: schema.Success, Operator: operator, Circle: circle, Data: all}}, nil
 }
 
-// plansOf returns the plans of the first provider that has them.
 func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle string) ([]schema.Plan, error) {
 	var failed error
 	for _, c := range s.connections {

@@ -14,23 +14,23 @@ import (
 	"vayu/schema"
 )
 
-// job is the next call of a recharge. It has a slot of the connection.
+// job is the next call of a recharge. It occupies a slot of the connection.
 type job struct {
 	*connection
 
 	rec  record.Record
 	call settle.Call
 
-	resent  bool // of submit and reverse: the reference may have been sent before
-	refused bool // of enquire: a refund was refused just now
+	resent  bool // for submit and reverse: the reference may have been sent before
+	refused bool // for enquire: the provider has just refused a refund
 
 	lease workqueue.Lease
 	calls context.Context      // context with the trace of the request; nil for none
 	done  chan<- settle.Effect // receives the result; may be nil
 }
 
-// runJob makes the call of a job and the immediate follow-up calls, and releases the slot. Run
-// waits for it at the end.
+// runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
+// When the service stops, Run waits for runJob.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	var out settle.Effect
@@ -99,7 +99,7 @@ func (s *Service) releaseUnusedSlot(j *job, res *settle.Result, redirected bool)
 	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
-// callProvider submits, enquires or reverses, and returns the result with its context.
+// callProvider makes the call of a job and returns its result.
 func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	res := settle.Result{Call: j.call, Resent: j.resent, Refused: j.refused, Reference: j.rec.Reference, CalledAt: s.Now(), By: actor}
 	if j.call == settle.CallSubmit {
@@ -145,7 +145,7 @@ func orderOf(r *record.Record) order.Order {
 	}
 }
 
-// nextCall returns the call that a due recharge needs. First means that its order cannot have
+// nextCall returns the call that a due recharge needs. first means that the order cannot have
 // been sent yet. Any other recharge needs an enquiry, because its order or its reversal may
 // have arrived although the answer was lost.
 func nextCall(r *record.Record, first bool) settle.Call {

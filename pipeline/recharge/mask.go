@@ -15,7 +15,7 @@ import (
 
 const (
 	// maskInterval is the time between two sweeps over old recharges. It is short compared with
-	// 24 hours, the minimum of the setting.
+	// 24 hours, the minimum of the setting mask-after.
 	maskInterval = 10 * time.Minute
 	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
 	// writers for some milliseconds.
@@ -25,7 +25,7 @@ const (
 	maskPause = 50 * time.Millisecond
 )
 
-// maskableRows selects final recharges with a clear number, no requested refund and no open
+// maskableRows selects final recharges with an unmasked number, no requested refund and no open
 // alarm. It is also the condition of the partial index recharge_clear.
 const maskableRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
 
@@ -97,7 +97,7 @@ func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
 }
 
-// sameNumber reports whether a recharge is of the given number, also if it is masked.
+// sameNumber reports whether a recharge has the given number, even if the stored one is masked.
 func (s *Service) sameNumber(r *record.Record, number string) bool {
 	if r.Digest == nil {
 		return r.Number == number

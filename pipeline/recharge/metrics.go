@@ -8,7 +8,6 @@ import (
 	"vayu/pipeline/transaction"
 )
 
-// metrics are the metrics of recharges.
 type metrics struct {
 	*transaction.Metrics
 
@@ -29,7 +28,7 @@ func newMetrics(m *transaction.Metrics) *metrics {
 		plansFailed: m.Counters("plans_failed_total", "Failed requests for plans to a provider.", "provider"),
 		masks:       m.FailureLog("mask", "numbers of old recharges are not masked"),
 	}
-	for _, kind := range [...]string{settle.AlarmLateSuccess, settle.AlarmLateFailure} { // so that a rate sees the first alarm
+	for _, kind := range [...]string{settle.AlarmLateSuccess, settle.AlarmLateFailure} { // so that rate() includes the first alarm
 		out.alarms.WithLabelValues(kind)
 	}
 	return out

@@ -26,7 +26,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string,
 type refundRequest struct {
 	reason string
 	by     httpapi.Who
-	once   *idempotency.Key // its Idempotency-Key; nil for none
+	once   *idempotency.Key // Idempotency-Key of the request; nil for none
 }
 
 func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (record.Record, error) {

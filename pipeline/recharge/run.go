@@ -10,7 +10,7 @@ import (
 // Then it waits for the calls in flight.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
-		return nil //nolint:nilerr // it ended before there was anything to do
+		return nil //nolint:nilerr // ctx ended before the store was ready
 	}
 	_ = s.warnStranded(ctx) // a failure log has the error
 	s.RunWith(ctx, s.maskLoop)

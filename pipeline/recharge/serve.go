@@ -43,7 +43,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// idOf returns the recharge id of a path.
+// idOf returns the recharge id in the path of a request.
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // post answers POST /v1/recharge.

@@ -8,11 +8,11 @@ import (
 // Update is the newest state of a transaction.
 type Update[R any] struct {
 	Record R
-	Retry  time.Time // of the next call, after a call without an outcome; otherwise zero
+	Retry  time.Time // time of the next call after a call without an outcome; otherwise zero
 }
 
 // Await waits until a pending transaction is final, for the time wait at most, and returns
-// the newest record. It returns early after an update that is enough.
+// the newest record. It returns early after an update for which enough returns true.
 func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
 	enough func(Update[R]) bool,
 ) R {

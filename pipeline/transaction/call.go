@@ -30,7 +30,7 @@ type Call struct {
 }
 
 // Call makes a call of a provider, and adds it to metrics, trace and log. The function do
-// returns the name of the outcome. A panic of it is an error.
+// returns the name of the outcome. If do panics, the error is ErrPanic.
 func (c *Core[R, P]) Call(ctx context.Context, call Call, do func(context.Context) (outcome string, err error)) error {
 	limit, done := context.WithTimeout(ctx, call.Timeout)
 	defer done()
@@ -76,7 +76,7 @@ func ErrorLabel(err error) string {
 	return "error"
 }
 
-// MissingAnswer returns the answer of the step for a failed call.
+// MissingAnswer returns the answer that the timeline step of a failed call shows.
 func MissingAnswer(err error) schema.StepAnswer {
 	switch {
 	case errors.Is(err, httpconnector.ErrNotCalled):

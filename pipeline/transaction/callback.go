@@ -33,7 +33,8 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// Receive returns the handler of a receiver's callbacks. It settles each.
+// Receive returns the handler of a receiver's callbacks. The handler passes each message to
+// settle.
 func Receive[A any](by Receiver[A], now func() time.Time, settle func(ctx context.Context, reference string, a A) error) Callback {
 	return func(c *httpapi.Call) error {
 		message, err := by.Receive(c.Header, c.Body, now())

@@ -58,9 +58,10 @@ func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
 	return err
 }
 
-// Inserted handles the result of inserting a transaction, whose first call has a lease or
-// none. It releases the slot of that call if there is no call to make. It wakes the queue for
-// a call without a slot. It reports whether the caller must start the call.
+// Inserted handles err, the result of inserting a transaction. lease is that of the first
+// call; zero if the call is queued. Inserted releases the slot of the call if there is no
+// call to make. It wakes the queue for a queued call. start is true if the caller must start
+// the call.
 func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {

@@ -53,7 +53,7 @@ func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by
 	})
 }
 
-// isOlder reports whether a batch has at least an age.
+// isOlder reports whether a batch is older than the given age.
 func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) (bool, error) {
 	var made int64
 	err := c.o.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)

@@ -12,9 +12,9 @@ import (
 )
 
 // readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
-// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. List
-// is what is listed, such as "recharges". Name is the list with its filter, to which
-// cursors are bound.
+// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. list
+// says what is listed, such as "recharges". name identifies the list and its filter; a
+// cursor is valid for one name only.
 func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -34,7 +34,7 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	return f, name, faults.Problem()
 }
 
-// oneOf is "a, b or c".
+// oneOf joins texts: "a, b or c".
 func oneOf(states []string) string {
 	var b strings.Builder
 	for i, s := range states {

@@ -14,7 +14,7 @@ import (
 
 // Metrics are the metrics of a kind of transactions.
 type Metrics struct {
-	Overdue prometheus.Counter // calls that were not made
+	Overdue prometheus.Counter // calls not made because the lease was about to expire
 	Records *failurelog.Log    // failures to record a result
 
 	prefix, list            string
@@ -54,21 +54,22 @@ func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
 	return m
 }
 
-// Counters creates and registers counters with labels.
+// Counters creates counters with labels, for Register.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 	m.all = append(m.all, v)
 	return v
 }
 
-// Counter creates and registers a counter.
+// Counter creates a counter, for Register.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
 	v := prometheus.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 	m.all = append(m.all, v)
 	return v
 }
 
-// Gauge creates and registers a gauge of a world (live or sandbox), which reads of.
+// Gauge creates a gauge of a world (live or sandbox), for Register. The gauge shows
+// a given value.
 func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
@@ -82,12 +83,13 @@ func (m *Metrics) GaugeOld(name, help string) {
 	}
 }
 
-// FailureLog returns the log of failures of the state store while doing something.
+// FailureLog returns a log of store failures. doing is the purpose of the access to
+// the store.
 func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
 	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 }
 
-// Register registers all metrics; nil registers none.
+// Register registers all metrics of m with reg, unless reg is nil.
 func (m *Metrics) Register(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// Bounds of the pause between two calls for a transaction. The first is short, because a
-// client waits, and most slow providers answer within a minute.
+// Bounds of the pause between two calls for a transaction. The first pause is short, because
+// a client waits, and most slow providers answer within a minute.
 const (
 	MinPause = 5 * time.Second
 	MaxPause = 10 * time.Minute
@@ -66,9 +66,9 @@ func (t *Table[R, P]) Renew(
 	return until, true, nil
 }
 
-// RecordFinal records the step that brought a transaction to a final state at a time. Column
-// has that time. If the clock that wrote the last step is ahead, RecordFinal corrects the row.
-// It returns the time of the final state.
+// RecordFinal records the step that brought a transaction to a final state at a time. column
+// is the name of the column for that time. If the clock that wrote the last step is ahead,
+// RecordFinal corrects the row. It returns the time of the final state.
 func (t *Table[R, P]) RecordFinal(
 	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
 ) (time.Time, error) {

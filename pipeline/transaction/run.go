@@ -49,8 +49,8 @@ func Every(ctx context.Context, interval time.Duration, do func(context.Context)
 	}
 }
 
-// countPending returns a query without GROUP BY mode. For that, SQLite would read the whole
-// table along an index that is sorted by mode.
+// countPending returns a query that counts by CASE. With GROUP BY mode, SQLite would read the
+// whole table along an index that is sorted by mode.
 func (t *Table[R, P]) countPending() string {
 	return `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'live' AND id < $1 THEN 1 END),
 		count(CASE WHEN mode = 'sandbox' THEN 1 END), count(CASE WHEN mode = 'sandbox' AND id < $1 THEN 1 END)
@@ -75,14 +75,14 @@ func (c *Core[R, P]) CountPending(ctx context.Context) {
 }
 
 // pendingByProvider returns a query that counts pending transactions by provider. The
-// concatenations make SQLite use the index of pending rows. To group by the plain columns, it
-// would read the whole table along an index in their order.
+// concatenations make SQLite use the index of pending rows. To group by the plain columns,
+// SQLite would read the whole table along an index in their order.
 func (t *Table[R, P]) pendingByProvider() string {
 	return "SELECT mode || '', provider || '', count(*) FROM " + t.Name + " WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 }
 
-// Queries returns the queries of pending transactions, for tests of their plans. The first
-// has an id as its argument.
+// Queries returns the queries of pending transactions, for tests of their query plans. The
+// first query has an id as its argument.
 func (t *Table[R, P]) Queries() (count, byProvider string) {
 	return t.countPending(), t.pendingByProvider()
 }

@@ -19,7 +19,7 @@ func (q *queryBuilder) value(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// and adds a condition that ends with its argument.
+// and adds a condition (by AND) and its argument.
 func (q *queryBuilder) and(condition string, value any) {
 	q.text += " AND " + condition + q.value(value)
 }
@@ -53,7 +53,7 @@ func (t *Table[R, P]) residualCondition(f *Filter) string {
 	return ""
 }
 
-// query returns the query of one row more than the limit, with ids from floor on.
+// query returns the query for a page and one more row, with ids from floor on.
 func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)
@@ -67,7 +67,7 @@ func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	return q.text + descending + q.value(f.Limit+1), q.args
 }
 
-// floorQuery returns the query of the lowest id that one request reads.
+// floorQuery returns the query for floor, the lowest id that one request reads.
 func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")

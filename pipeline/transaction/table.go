@@ -15,8 +15,8 @@ import (
 // [workqueue.Table] make it a work queue, too.
 type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
-	Columns string // as Scan reads them
-	Prefix  string // of ids, in lower case: "txn_"
+	Columns string // columns in the order in which Scan reads them
+	Prefix  string // prefix of ids, in lower case: "txn_"
 	// Unindexed is the most frequent state, which has no separate index. Such an index would
 	// be written for nearly every row and select little.
 	Unindexed string
@@ -64,13 +64,12 @@ func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	}
 }
 
-// ofRecords returns the query of rows by batch. It is one statement, whereas a list of ids
-// would need several.
+// ofRecords returns the query for the rows of a batch. It is one statement, whereas a list
+// of ids would need several.
 func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
 
-// byID returns the query of rows by ids.
 func (t *Table[R, P]) byID() sqlstore.BatchStatement {
 	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
 }

@@ -117,5 +117,4 @@ func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 	return formatTime(time.UnixMicro(due)), nil
 }
 
-// formatTime formats the time of a step.
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -1,4 +1,5 @@
-// Package transaction is the life cycle that recharges and verifications share. A transaction
+// Package transaction has the life cycle that recharges and verifications share. A
+// transaction
 // is a row, which is durable before the first call of its provider. Calls, callbacks and
 // enquiries bring it to a final state, which requests wait for. Each kind has its own table,
 // its own transitions and its own events.
@@ -26,7 +27,7 @@ type Base struct {
 	Provider    string
 	ProviderRef string
 	Sent        bool      // the first call may have been made
-	SentAt      time.Time // when it was last sent or, during that call, the latest possible time; zero for never
+	SentAt      time.Time // time of the last sending or, during it, the latest possible time; zero for never
 	Tries       int       // calls without a final outcome
 	ErrorCode   schema.Code
 	Batch       BatchItem // zero if there is none
@@ -46,7 +47,7 @@ func (b *Base) Shared() *Base { return b }
 // InBatch reports whether a transaction is a batch item.
 func (b *Base) InBatch() bool { return b.Batch.Batch != "" }
 
-// Record is a pointer to a record R of some kind.
+// Record is the type constraint of a pointer to a record R of some kind.
 type Record[R any] interface {
 	*R
 
@@ -78,8 +79,8 @@ type Kind[R any, P Record[R]] struct {
 	// Reply returns a transaction as replies show it, and Detail the same with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
-	// Summary returns the part of a timeline that the row holds. HasSteps means that steps
-	// are stored.
+	// Summary returns the part of a timeline that the row of a transaction holds. hasSteps
+	// means that the timeline has stored steps.
 	Summary func(r P, hasSteps bool) *Summary
 }
 
@@ -95,7 +96,7 @@ type Options struct {
 // Core is the part of a service that all kinds share. A service embeds it.
 type Core[R any, P Record[R]] struct {
 	Queue   *workqueue.Queue[R]
-	Waiters *Waiters[Update[R]] // by id
+	Waiters *Waiters[Update[R]] // waiters by transaction id
 	Metrics *Metrics
 
 	kind Kind[R, P]

@@ -56,9 +56,9 @@ type job struct {
 	private    request.Private
 	call       call
 	resent     bool  // the deposit may have been sent before
-	decryptErr error // private fields cannot be read; then the bank is not called
+	decryptErr error // error of decrypting the private fields; then the bank is not called
 	lease      workqueue.Lease
-	calls      context.Context // of the calls, with the creating request's trace; nil for the queue's context
+	calls      context.Context // context of the calls, with the creating request's trace; nil for the queue's context
 }
 
 // resume starts the next call of a claimed verification, whose row has a lease.
@@ -110,7 +110,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 type providerResult struct {
 	bank.Answer
 
-	err      error // of the call; then Answer is empty
+	err      error // error of the call; then Answer is empty
 	call     call
 	resent   bool
 	calledAt time.Time // start of the call

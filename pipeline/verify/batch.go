@@ -18,7 +18,7 @@ const (
 	batchPath = "/v1/verification/batch"
 	// resultsKept is the retention of the results of a batch.
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait is how long a record counts as in flight among batch records. Fast banks answer
+	// itemWait is how long a record occupies a slot for batch records at most. Fast banks answer
 	// within it. A slower verification continues, and the next record begins.
 	itemWait = 800 * time.Millisecond
 )
@@ -39,8 +39,8 @@ func (s *Service) resultsURL(id string) string {
 	return s.PublicURL() + batchPath + "/" + id + "/results"
 }
 
-// requireBank refuses a batch if its world (live or sandbox) has no bank. Otherwise each record
-// would be refused later, when the client no longer waits.
+// requireBank rejects a batch if its world (live or sandbox) has no bank. Otherwise each record
+// would be rejected later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
 	if slices.ContainsFunc(s.connections, func(l *connection) bool { return l.World == world }) {
 		return nil
@@ -48,8 +48,8 @@ func (s *Service) requireBank(world schema.World) error {
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem verifies a batch record and waits up to itemWait. The wait keeps a batch from creating
-// verifications faster than a fast bank answers.
+// doItem creates the verification of a batch record and waits for its end, up to itemWait. The
+// wait keeps a batch from creating verifications faster than a fast bank answers.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -58,11 +58,11 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, itemWait, false)
 	}
-	// A method without a bank is final.
+	// The error for a method without a bank is final.
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldMethod, MaxAge: s.Settings.GiveUp, Completed: s.bulkCompleted})
 }
 
-// recordOf reads a batch record as requestOf reads a body. A record may be any JSON value.
+// recordOf reads the request in a batch record, which may be any JSON value.
 func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
 		return request.Request{}, err

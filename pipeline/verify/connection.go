@@ -78,7 +78,7 @@ var (
 	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod is the field of a refusal that a retry cannot avoid, as no bank serves the method.
+// fieldMethod is the field of refusals that no retry can avoid, because no bank serves the method.
 const fieldMethod = "method"
 
 // route returns the first available connection that supports a method. The error is a refusal.

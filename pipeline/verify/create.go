@@ -19,7 +19,7 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix begins ids; a ULID follows.
+// idPrefix is the prefix of ids; a ULID follows.
 const idPrefix = "ver_"
 
 // Do creates a verification and waits until it ends, for the time wait at most. The returned
@@ -77,11 +77,11 @@ type draft struct {
 	Record
 
 	connection *connection     // nil if a cached answer is used
-	lease      workqueue.Lease // of the acquired slot; empty if the verification is queued
+	lease      workqueue.Lease // lease of the acquired slot; empty if the verification is queued
 }
 
-// draft prepares the record of a request and acquires a slot if one is free. A *schema.Problem
-// explains a refusal.
+// draft prepares the record of a request and acquires a slot if one is free. If it rejects the
+// request, the error is a *schema.Problem.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
@@ -113,7 +113,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// threshold returns the least passing score: the request's, or the account's default.
+// threshold returns the minimum passing score: the request's, or the account's default.
 func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
@@ -129,13 +129,13 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome for the same target that came from a bank, not the cache.
+// selectCached reads the last outcome of a bank for the same target. It skips cached outcomes.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// useCachedAnswer fills the draft with a recent answer of the bank to this account, if caching
-// is enabled. It reports whether there was one.
+// useCachedAnswer fills the draft with a bank's recent answer to this account about the same
+// target, if caching is enabled. It reports whether there was one.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil

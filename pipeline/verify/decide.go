@@ -95,7 +95,7 @@ func notFound(method schema.VerificationMethod) schema.Code {
 // longestRetryAfter is the upper bound of Answer.RetryAfter.
 const longestRetryAfter = time.Hour
 
-// nextLook returns when to call again after a result that is not final.
+// nextLook returns the time of the next call after a result that is not final.
 func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now time.Time) time.Time {
 	if res.err != nil {
 		return r.NextCall(0, false, 0, now)

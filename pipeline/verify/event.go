@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// failureTexts are the messages of failures for clients. A bank's own text never reaches them.
+// failureTexts are the messages of failures for clients. Clients never get a bank's own text.
 var failureTexts = map[schema.Code]string{
 	schema.AccountNotFound:  "The bank has no such account.",
 	schema.VPANotFound:      "There is no such UPI address.",
@@ -21,7 +21,7 @@ func failure(r *Record) *schema.Problem {
 	return &schema.Problem{Code: r.ErrorCode, Message: failureTexts[r.ErrorCode]}
 }
 
-// eventOf returns the event of a final state.
+// eventOf returns the event of a verification in a final state.
 func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 	e := &schema.VerificationEvent{
 		VerificationID: r.ID, Method: r.Method, Status: r.State, Verified: r.Verified, IFSC: r.IFSC, UTR: r.UTR, RefID: r.RefID,

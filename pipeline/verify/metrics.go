@@ -7,7 +7,6 @@ import (
 	"vayu/pipeline/transaction"
 )
 
-// metrics are the metrics of verifications.
 type metrics struct {
 	*transaction.Metrics
 
@@ -29,7 +28,7 @@ func newMetrics(m *transaction.Metrics) *metrics {
 	}
 }
 
-// count counts the final states that a transition reaches.
+// count counts a transition to a final state.
 func (s *Service) count(out *result) {
 	switch out.transition {
 	case succeed, fail:

@@ -26,7 +26,7 @@ const (
 // flight. If the result of a call is not recorded, an enquiry follows when its lease expires.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
-		return nil //nolint:nilerr // the context ended before there was anything to do
+		return nil //nolint:nilerr // ctx ended before the store was ready
 	}
 	s.RunWith(ctx,
 		func(ctx context.Context) { transaction.Every(ctx, giveUpEvery, s.checkUnconfigured) },
@@ -100,8 +100,8 @@ func (s *Service) deleteOld(ctx context.Context) {
 	}
 }
 
-// deleteAll deletes the rows that ended before a time, with their timelines. text is one of the
-// statements above. It returns false if the store fails.
+// deleteAll deletes the rows that ended before a time, with their timelines. text is deleteSingle
+// or deleteBatched. It returns false if the store fails.
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int

@@ -14,7 +14,6 @@ import (
 const columns = `id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref, sent, sent_at, tries, trouble,
 	account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at`
 
-// scanRecord reads a row of columns.
 func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString
@@ -40,7 +39,6 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 const replyColumns = `id, account_id, mode, ref_id, state, method, target, ifsc, account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr,
 	error_code, answered_by, batch_id, created_at, finished_at`
 
-// scanReply reads a row of replyColumns.
 func scanReply(row sqlstore.Scanner) (r Record, err error) {
 	var mode, reasons string
 	var ref sql.NullString

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// path is the collection of verifications.
+// path is the API path of verifications.
 const path = "/v1/bank/verify"
 
 const (

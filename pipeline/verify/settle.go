@@ -258,7 +258,8 @@ const longestBankText = 200
 func cleanText(text string) string { return httpconnector.CleanText(text, longestBankText) }
 
 // Settle applies an answer from outside the service's own calls, such as a callback. It is
-// idempotent. The audit log names by as the actor. An unknown reference is not_found.
+// idempotent. by is the actor in the audit log. For an unknown reference the error is
+// not_found.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a bank.Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification

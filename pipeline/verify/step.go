@@ -54,16 +54,16 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	}[res.Outcome]
 }
 
-// summaryOf returns the part of the timeline that the row holds; noted means that steps are
-// stored.
+// summaryOf returns the part of the timeline that the row of a verification holds. noted means
+// that the timeline has stored steps.
 func summaryOf(r *Record, noted bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// A retried row without steps was stored before steps were; its calls are unknown. A row that
-	// was given up has no answer.
+	// A retried row without steps is from a version without timelines: its calls are unknown. A
+	// row that was given up has no answer.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

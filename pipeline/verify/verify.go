@@ -91,7 +91,7 @@ var kind = transaction.Kind[Record, *Record]{
 type Record struct {
 	transaction.Base
 
-	Digest      []byte // of the request, to detect a repetition
+	Digest      []byte // digest of the request, to detect a repetition
 	CacheKey    []byte // digest of the target
 	State       schema.VerificationState
 	Method      schema.VerificationMethod
@@ -99,7 +99,7 @@ type Record struct {
 	IFSC        string
 	Encrypted   []byte             // encrypted Private; nil once the verification has ended
 	Named       bool               // the request has an expected name
-	Threshold   int                // least passing score of a name match
+	Threshold   int                // minimum passing score of a name match
 	DelayCode   schema.Code        // why the outcome is delayed; "" for no failure
 	Beneficiary schema.Beneficiary // set on success
 	Verified    bool

@@ -18,7 +18,6 @@ type entry struct {
 
 const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, mode, amount, at) "
 
-// insertEntry inserts the two postings of an entry.
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
 // insertNext inserts both postings of an entry. It does so only if the subject has a required
@@ -39,8 +38,9 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter executes the statement balance, unless it is "", and then inserts the postings. It
-// returns an error unless the subject has an entry of the kind before, and none of the kind bar.
+// postAfter executes the statement in balance, unless that is "", and then inserts the postings.
+// The subject must have an entry of the kind in before, and none of the kind in bar; otherwise
+// postAfter returns an error.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
@@ -53,7 +53,7 @@ func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance
 		}
 	}
 	from, to := route(e.kind, e.operator)
-	_, at := route(before, e.operator) // ledger to which the entry before moved the amount
+	_, at := route(before, e.operator) // ledger to which the earlier entry moved the amount
 	n, err := tx.Exec(insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
 		before, at, bar)
 	if err != nil {

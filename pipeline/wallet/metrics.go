@@ -8,7 +8,6 @@ import (
 	"vayu/schema"
 )
 
-// metrics holds the counters of the service.
 type metrics struct {
 	payments *prometheus.CounterVec
 	refusals *prometheus.CounterVec

@@ -16,7 +16,7 @@ import (
 type Payment struct {
 	ID          string
 	Owner       schema.Owner
-	RefID       string // the client's; empty for none
+	RefID       string // the client's reference; empty for none
 	Method      schema.PaymentMethod
 	Amount      schema.Paise
 	State       schema.PaymentState
@@ -114,7 +114,8 @@ const (
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide settles payment id, with its postings and event. It returns nil if id is not pending.
+// decide settles a payment, with its postings and event. It returns nil if the payment is not
+// pending.
 func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {

@@ -105,7 +105,7 @@ type verifier struct {
 	view   sqlstore.View
 	rows   int
 	owner  schema.Owner
-	sums   map[LedgerSum]schema.Paise // by world and ledger
+	sums   map[LedgerSum]schema.Paise // sums by world and ledger
 	report Report
 }
 

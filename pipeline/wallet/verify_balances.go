@@ -44,8 +44,8 @@ func (v *verifier) checkBalances() error {
 }
 
 // eachPart splits the time range (after, until] into parts. A part has at most v.rows postings, or
-// more if they all have the same time. For each part, it checks the entries, and then calls also
-// unless that is nil.
+// more if they all have the same time. For each part, eachPart checks the entries, and then calls
+// the function also unless it is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
@@ -121,7 +121,7 @@ const selectBalances = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compareBalances adds the postings later than after to sums. Then it compares the sums with the
+// compareBalances adds the postings after a time to the sums. Then it compares the sums with the
 // wallet, and the held amount with the pending recharges.
 func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise

@@ -14,7 +14,7 @@ import (
 type subject struct {
 	id, state           string
 	amount              schema.Paise
-	operator, reference string // of a recharge
+	operator, reference string // set for a recharge
 	alarm               string
 	sent                bool
 	postings            []posting

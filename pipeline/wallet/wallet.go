@@ -115,7 +115,7 @@ type Balance struct {
 	Available, Held schema.Paise
 }
 
-// BalanceOf reads the balance of an account. It is zero if the account has no wallet.
+// BalanceOf reads the balance of an account. The balance is zero if the account has no wallet.
 func BalanceOf(q sqlstore.Querier, o schema.Owner) (Balance, error) {
 	var b Balance
 	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).

@@ -18,13 +18,13 @@ import (
 const FillWindow = 24 * 3600
 
 // LastAmounts holds, for each pollutant of a record, the last amount that a station
-// measured. The array at has the hours of the amounts; 0 if there is no amount.
+// measured. The field `at` has the end of each amount's hour in Unix seconds; 0 if
+// there is no amount.
 type LastAmounts struct {
 	Amount [rollup.Records]schema.Figure
 	at     [rollup.Records]uint32
 }
 
-// noAmounts returns LastAmounts without any amount.
 func noAmounts() LastAmounts { return LastAmounts{Amount: rollup.NoFigures().Amount} }
 
 // Read reads the last amounts that each station measured in the 24 h before each of

@@ -10,14 +10,13 @@ import (
 
 // Recent holds the last amounts of every station, as of one hour. It is immutable.
 type Recent struct {
-	at      uint32        // Unix seconds
+	at      uint32        // the hour, Unix seconds
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of the stations in ids, as of the hour at. It
-// reads the amounts of changed stations. It copies the amounts of the other
-// stations from the parameter before. If that is nil, it reads the amounts of all
-// stations.
+// ReadRecent returns the last amounts of all stations, as of one hour. It reads only
+// the stations that c marks as changed, and copies the others from the previous result,
+// `before`. If before is nil, it reads all stations. `ids` has all stations.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {
@@ -42,7 +41,7 @@ func ReadRecent(
 		return nil, err
 	}
 	r := &Recent{at, slices.Clone(before.amounts)}
-	var again []string // stations that lost an amount at or after since
+	var again []string // stations with an amount at or after since that the table no longer has
 	var lost []int
 	for i, id := range ids {
 		if !c.Changed[i] {
@@ -65,9 +64,9 @@ func ReadRecent(
 	return r, nil
 }
 
-// At returns the last amounts that station i measured in the 24 h before an
-// instant. It returns false if r is nil, or if the instant is after the hour of r
-// or more than 3 h before it.
+// At returns the last amounts that station i measured in the 24 h before an instant. It
+// returns false if r is nil. It also returns false if the instant is after the hour of
+// r, or more than 3 h before that hour.
 func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
 		return nil, false
@@ -85,7 +84,7 @@ func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	return &within, true
 }
 
-// single returns the amounts of the only moment. A station without rows has no
+// single returns the amounts of a query for one moment. A station without rows has no
 // amounts.
 func single(of []LastAmounts) LastAmounts {
 	if len(of) == 0 {
@@ -94,9 +93,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update copies the amounts of last to l. last has only amounts that were measured
-// at or after since. It returns false if l has such an amount of a pollutant but
-// last does not.
+// update replaces amounts of l by those of `last`, which were all measured at or after
+// `since`. It returns false if l has such an amount of a pollutant but `last` does not.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

@@ -139,7 +139,7 @@ func rangeResponse(label string, days Span, kinds rollup.KindSet, blocks []*bloc
 			continue
 		}
 		if len(resp.Tail) == 0 {
-			cut = cut[1:] // the comma
+			cut = cut[1:] // no comma before the first record of the answer
 		}
 		size += len(cut)
 		resp.Tail = append(resp.Tail, cut)

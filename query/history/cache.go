@@ -28,16 +28,16 @@ type cache struct {
 	group         singleflight.Group
 	size          atomic.Int64 // bytes of cached days and hours
 	limit         int64
-	reloadTimeout time.Duration // of the wait for a reload of invalidated days
-	invalidations atomic.Uint64 // calls of invalidate
+	reloadTimeout time.Duration // longest wait for a reload of invalidated days
+	invalidations atomic.Uint64 // number of calls of invalidate
 	counters      Counters
 }
 
 // Counters count the reads of history from ClickHouse, and the reads that failed.
 type Counters struct{ Loads, Failures prometheus.Counter }
 
-// maxCities limits the number of entries in a cache. The field limit limits their
-// size. India has 8,000 towns.
+// maxCities limits the number of entries in a cache. Their total size has another
+// limit, the field `limit`. India has 8,000 towns.
 const maxCities = 10_000
 
 func newCache(t reader, limit int64, c Counters) (*cache, error) {
@@ -64,9 +64,8 @@ type entry struct {
 	// blocks holds days that are rendered as JSON, by number of the block. Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
-	// hours holds the hours of each day. They are computed with the stations of
-	// index. If a day is present without hours, ClickHouse has no hours of that
-	// day.
+	// hours holds the hours of each day, computed from the stations in the field index.
+	// If a day is present without hours, ClickHouse has no hours of that day.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -201,8 +200,8 @@ func (h *cache) setDays(p *entry, days []row) {
 	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
 }
 
-// addBytes adds grown to the size of the cache, unless the entry is evicted. The
-// caller must hold p.mu.
+// addBytes adds a number of bytes, `grown`, to the size of the cache, unless the entry
+// is evicted. The caller must hold p.mu.
 func (h *cache) addBytes(p *entry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown

@@ -19,8 +19,8 @@ import (
 // History answers queries about past days and hours of one world (live or sandbox).
 type History struct {
 	tables reader
-	days   *cache // of cities
-	hours  *cache // of places
+	days   *cache // cached days of cities
+	hours  *cache // cached hours of places
 	slots  *Slots
 }
 
@@ -59,10 +59,10 @@ func (h *History) Preload(ctx context.Context, c places.City) error {
 	return err
 }
 
-// interval states whether an answer has one day, days or hours.
+// interval is the form of an answer: one day, a list of days, or a list of hours.
 type interval uint8
 
-// The intervals: the record of one day, a list of days, and a list of hours.
+// The forms of an answer.
 const (
 	OneDay interval = iota
 	Days
@@ -71,14 +71,14 @@ const (
 
 // Query selects days or hours of a place.
 type Query struct {
-	City     int // in the snapshot, -1 for a position
+	City     int // position in Snapshot.Cities, -1 for a query by position
 	Point    places.Point
-	Pin      int32          // of the point, 0 for none
-	Kinds    rollup.KindSet // of stations that count, 0 for the default kinds
+	Pin      int32          // pin code of Point, 0 for none
+	Kinds    rollup.KindSet // kinds of stations that count, 0 for the default kinds
 	Span     Span
 	Interval interval
-	Detail   bool   // of one day
-	Account  string // whose slots the query takes
+	Detail   bool   // with the fields of view=detail; only for OneDay
+	Account  string // account whose slots the query uses
 }
 
 // ErrNoRows means that a place has no figures in the requested span of days.

@@ -11,10 +11,10 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position. near has the stations
-// nearby. It interpolates the stations within 25 km. For days or hours without such
-// figures, it uses the city of the nearest station, if that station is within 25
-// km. For the remaining days or hours, it uses the nearest station within 100 km.
+// positionRows returns the days or hours of a position from the stations in `near`. It
+// interpolates the stations within 25 km. For days or hours without such figures, it
+// uses the city of the nearest station, if that station is within 25 km. For the
+// remaining days or hours, it uses the nearest station within 100 km.
 //
 // The city is needed because its history may begin earlier than that of any station
 // with a known position.
@@ -49,9 +49,8 @@ func (h *History) positionRows(
 	return rows, rollup.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations
-// has an AQI. For hourly queries the result is empty, because they do not compare
-// hours.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has
+// an AQI. An hourly query does not need these hours, so its result is empty.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -94,12 +93,12 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds those rows of more whose day or hour is not in rows. It sorts the
-// result by time.
+// join adds to `rows` those rows of `more` whose day or hour is missing there. It sorts
+// the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day
-		at  uint32 // of an hour
+		at  uint32 // hour, if the row holds an hour
 	}
 	of := func(m *row) key {
 		if m.day == hourOnly {
@@ -120,10 +119,10 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the figures of the stations in near over a range, and
-// interpolates each day or hour. For a day, it uses the last hour with an AQI of
-// each station. It leaves out stations whose hour is more than 3 h older than the
-// newest hour of the day. If reach is 0, it uses only the nearest station.
+// interpolateBetween reads the figures of the stations in `near` over a range, and
+// interpolates each day or hour. For a day, it uses the last hour with an AQI of each
+// station. It leaves out stations whose hour is more than 3 h older than the newest
+// hour of the day. If reach is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {
@@ -140,7 +139,7 @@ func (t reader) interpolateBetween(
 	if hourly {
 		per = "station, at"
 	}
-	got := map[schema.Day][]rollup.Sample{} // by day, or by hour since 1970
+	got := map[schema.Day][]rollup.Sample{} // by day or, if hourly, by hours since 1970
 	var id string
 	var scanned rollup.Scanned
 	err := t.EachNamed(ctx, snap.StationIDs(near), scanned.Into(&id), func() {

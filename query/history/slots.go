@@ -26,7 +26,7 @@ type Slots struct {
 
 type accountSlots struct {
 	slot  chan struct{}
-	users int // calls that hold a slot or wait for one
+	users int // number of calls that hold a slot or wait for one
 }
 
 // Acquire waits for a slot of an account. The caller must call release. If no slot

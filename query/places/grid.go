@@ -17,7 +17,7 @@ const (
 
 // Grid indexes points by position. It is immutable.
 type Grid struct {
-	rows [][]int32 // by row and column: the cell plus one; nil for a row without points
+	rows [][]int32 // by row and column: index into `in` plus one, 0 for an empty cell; nil for an empty row
 	in   [][]int32 // points of each cell
 }
 

@@ -17,7 +17,7 @@ type City struct{ Name, State string }
 type Index struct {
 	cities []City
 	labels []string
-	byKey  map[string][]int32 // cities by name; usually one
+	byKey  map[string][]int32 // city numbers by name; a name usually has one city
 	terms  []term             // names without a state, sorted by key, for prefixes and suggestions
 }
 

@@ -61,14 +61,14 @@ var (
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
 )
 
-// each scans the rows one after the other into the same cells, and calls the
-// function row after each scan. It returns the number of rows.
+// each scans the rows one after the other into the same cells. After each scan it calls
+// row. It returns the number of rows.
 func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
 	for rows.Next() {
-		// Cells are reset, because Scan does not overwrite a pointer of the row
-		// before with NULL.
+		// Cells are reset, because Scan of a NULL keeps the pointer of the
+		// previous row.
 		for i := range c {
 			reflect.ValueOf(c[i]).Elem().SetZero()
 		}
@@ -93,7 +93,7 @@ func (c cells) value(i int) any {
 		}
 		v = v.Elem()
 	}
-	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // an array of numbers, of which JSON would make base64 text
+	if bytes, ok := reflect.TypeAssert[[]uint8](v); ok { // JSON would encode an array of UInt8 as base64
 		numbers := make([]int, len(bytes))
 		for i, b := range bytes {
 			numbers[i] = int(b)
@@ -103,8 +103,8 @@ func (c cells) value(i int) any {
 	return v.Interface()
 }
 
-// text returns cell i as text for tables and CSV. It returns the text null for
-// NULL.
+// text returns cell i as text for tables and CSV. For NULL it returns the argument
+// null.
 func (c cells) text(i int, null string) string {
 	switch v := c.value(i).(type) {
 	case nil:

@@ -42,7 +42,7 @@ func (e *busyError) Unwrap() error { return e.error }
 // nanoseconds.
 type lastAnswer struct{ at atomic.Int64 }
 
-// observe calls do, which runs a query. If do times out although ClickHouse
+// observe runs a query by calling do. If the query times out although ClickHouse
 // answered another query meanwhile, the error is a busyError.
 func (a *lastAnswer) observe(do func() error) error {
 	began := time.Now()

@@ -1,5 +1,6 @@
-// Package rollup reads the figures (concentrations and indices) that roll-ups have
-// stored in ClickHouse. It also computes means of figures.
+// Package rollup reads figures (concentrations and indices) of stations and cities from
+// ClickHouse, and computes means of them. A roll-up is the job that computes these
+// figures from readings and stores them.
 package rollup
 
 import (
@@ -17,7 +18,7 @@ const Records = len(air.RecordPollutants)
 // and Index is the value of pollutant p. Amount has the concentrations of the six
 // pollutants of a record. Index has the sub-indices of all pollutants.
 type Figures struct {
-	At, Updated uint32 // Unix seconds; at is 0 if there are no figures
+	At, Updated uint32 // Unix seconds; At is 0 if there are no figures
 	Amount      [Records]schema.Figure
 	Index       [len(air.Pollutants)]int16 // 0–500, -1 for none
 	AQI         int16                      // -1 for none

@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	// HourWait is how long an hour, after its end, waits for readings of stations
-	// that the previous hour has. After that, the hour becomes current even without
-	// them.
+	// HourWait is how long after its end an hour waits for stations that the previous
+	// hour has. Then the hour becomes current even without them.
 	HourWait = 30 * time.Minute
 	// HourReach is how far apart two hours may be to be compared, in seconds.
 	HourReach = 24 * 3600
@@ -22,8 +21,8 @@ type CityHour struct {
 	Used uint16
 }
 
-// complete reports whether h has at least half as many stations as the hour before.
-// It also returns true if that hour is more than a day older than h.
+// complete reports whether the hour h has at least half as many stations as the hour
+// before it. It also returns true if that hour is more than a day older.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }

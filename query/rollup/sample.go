@@ -46,7 +46,7 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 		out.Daily |= s.Figures.Daily
 	}
 	out.Used = uint16(min(len(used), math.MaxUint16))
-	out.Total = out.Used // samples of other hours do not count
+	out.Total = out.Used // samples of other hours do not count in Total
 	out.AQI = int16(HalfUp(aqi / weights))
 	lead := -1.0
 	for _, p := range air.Pollutants {

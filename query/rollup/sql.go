@@ -20,7 +20,7 @@ type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
-// Hundredths returns an SQL expression that converts expr, a Nullable
+// Hundredths returns an SQL expression that converts the expression expr, a Nullable
 // concentration, to a schema.Figure.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
@@ -102,7 +102,7 @@ func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 // are internal errors.
 func Unavailable(err error) error {
 	var exception *clickhouse.Exception
-	var problem *schema.Problem // such as that of slots.acquire
+	var problem *schema.Problem // such as the one of history.Slots.Acquire
 	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
 		return err
 	}

@@ -31,8 +31,8 @@ const (
 	breakerTimeout = 2 * time.Second
 )
 
-// Each runs a query like the function each. If t has a circuit breaker, the query
-// goes through it.
+// Each runs a query, scans each row into dest, and then calls row. If t has a circuit
+// breaker, the query goes through it.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })

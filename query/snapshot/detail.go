@@ -17,7 +17,7 @@ import (
 // times than the record.
 type detailedAnswer struct {
 	httpapi.Response
-	validUntil time.Time // zero: no limit
+	validUntil time.Time // zero if there is no limit
 }
 
 // detailed returns the answer with a record, the detail fields d, and the stations that were used.

@@ -21,7 +21,6 @@ import (
 	"vayu/schema/air"
 )
 
-// errNoSnapshot is the error for a missing snapshot file.
 var errNoSnapshot = errors.New("no snapshot file")
 
 // snapshotVersion must change whenever the columns of snapshot files change. Files with another
@@ -119,7 +118,7 @@ func writeSnapshot(path string, s *Snapshot) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // does nothing after the rename
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
 	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
 		return err
 	}

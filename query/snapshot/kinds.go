@@ -92,7 +92,7 @@ func (s *Snapshot) readCurrentHour(
 	}
 	hours := s.CityHours(by)
 	if len(hours) == 0 {
-		return all, nil // rows were removed after the snapshot was made
+		return all, nil // ClickHouse has lost rows since the snapshot was made
 	}
 	n, _ := rollup.CurrentHour(hours, now)
 	return by[hours[n].At], nil

@@ -25,7 +25,7 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 		part        uint16
 	)
 	if condition != "" {
-		condition = "PREWHERE " + condition // it uses only the key, so it may run before FINAL
+		condition = "PREWHERE " + condition // the condition uses only key columns, so it may run before FINAL
 	}
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
@@ -42,54 +42,7 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	return out, nil
 }
 
-// stationHours reads one hour of each station: the latest hour with an AQI at or after since (Unix
-// seconds). If no hour has an AQI, it is the latest hour. condition selects stations in SQL; "" for
-// all.
-func (t loader) stationHours(ctx context.Context, since uint32, condition string) (map[string]rollup.Figures, error) {
-	return t.hoursWith(ctx, since, condition, t.Each)
-}
-
-// hoursOfStations is like stationHours, for the named stations and for hours of any age.
-func (t loader) hoursOfStations(ctx context.Context, names []string) (map[string]rollup.Figures, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	return t.hoursWith(ctx, 0, "station IN {stations:Array(String)}", func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
-		return t.EachNamed(ctx, names, dest, row, query, args...)
-	})
-}
-
-// LatestHours reads the latest hour with an AQI of each named station, as a snapshot does, but for
-// stations that no snapshot has. If no hour of a station has an AQI, it is the latest hour.
-func LatestHours(ctx context.Context, t rollup.Tables, stations []string) (map[string]rollup.Figures, error) {
-	return loader{t}.hoursOfStations(ctx, stations)
-}
-
-// hoursWith reads hours with the function read. The condition uses only key columns, so it can run
-// before FINAL. FINAL then merges only a few rows.
-func (t loader) hoursWith(ctx context.Context, since uint32, condition string,
-	read func(context.Context, []any, func(), string, ...any) error,
-) (map[string]rollup.Figures, error) {
-	if condition != "" {
-		condition = " AND " + condition
-	}
-	out := map[string]rollup.Figures{}
-	var id string
-	var row rollup.Scanned
-	err := read(ctx, row.Into(&id), func() { out[id] = row.Figures() },
-		fmt.Sprintf(`SELECT station, %[2]s FROM %[1]s.station_hour FINAL
-			PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s AND (station, at) IN (
-				SELECT station, if(countIf(aqi IS NOT NULL) > 0, maxIf(at, aqi IS NOT NULL), max(at))
-				FROM %[1]s.station_hour FINAL PREWHERE at >= toDateTime({since:UInt32}, 'UTC')%[3]s GROUP BY station)`,
-			t.Database, rollup.StationFigures, condition),
-		rollup.Number("since", since))
-	if err != nil {
-		return nil, fmt.Errorf("reading station hours: %w", err)
-	}
-	return out, nil
-}
-
-// mark identifies the latest roll-up. A poll detects a new roll-up by a new mark.
+// mark identifies the latest roll-up. A new mark shows a poll that there was a new roll-up.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
@@ -98,7 +51,7 @@ type mark struct {
 // lookback is how far before the last mark a poll searches for roll-ups. The time in the row of a
 // roll-up is earlier than the moment when the row becomes visible. On a cluster, the time is from
 // another server's clock. The difference is well within a second, and a minute allows for a busy
-// machine. Hours of the last minute are therefore read twice.
+// machine. A poll may therefore read the hours of a roll-up a second time.
 const lookback = time.Minute
 
 // rollups returns the new mark, and the earliest hour that roll-ups since the last mark have
@@ -200,12 +153,11 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	condition, some := rollup.HashCondition("station", changed)
 	f.changes.Condition = condition
 	if some {
-		if got, err = t.stationHours(ctx, since, condition); err != nil {
+		if got, err = t.StationHours(ctx, since, condition); err != nil {
 			return err
 		}
 	}
-	// The array names has stations that lost their latest hour, and new stations, which may have
-	// older hours.
+	// names gets new stations, and stations that lost their latest hour. Both may have older hours.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -224,7 +176,7 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			names = append(names, st.ID)
 		}
 	}
-	earlier, err := t.hoursOfStations(ctx, names)
+	earlier, err := t.HoursOf(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -248,7 +200,7 @@ const digestReach = 26 * 3600
 // digests are the digests of the rows from which a snapshot was built.
 type digests struct {
 	stations rollup.Digest
-	hours    map[uint32]rollup.Digest // station_hour, by hour
+	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
 // changedHours returns the new digests of hours, after a roll-up of hours at or after since. It

@@ -19,8 +19,8 @@ type pinAnswers struct {
 // Position is a query for the current answer at a position.
 type Position struct {
 	Point  places.Point
-	Pin    int32          // of the point, 0 for none
-	Kinds  rollup.KindSet // of stations that count, 0 for the default kinds
+	Pin    int32          // pin code of Point, 0 for none
+	Kinds  rollup.KindSet // kinds of stations that count, 0 for the default kinds
 	Detail bool
 }
 

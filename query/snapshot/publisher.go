@@ -15,12 +15,12 @@ import (
 // method Latest is safe for concurrent use. Calls of the other methods must not overlap.
 type Publisher struct {
 	tables    loader
-	kinds     rollup.KindSet // that count by default
+	kinds     rollup.KindSet // kinds of stations that count by default
 	file      string         // file of the snapshot; "" for none
 	published atomic.Pointer[Snapshot]
 	mark      mark
-	promoteAt int64 // when an hour becomes current without a roll-up, Unix seconds; 0 for never
-	read      bool  // the tables have been read once in this run
+	promoteAt int64 // Unix seconds at which an hour becomes current without a roll-up; 0 for never
+	read      bool  // whether this process has read the tables
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
@@ -54,7 +54,7 @@ func (p *Publisher) Restore() (bool, error) {
 	return true, nil
 }
 
-// Save writes the published snapshot to its file, if it has one.
+// Save writes the published snapshot to the file of p, if p has one.
 func (p *Publisher) Save() error {
 	if p.file == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package snapshot builds the current answers of a world (live or sandbox) after each
-// roll-up, and keeps them in memory.
+// Package snapshot builds the current answers of a world (live or sandbox) after each roll-up (see
+// package rollup), and keeps them in memory.
 package snapshot
 
 import (
@@ -18,13 +18,13 @@ import (
 // Station is a station with the figures of its latest hour.
 type Station struct {
 	air.Station
-	InCity int32 // position in Snapshot.cities, -1 for none
+	InCity int32 // position in Snapshot.Cities, -1 for none
 	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in
 	// Unix seconds. It is 0 if Figures is already of that hour. cityHourAQI is the station's AQI in
 	// that hour; -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
-	part            uint16 // bucket of the tables, see digest
+	part            uint16 // bucket of the station, see rollup.Digest
 	rollup.Figures
 }
 
@@ -48,7 +48,7 @@ type city struct {
 // immutable once published.
 type Snapshot struct {
 	Built       time.Time
-	Kinds       rollup.KindSet // kinds that count by default
+	Kinds       rollup.KindSet // kinds of stations that count by default
 	grid        *places.Grid
 	Index       *places.Index
 	Cities      []city
@@ -56,7 +56,7 @@ type Snapshot struct {
 	ByID        map[string]int32
 	digests     digests
 	newestHours newestHours
-	recent      *gapfill.Recent    // at the newest hour of any city; nil until it is read
+	recent      *gapfill.Recent    // as of the newest hour of any city; nil until it is read
 	Current     []httpapi.Response // by city; a city without figures has no Body
 	details     []atomic.Pointer[detailedAnswer]
 	pins        sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes

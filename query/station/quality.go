@@ -23,8 +23,7 @@ type QualityPage struct {
 
 var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not one that this list has given.")
 
-// list returns the text by which a cursor names the list to which the cursor
-// belongs.
+// list returns the name of this list in its cursors. Other lists reject such a cursor.
 func (q *QualityPage) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.Station, q.From, q.To)
 }

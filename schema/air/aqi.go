@@ -29,7 +29,7 @@ type Record struct {
 	Updated  time.Time     `json:"updated"`
 }
 
-// BulkError stands for a city without a record in a bulk reply.
+// BulkError replaces the record of a city that has none in a bulk reply.
 type BulkError struct {
 	Status string         `json:"status"`
 	City   string         `json:"city"`
@@ -40,8 +40,8 @@ type BulkError struct {
 // (0–500) of each pollutant. Estimated lists pollutants whose concentration was
 // gap-filled, or derived from a published sub-index. Stale is true for a current record
 // older than three hours. Pincode and DistanceKM are present in replies to queries by
-// pin code or position. Kinds is present if the query selects other than the default
-// kinds of stations.
+// pin code or position. Kinds is present if the query names other kinds of stations
+// than the default kinds.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`

@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// QualityCount is how many results of a test for a parameter have the same flag.
+// QualityCount is the number of results with one flag, for one test of one parameter.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`

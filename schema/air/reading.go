@@ -6,7 +6,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind distinguishes concentrations from sub-indices (each for one pollutant).
+// Kind is the kind of a value: a concentration, or a sub-index (the index of one
+// pollutant).
 type Kind uint8
 
 const (
@@ -36,8 +37,8 @@ type Flag uint8
 const (
 	// Plain marks a reading without an anomaly.
 	Plain Flag = iota
-	// Stuck marks a day's value whose minimum, maximum and mean are equal and that has
-	// no hourly values. The sensor is probably stuck.
+	// Stuck marks a day's mean that equals the day's minimum and maximum, if the last
+	// hour has no value. The sensor is probably stuck.
 	Stuck
 	// Clipped marks a value at the end of its sensor's range.
 	Clipped

@@ -55,8 +55,8 @@ func ParseStationKind(text string) (StationKind, bool) {
 }
 
 // ParseCityKinds parses the kinds of stations that count for a city's AQI: reference
-// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. It is
-// only used where no other kind has values.
+// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. City
+// means are used only where no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {
@@ -94,7 +94,8 @@ type Station struct {
 	LastSeen    time.Time
 	// PositionSource is the source of the position; empty if unknown.
 	PositionSource string
-	// ByPosition reports that City and State follow from the position, not the names.
+	// ByPosition is true if City and State were derived from the position, not from
+	// names.
 	ByPosition bool
 	// SameAs is the id of the same physical station in a network of higher priority;
 	// empty for none. A city counts the two as one station.
@@ -167,7 +168,8 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether a text is ASCII. Then [Slug] need not decompose its characters.
+// ascii reports whether s is ASCII. [Slug] does not decompose the characters of such a
+// text.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

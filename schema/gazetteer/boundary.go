@@ -68,9 +68,9 @@ var outlines = sync.OnceValue(func() []*outline {
 	return all
 })
 
-// borders are the squares, with sides of a tenth of a degree, that an outline may
-// cross. Every other square is in one state or in none. The map inner caches the names
-// of these states.
+// borders has the squares, with sides of a tenth of a degree, that an outline may
+// cross. Every other square is entirely in one state, or in none. The map inner caches
+// the state's name for such squares.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none
@@ -102,9 +102,9 @@ var bordersOf = sync.OnceValue(func() *borders {
 	return b
 })
 
-// State returns the state or union territory that contains a position, in the
-// spelling of [schema.CleanState]. For a position outside all states, it is the
-// nearest state within [borderDegrees]. If there is none, ok is false.
+// State returns the state or union territory that contains a position, in the spelling
+// of [schema.CleanState]. For a position outside all states, it returns the nearest
+// state within [borderDegrees]. If there is none, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
 	b, s := bordersOf(), squareOf(at)

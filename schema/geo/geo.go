@@ -14,7 +14,7 @@ func (p Point) Known() bool { return p.Latitude != 0 || p.Longitude != 0 }
 // EarthRadius is the mean radius of the Earth in km (IUGG).
 const EarthRadius = 6371.0088
 
-// Radian is one degree in radians, which converts degrees to radians.
+// Radian is one degree in radians. Degrees are multiplied by it to get radians.
 const Radian = math.Pi / 180
 
 // Distance returns the great-circle distance between two positions in km. It uses

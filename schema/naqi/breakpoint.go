@@ -3,10 +3,10 @@
 // follows the Central Pollution Control Board (CPCB, National Air Quality Index,
 // CUPS/82/2014-15).
 //
-// All arithmetic is in integer millionths of a concentration's unit, and rounds a
-// half up. In floating point, values such as CO 1.13 mg/m³ would be rounded the
-// wrong way. The service computes indices with [Functions], which are the same rule
-// as ClickHouse SQL. The Go functions are the reference, and a test compares both.
+// All arithmetic is in integer millionths of a concentration's unit, and rounds a half
+// up. In floating point, values such as CO 1.13 mg/m³ would be rounded the wrong way.
+// The service computes indices with [Functions], the same rules in ClickHouse SQL. The
+// Go functions are the reference, and a test compares both.
 package naqi
 
 import "vayu/schema/air"

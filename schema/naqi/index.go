@@ -61,8 +61,8 @@ func Inverse(p air.Pollutant, index int) (float64, bool) {
 	return float64((2*m+rise*thousandth)/(2*rise*thousandth)) / 1000, true
 }
 
-// SubIndices has a sub-index (0–500) for each pollutant, or -1 if it is missing.
-// The array index is the [schema.Pollutant].
+// SubIndices has a sub-index (0–500) for each pollutant, or -1 if it is missing. The
+// array index is the [air.Pollutant].
 type SubIndices [air.Pb + 1]int
 
 // None returns SubIndices in which every sub-index is missing.
@@ -74,9 +74,9 @@ func None() SubIndices {
 	return s
 }
 
-// Precedence is the order in which pollutants with equal sub-indices become
-// dominant. CPCB names PM10 before PM2.5 if both are equal. In one capture of
-// CPCB's feed, this is so for two of 191 stations.
+// Precedence is the order in which pollutants with equal sub-indices become dominant.
+// CPCB names PM10 before PM2.5 if both are equal. In one capture of CPCB's feed, two of
+// 191 stations have such equal sub-indices.
 var Precedence = [...]air.Pollutant{
 	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }

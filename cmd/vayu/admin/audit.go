@@ -71,8 +71,8 @@ minute; --since compares the log with a copy of that file.`,
 	return cmd
 }
 
-// checkHeads checks that the audit log still has each head in a file. A head is the hash of an account's last
-// row at the time when the head was copied. It reports whether all heads are in the log.
+// checkHeads checks that the audit log still has each head in a file, and reports whether it has all of them.
+// A head is the hash of an account's last row at the time when the head was copied.
 func checkHeads(ctx context.Context, out io.Writer, st *tool.State, path string, names map[string]string) (valid bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -57,8 +57,8 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures returns what is erased of a closed account, one element for each table. In this order, no row
-// refers to a row that is already deleted.
+// erasures returns the erasures of a closed account's personal data, one for each table. In this order, no
+// row refers to a row that is already deleted.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
@@ -67,7 +67,8 @@ func erasures() []sqlstore.Erasure {
 // activeKeys counts the keys of account $1 that can be used at time $2.
 const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
 
-// matters are queries that count what is open in account $1, such as pending recharges.
+// matters are queries that count the open matters of account $1, such as pending recharges. An account
+// without open matters is closed.
 var matters = [...]struct{ name, query string }{
 	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
 	{"open recharges", `SELECT count(*) FROM recharge WHERE account_id = $1

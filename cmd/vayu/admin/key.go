@@ -67,7 +67,7 @@ service within a second. A missing account is created.`,
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
 	f.BoolVar(&r.quiet, "quiet", false, "print only the key (and, for signed requests, their secret on a second line)")
-	_ = cmd.MarkFlagRequired("mode") // the flag is there
+	_ = cmd.MarkFlagRequired("mode") // fails only if the flag does not exist
 	return cmd
 }
 

@@ -162,7 +162,7 @@ func newWalletCredit() *cobra.Command {
 	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once")
 	f.StringVar(&mode, "mode", "live", "world of the wallet: live, or sandbox (test does too)")
 	for _, needed := range []string{"amount", "note"} {
-		_ = cmd.MarkFlagRequired(needed) // the flag is there
+		_ = cmd.MarkFlagRequired(needed) // fails only if a flag does not exist
 	}
 	return cmd
 }

@@ -18,8 +18,8 @@ import (
 // serviceTimeout limits the request of `vayu doctor` to a running service.
 const serviceTimeout = 5 * time.Second
 
-// checkService reports the readiness of the service at the configured address, and of its sources. If no
-// service runs, that is not a fault, because `vayu doctor` also works without one.
+// checkService reports the readiness of the service at the configured address, and of its sources. It reports
+// no fault if no service runs, because `vayu doctor` also works without one.
 func checkService(ctx context.Context, c settings.Config) []finding {
 	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
@@ -97,7 +97,7 @@ var remedies = map[string]string{
 func sourceFinding(name string, s *status.SourceStatus) finding {
 	ok := s.Outcome == "done" || s.Outcome == ""
 	text := name + ": " + s.Outcome
-	if s.Outcome == "" { // no run since the start, or another instance collects
+	if s.Outcome == "" { // the source has not run since the start, or another instance collects it
 		text = name + ": does not run here"
 	}
 	if s.LastSuccess != "" {

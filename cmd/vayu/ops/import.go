@@ -50,8 +50,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles imports files in order, and then computes hourly and daily values from their readings. If a
-// file cannot be imported, it continues with the next one.
+// importFiles imports files in order, and then computes hourly and daily values from their readings. If one
+// file cannot be imported, importFiles continues with the next one.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	store := loader.New(t.DB.Conn(), schema.Live.Database())
 	importer := runner.NewImporter(store, filepath.Join(t.Data, "import"))

@@ -118,7 +118,7 @@ func localURL(cfg settings.Config) string {
 	}
 	host, port, err := net.SplitHostPort(string(cfg.Listen))
 	if err != nil {
-		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // New returns the error
+		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // devreceiver.New reports the invalid address
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

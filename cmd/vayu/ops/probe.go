@@ -25,8 +25,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// A probe has a time limit, because the default limit of container engines, 30 seconds, is too long for use
-// by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
+// A probe has a shorter time limit than the 30 seconds that container engines allow, which is too long for
+// use by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -139,8 +139,8 @@ func localInternal(c settings.Config) (string, error) {
 	return "http://" + at, nil
 }
 
-// connectAddress returns the address at which a client can connect to a listener. If the listener has all
-// addresses, such as 0.0.0.0, it returns the loopback address.
+// connectAddress returns the address at which a client can connect to a listener. If the listener listens on
+// all addresses, such as 0.0.0.0, that is the loopback address.
 func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -178,7 +178,7 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store. If share is set, a service may use it meanwhile.
+// StateStore returns the configuration of the state store. With share, other processes may use it too.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }

@@ -43,7 +43,7 @@ func (c Config) InternalAddress() (address string, chosen bool) {
 		return c.InternalListen, true
 	}
 	_, text, err := net.SplitHostPort(string(c.Listen))
-	if err != nil { // Validate rejects it
+	if err != nil { // Validate rejects such an address
 		return "", false
 	}
 	port, err := strconv.Atoi(text)

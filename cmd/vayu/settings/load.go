@@ -23,7 +23,7 @@ func Bind(flags *pflag.FlagSet, keys ...string) {
 }
 
 // defaultFile is the configuration file that is read from the working directory. Other users must not be able
-// to write it, because it names programs to load.
+// to write it, because it names a library to load (engine.library).
 const defaultFile = "vayu.yaml"
 
 // Load returns the effective configuration of a command and its logger.

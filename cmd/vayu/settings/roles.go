@@ -31,7 +31,7 @@ func (c Config) Has(some ...string) bool {
 // UsesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
-// checkRoles validates the roles. If this instance lacks a role, other instances must have it. Then
+// checkRoles validates the roles. If this instance lacks a role, other instances must have it. In this case,
 // checkRoles also checks that the instances share the stores.
 func (c Config) checkRoles() (wrong []error) {
 	for _, role := range c.Roles {

@@ -11,7 +11,7 @@ import (
 
 // SourceStatus is the state of a source of readings. It can explain why the newest readings are old.
 type SourceStatus struct {
-	Outcome     string   `json:"outcome,omitempty"`      // of the last run, as in the metric vayu_source_outcome
+	Outcome     string   `json:"outcome,omitempty"`      // outcome of the last run, as in the metric vayu_source_outcome
 	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
 	Breaker     string   `json:"breaker,omitempty"`      // "open" if fetching is paused after too many failures
 	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were rejected since the start

@@ -53,7 +53,7 @@ func AccountNames(q sqlstore.Querier) (map[string]string, error) {
 	return names, err
 }
 
-// ParseWorld returns the world that the value of the flag --mode names.
+// ParseWorld returns the world (live or sandbox) that the value of the flag --mode names.
 func ParseWorld(mode string) (schema.World, error) {
 	switch mode {
 	case "live":

@@ -108,7 +108,7 @@ func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
 	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
 }
 
-// NewRollup creates the roll-up of a world, which computes hourly and daily values from readings.
+// NewRollup creates the roll-up of a world (live or sandbox), which computes hourly and daily values.
 func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.ColumnStore().Storage
 	return airquality.New(airquality.Config{
@@ -117,7 +117,7 @@ func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.
 	})
 }
 
-// Rollup creates the roll-up of a world with the command's database and log.
+// Rollup creates the roll-up of a world (live or sandbox) with the command's database and log.
 func (t *Database) Rollup(w schema.World) (*airquality.Rollup, error) {
 	return NewRollup(t.Config, t.DB, w, t.Log, t.Reg)
 }

@@ -98,7 +98,7 @@ func (st *State) OpenCipher(ctx context.Context) (*encryption.Cipher, error) {
 	if err := box.Claim(ctx, st.DB); err != nil {
 		return nil, err
 	}
-	if err := audit.KeyHeads(ctx, st.DB, time.Now()); err != nil { // logged only, so that key revoke still works
+	if err := audit.KeyHeads(ctx, st.DB, time.Now()); err != nil { // only a warning, so that `vayu key revoke` still works
 		st.Log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
 	return box, nil

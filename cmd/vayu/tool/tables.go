@@ -36,7 +36,7 @@ func Migrate(ctx context.Context, db *columnstore.DB) error {
 	return ApplyStorage(ctx, db)
 }
 
-// ApplyStorage applies the storage and retention settings to both worlds.
+// ApplyStorage applies the storage and retention settings to the databases of both worlds (live and sandbox).
 func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 	for _, world := range Worlds(db) {
 		if err := db.ApplyStorage(ctx, world); err != nil {
@@ -49,7 +49,7 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables returns an error if the tables of a world do not have the version that this program needs.
+// checkTables returns an error if the tables of a world (live or sandbox) lack the needed version.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -37,13 +37,14 @@ type air struct {
 	metrics *runner.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
-	onFirstAnswers func() // called once, at the first answers of the sandbox
+	onFirstAnswers func() // called once, when the sandbox has its first answers
 	once           sync.Once
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir creates the roll-ups of both worlds, and checks the configuration of their sources. The live world
-// has the configured sources, and the sandbox has only the simulator.
+// newAir creates the roll-ups of both worlds (they compute hourly and daily values), and checks the
+// configuration of the sources. The live world has the configured sources, and the sandbox has only the
+// simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
@@ -62,8 +63,8 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	return a, nil
 }
 
-// runner returns a runner that collects readings from new sources. A source never returns a reading twice.
-// The sources of an earlier runner would not return the readings which that runner failed to store.
+// runner returns a runner with new sources. A source never returns a reading twice. The sources of an earlier
+// runner would therefore omit the readings that the earlier runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
 	names := source.Names(schema.Sandbox)
 	if w == schema.Live {

@@ -17,8 +17,8 @@ import (
 // empty if the store already had an account.
 type bootstrapKeys [len(schema.Worlds)]string
 
-// bootstrap creates the first account of an empty store, and a key for each world. It prints the keys,
-// because the store has only their hashes.
+// bootstrap creates the first account of an empty store, and a key for each world (live and sandbox). It
+// prints the keys, because the store has only their hashes.
 func (s *Service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.bootstrapKeys = bootstrapKeys{}

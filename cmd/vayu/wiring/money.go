@@ -96,8 +96,8 @@ func banks(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]ba
 		func(c bank.Connection) string { return c.Name })
 }
 
-// connect opens a connection for each file that a setting lists, and adds that of the sandbox. Names must be
-// unique across worlds (live and sandbox), because the path of a callback has only the name.
+// connect opens a connection for each file that a setting lists, and adds the connection of the sandbox.
+// Names must be unique across worlds (live and sandbox), because the path of a callback has only the name.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
@@ -136,7 +136,6 @@ func (m *money) parts(c settings.Config) []lifecycle.Part {
 	}
 }
 
-// routes returns the endpoints of the services that move money.
 func (m *money) routes() []httpapi.Route {
 	return slices.Concat(m.recharges.Routes(), m.verifications.Routes(), m.batches.Routes(), m.wallets.Routes(), []httpapi.Route{m.callbacks.Route()})
 }

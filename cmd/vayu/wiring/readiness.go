@@ -20,8 +20,9 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyTimeout limits the store checks of a readiness probe. It is half of the proxy's time-out in
-// docs/operations. After that, the proxy would remove instances that can still answer from memory.
+// readyTimeout limits the store checks of a readiness probe to half of the proxy's time-out in
+// docs/operations. If a probe took longer, the proxy would remove instances that can still answer from
+// memory.
 const readyTimeout = 500 * time.Millisecond
 
 // readinessTTL is how long the result of the store checks is reused. Anyone can call the probe without a key,
@@ -35,7 +36,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result. If that is older than readinessTTL, it first calls check again.
+// get returns a copy of the cached result. If the result is older than readinessTTL, get calls check first.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,7 +52,7 @@ func (g *readinessCache) get(check func() map[string]any) map[string]any {
 func (s *Service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		detail := s.readyCache.get(func() map[string]any {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // others may wait for it
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // other probes may wait for the result
 			defer cancel()
 			return s.storesReady(ctx)
 		})
@@ -118,7 +119,7 @@ func (s *Service) checkStores(ctx context.Context) map[string]string {
 	if s.UsesClickHouse() {
 		check("clickhouse", func() string { return storeStatus(s.db.Conn().Ping(ctx), "does not answer") })
 	}
-	check("state", func() string { // the API still answers without it, because keys are cached
+	check("state", func() string { // without the state store, the API still answers, because keys are cached
 		return storeStatus(s.state.Check(ctx), "does not answer, or cannot write")
 	})
 	if s.Has(settings.RoleDispatch) && s.webhooks.log != nil {

@@ -60,12 +60,12 @@ type Service struct {
 	server *http.Server
 	// certificates is nil if the API serves plain HTTP.
 	certificates *server.Certificates
-	trace        *tracing.Tracer // nil when it is off
+	trace        *tracing.Tracer // nil if tracing is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
 	address      string         // URL of the API; empty until it listens
-	readyCache   readinessCache // store checks of the readiness probe
-	draining     atomic.Bool    // a stop was requested, so the service reports that it is not ready
+	readyCache   readinessCache // cached store checks of the readiness probe
+	draining     atomic.Bool    // a stop was requested, so readiness probes fail
 }
 
 // New creates the parts of the service. It starts nothing and opens no listener.
@@ -166,8 +166,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than any answer
-// takes. It is shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. It is longer than any request
+// takes, and shorter than the time after which service managers kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
@@ -192,7 +192,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // parts returns the parts of the service that this instance's roles need, in the order of their start. The
-// listener internal is nil if the instance has no internal listener.
+// parameter internal is nil if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher reports unavailable stores, so it starts before the parts that need a store.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
@@ -230,7 +230,7 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	return parts
 }
 
-// drainContext returns a context that ends later than ctx, by the setting DrainDelay. During the delay,
+// drainContext returns a context that ends later than ctx by the setting drain-delay. During the delay,
 // /readyz reports that the service stops, and requests are still served.
 func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -257,7 +257,6 @@ func (s *Service) closeConnections(h http.Handler) http.Handler {
 	})
 }
 
-// scheme returns the URL scheme of the API.
 func (s *Service) scheme() string {
 	if s.certificates != nil {
 		return "https"
@@ -324,7 +323,6 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 	return <-stopped
 }
 
-// routes returns the endpoints of all services.
 func (s *Service) routes() []httpapi.Route {
 	return slices.Concat(s.query.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -37,7 +37,7 @@ const (
 type watcher struct {
 	service        *Service
 	up             *prometheus.GaugeVec // by store
-	faults         atomic.Int64         // of the last ledger check
+	faults         atomic.Int64         // faults that the last ledger check found
 	verified       atomic.Int64         // time of the last completed ledger check, Unix seconds
 	ledgerFailures *failurelog.Log
 	headFailures   *failurelog.Log
@@ -80,7 +80,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks repeats ledger checks while this instance is the leader. Only its metrics have the results.
+// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. At the end
+// it resets the metrics, so that only the leader reports results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -96,8 +97,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads to a file at intervals until ctx ends. It logs the hash of each copy, so
-// that a later change of the file can be detected.
+// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends. It logs
+// the hash of each copy, so that a later change of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)
@@ -124,7 +125,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks repeats prove until ctx ends. The result of prove is false if a check was not completed.
+// repeatLedgerChecks calls prove, which checks the ledger, at intervals until ctx ends. It calls prove again
+// sooner if prove returns false, because the check was not completed.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

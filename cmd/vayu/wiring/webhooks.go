@@ -30,7 +30,7 @@ import (
 // webhooks has the services that deliver events.
 type webhooks struct {
 	outbox        *outbox.Outbox
-	log           *kafka.Log // nil without Kafka, when the outbox relay calls the dispatcher itself
+	log           *kafka.Log // nil without Kafka; the outbox relay then calls the dispatcher directly
 	subscriptions *subscription.Cache
 	deliveries    *delivery.Service
 	deliveryAPI   deliveryapi.API
@@ -38,8 +38,8 @@ type webhooks struct {
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services that deliver events, except the outbox. The outbox is created earlier,
-// because access control needs it.
+// newWebhooks creates the services that deliver events, except the outbox (table of unpublished events). The
+// outbox is created earlier, because access control needs it.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -60,7 +60,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	w.dispatch, err = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
 		Number: func(ctx context.Context, of schema.Owner, transaction string) (string, error) {
-			return s.money.recharges.ClearNumber(ctx, of, transaction) // created later, but before dispatch runs
+			return s.money.recharges.ClearNumber(ctx, of, transaction) // money is created later, but before the dispatcher runs
 		},
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
@@ -136,7 +136,6 @@ func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 		}})
 }
 
-// routes returns the endpoints for webhooks, deliveries and events.
 func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveryAPI.Routes(), w.outbox.Routes())
 }

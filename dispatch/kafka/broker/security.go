@@ -89,7 +89,7 @@ func (s Settings) Security() (Security, error) {
 		out.Login, err = scram.Mechanism(scram.SHA512, s.Username, s.Password.Reveal())
 	}
 	if err != nil {
-		// Do not wrap the library's error: it may quote the password.
+		// The library's error is not wrapped, because it may quote the password.
 		return Security{}, config.Invalid("password", "the user's name or the password has characters that a login must not have (RFC 4013)")
 	}
 	return out, nil
@@ -125,13 +125,13 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 	return out, nil
 }
 
-// Dial opens a connection to a broker, with TLS if configured. The client's own TLS dial
-// leaks the connection of a failed handshake.
+// Dial opens a connection to a broker, with TLS if configured. The TLS dial of the Kafka client
+// would leak the connection of a failed handshake.
 //
-// The client logs in within ctx but does not watch its deadline, so Dial closes the
-// connection at the deadline. After a login ctx is cancelled, which has no effect.
+// The client does not watch the deadline of ctx during the login, so Dial closes the connection at
+// the deadline. A cancellation of ctx, as after a login, has no effect.
 //
-// The error is a HandshakeError for a failed handshake, and that of net.Dialer otherwise.
+// After a failed handshake the error is a HandshakeError, otherwise the error of net.Dialer.
 func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: DialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
@@ -146,14 +146,14 @@ func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, 
 		named.ServerName = host
 		secured := tls.Client(conn, named)
 		if err := secured.HandshakeContext(ctx); err != nil {
-			_ = conn.Close() // never used
+			_ = conn.Close() // the connection was never used
 			return nil, HandshakeError{address, err}
 		}
 		conn = secured
 	}
 	context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			_ = conn.Close() // not in use yet
+			_ = conn.Close() // the login has not ended
 		}
 	})
 	return conn, nil

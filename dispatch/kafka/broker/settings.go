@@ -37,7 +37,7 @@ var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 var legalGroup = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,255}$`)
 
 const (
-	maxPartitions = 1000      // more than one service can use, and far less than brokers bear
+	maxPartitions = 1000      // more than one service can use, and far fewer than brokers support
 	maxReplicas   = 1<<15 - 1 // limit of the protocol
 )
 

@@ -59,7 +59,7 @@ func (d *Tracker) dial(ctx context.Context, network, address string) (net.Conn, 
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-d.ctx.Done(): // a stop does not wait
+		case <-d.ctx.Done(): // a stop does not wait for the broker
 			return nil, err
 		case <-time.After(redialEvery):
 		}

@@ -1,5 +1,5 @@
-// Package cpcb is the live feed of India's Central Pollution Control Board:
-// some 500 stations, hourly, without a key.
+// Package cpcb fetches the live feed of India's Central Pollution Control Board. The
+// feed has some 500 stations, is hourly and needs no key.
 package cpcb
 
 import (
@@ -28,7 +28,7 @@ func DefaultConfig() Config {
 	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
 }
 
-// New builds the source. name is the source of its readings.
+// New builds the source. name becomes the field Source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	switch {

@@ -1,5 +1,6 @@
-// Package datagov is the mirror of CPCB's feed on India's open data portal,
-// resource 3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69: pages of JSON, with a key.
+// Package datagov fetches the mirror of CPCB's feed on India's open data portal,
+// resource 3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69. The resource has pages of JSON and
+// needs a key.
 package datagov
 
 import (
@@ -38,7 +39,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// New builds the source. name is the source of its readings.
+// New builds the source. name becomes the field Source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	var faults []error

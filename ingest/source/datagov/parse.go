@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is how many consecutive pages without a new record are an error. One
-// is normal, because the order of pages is unstable.
+// stalledPages is how many consecutive pages without a new record are an error. A
+// single such page is normal, because the order of pages is unstable.
 const stalledPages = 3
 
 // key identifies a record.
@@ -21,9 +21,9 @@ type key struct{ station, pollutant, at cpcbformat.Scalar }
 type listing struct {
 	records    []cpcbformat.Record
 	seen       map[key]bool
-	total      int // the portal's total, -1 if not given
-	read       int // records of this pass, including duplicates
-	duplicates int // of the first pass
+	total      int // number of records that the portal states, -1 if it states none
+	read       int // number of records read in this pass, including duplicates
+	duplicates int // number of duplicates in the first pass
 	stalled    int
 	second     bool // this is the second pass
 }
@@ -48,7 +48,7 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 	}
 	if !l.second { // the second pass keeps the total of the first
 		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {
-			l.total = -1 // not given: the listing ends with an empty page
+			l.total = -1 // without a total, an empty page ends the listing
 		}
 	}
 	fresh := 0

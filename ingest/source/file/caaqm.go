@@ -7,7 +7,7 @@ import (
 	"vayu/schema/air"
 )
 
-// stationColumns are the columns of a CAAQM table that identify a row's station.
+// stationColumns are the columns that identify the station of a row in a CAAQM table.
 type stationColumns struct {
 	name, city, state int
 	stations          table.Stations
@@ -54,8 +54,8 @@ func (t *intervalTable) Read(cells [][]byte, b *ingest.Builder) error {
 	return table.Concentrations(t.columns, cells, station, end, minutes, b)
 }
 
-// startTable is a CAAQM table with only the beginning of every interval. A first
-// reading of the table finds the length of the intervals (see [spacings]).
+// startTable is a CAAQM table with only the beginning of every interval. A first pass
+// over the table finds the length of the intervals (see [table.Spacings]).
 type startTable struct {
 	place    stationColumns
 	interval interval

@@ -1,6 +1,6 @@
-// Package file reads saved data: one file, or a watched folder. It detects the
-// format from the content. The file's name only matters if the table does not
-// identify its station or sensor.
+// Package file reads saved data: one file, or a watched folder. It detects the format
+// from the content. The file's name only matters if the table does not identify its
+// station or sensor. CAAQM is CPCB's portal for data of its stations.
 package file
 
 import (
@@ -23,7 +23,7 @@ type Config struct {
 // DefaultConfig returns a configuration without a folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
-// New builds the source. name is the source of its readings.
+// New builds the source. name becomes the field Source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)

@@ -8,8 +8,8 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// reply is the CAAQM portal's reply to its own page, without the fields that are
-// not needed.
+// reply is the JSON that the CAAQM portal sends to its own web page. It has only the
+// fields that are needed here.
 type reply struct {
 	Data struct {
 		Table *struct {
@@ -23,7 +23,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// parseJSON reads a saved reply of the CAAQM portal. Positions are row numbers.
+// parseJSON reads a saved reply of the CAAQM portal. Positions are numbers of rows.
 func parseJSON(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"vayu/schema"
 )
 
-// maxUnzipped is the largest unpacked size of a workbook. The portal's largest
-// known one has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
+// maxUnzipped is the largest unpacked size of a workbook. The largest known workbook of
+// the portal has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an export of the CAAQM portal in Excel. Positions are row
-// numbers, over all sheets. The library panics on some damaged workbooks, for which
+// parseExcel reads an export of the CAAQM portal in Excel. Positions are row numbers,
+// counted across all sheets. The library panics on some damaged workbooks, for which
 // parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 	text, err := in.Text()
@@ -57,8 +57,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet. Its first row has the number n, and it
-// returns the number after the last.
+// readSheet reads the rows of a sheet. n is the number of its first row. The result is
+// the number after that of its last row.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

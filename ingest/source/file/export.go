@@ -24,13 +24,14 @@ import (
 // of the whole period. The list's order is unreliable, and a station without data
 // may lack its block. So only the name above a block identifies its station.
 //
-// In an export of several stations a block without a name is rejected. If the
-// columns repeat without a name and the times go back, a name is missing. That is
-// rejected for one station, too. The portal splits one station's many parameters
-// into several tables with different columns.
+// In an export of several stations a block without a name is rejected. A block without
+// a name may also repeat the columns of the last block and go back in time. Then the
+// name of another station is missing, and even an export of one station is rejected.
+// For one station with many parameters, the portal writes several tables, but their
+// columns differ.
 type export struct {
 	listed            []string // stations of the row "Station"
-	name, city, state string   // of the current block; the name is empty until it is found
+	name, city, state string   // of the current block; name is empty until it is found
 	named             bool     // a name came after the last header
 	doubtful          bool     // the block repeats columns and has no name
 	interval          interval
@@ -95,7 +96,7 @@ func (e *export) check(cells [][]byte) error {
 }
 
 // describe returns the station of the current block. An export of one station has its
-// city and state. An export of several stations has a state only if all are in it.
+// city and state. An export of several stations has a state only if all are in that state.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -116,7 +117,7 @@ func (e *export) title(cells [][]byte) string {
 			continue
 		}
 		if i < 2 && (strings.EqualFold(text, "from date") || strings.EqualFold(text, "to date")) {
-			continue // two rows of headings; the first has the name
+			continue // headings may have two rows, of which the first has the name
 		}
 		if only != "" {
 			return ""
@@ -139,8 +140,8 @@ var remarks = []string{
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark handles a row without readings. It reports false for one that it
-// cannot interpret.
+// skipRemark handles a row without readings. It returns false for a row that it cannot
+// interpret.
 func (e *export) skipRemark(cells [][]byte) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {

@@ -12,8 +12,8 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// File is one file as a source. Another File can resume at the positions of its
-// batches.
+// File is one file as a source. To resume, create another File at the position of a
+// batch.
 type File struct {
 	name   string
 	path   string
@@ -24,9 +24,9 @@ type File struct {
 	read   atomic.Int64
 }
 
-// Open detects a file's format and reads only its head. Readings carry the name as
-// source. The start is an [ingest.Batch.Position], 0 for the whole file; its row is
-// read again. For an unknown format, the error lists the known ones.
+// Open detects a file's format and reads only its head. The readings have name as their
+// source. start is an [ingest.Batch.Position], 0 for the whole file; the row at start
+// is read again. For an unknown format, the error lists the known ones.
 func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)

@@ -26,7 +26,7 @@ type Folder struct {
 	closed map[string]bool // paths that were unreadable in the last fetch
 }
 
-// entry is a file's state, by which a change is recognised.
+// entry is the state of a file. A changed state means a changed file.
 type entry struct {
 	path string
 	info fs.FileInfo
@@ -57,7 +57,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 			return err
 		})
 		if !passed || ctx.Err() != nil {
-			f.closed = nil // the next fetch reports it
+			f.closed = nil // the next fetch reports unreadable paths again
 		}
 		if !passed {
 			return err
@@ -72,7 +72,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file and records it as read, unless it changed meanwhile.
+// file reads one file and records it as read, unless the file changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock)
 	if err == nil {
@@ -88,13 +88,14 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the files to read, oldest first, and drops deleted ones. It skips
-// unreadable paths. faults names those that the last fetch did not report.
+// list returns the files to read, oldest first, and drops deleted files. It skips
+// unreadable paths. faults names the unreadable paths that the last fetch did not
+// report.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return // deleted meanwhile
+			return // the file was deleted meanwhile
 		}
 		closed[path] = true
 		if !f.closed[path] {

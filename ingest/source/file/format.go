@@ -115,7 +115,6 @@ func recognise(file *table.Input) (*format, error) {
 	return nil, table.Refuse("the format is not known; known are %s", strings.Join(names, ", "))
 }
 
-// match returns the first format that matches a head.
 func match(h *head) (*format, bool) {
 	all := formats()
 	for i := range all {

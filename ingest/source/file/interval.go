@@ -7,8 +7,8 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// interval is the columns of a CAAQM table that hold a row's interval. Each end
-// has one cell with date and time, or two cells.
+// interval has the columns of a CAAQM table that hold the beginning and the end of a
+// row's interval. Each of the two is one cell with date and time, or two cells.
 type interval struct {
 	fromDate, fromTime, toDate, toTime int
 
@@ -28,9 +28,9 @@ func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 	return i.from.Parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
-// end returns the end of the row's interval and the length in minutes. It reports
-// false unless the length is between a minute and a day. Longer means describe
-// neither an hour nor a day.
+// end returns the end of the row's interval and the length in minutes. It returns false
+// unless the length is between a minute and a day. A mean over more than a day
+// describes neither an hour nor a day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {

@@ -67,7 +67,6 @@ func plainName(base string) string {
 // Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
 var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:\d{4}_)?site_\d+_(.+?)(?:_(\d+)(min|hrs?|day))?$`)
 
-// year matches the year at the end of a file's name.
 var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 
 // stationNameOf extracts the station's name and the averaging interval from a
@@ -81,7 +80,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	}
 	base = year.ReplaceAllString(base, "")
 	if !strings.ContainsAny(base, " _") {
-		base = strings.ReplaceAll(base, "-", " ") // a slug
+		base = strings.ReplaceAll(base, "-", " ") // the name is a slug
 	}
 	return strings.ReplaceAll(base, "_", " "), 0
 }
@@ -107,7 +106,7 @@ func listedStation(path, base string) (string, error) {
 	}
 	file, station := t.Header.Find("file"), t.Header.Find("station")
 	if file < 0 || station < 0 {
-		return "", nil // a table of another kind
+		return "", nil // the file is another table, not a station list
 	}
 	var found []string
 	err = t.Each(func(_ int64, cells [][]byte, fine bool) error {

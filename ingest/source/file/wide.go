@@ -15,22 +15,22 @@ import (
 // readings taken from the portal's exports (dates, PM25, …). The file's name or a
 // station list gives the station (see [stationOfFile]).
 //
-// A time is the beginning of its interval. CPCB's yearly files begin at 1 January
-// 00:00 and end one interval before the next year (8,760 hours, 35,040 quarters).
-// Programs that extract tables keep From Date. The daily means of a station of 2020
-// confirm it. If times are beginnings, 716 of 1,788 equal the portal's; if they are
-// ends, 219.
+// A time is the beginning of its interval. CPCB's yearly files begin at 1 January 00:00
+// and end one interval before the next year (8,760 hours, 35,040 quarters). Programs
+// that extract tables keep From Date. The daily means of one station in 2020 confirm
+// this. If times are beginnings, 716 of 1,788 means equal the portal's; if times are
+// ends, only 219.
 //
-// Some tables keep To Date instead, which the first and the last time show. The
-// first is one interval after midnight, because a period begins at 00:00. The last
-// is midnight, or the time of the export, where the portal cuts the interval.
+// Some tables keep To Date instead, as their first and last time show. The first is one
+// interval after midnight, because a period begins at 00:00. The last is midnight, or
+// the time of the export, because the portal cuts the last interval there.
 type wide struct {
 	stamp    int
 	columns  []table.Column
 	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
-	period   time.Duration // length of the intervals; before decide, the one in the file's name or 0
+	period   time.Duration // length of the intervals; until decide, the length in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals

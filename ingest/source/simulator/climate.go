@@ -18,7 +18,7 @@ var citiesCSV string
 // city is a line of cities.csv. Its levels are invented; their magnitude follows
 // the annual means in CPCB's bulletins and data.
 type city struct {
-	name, state, label  string // label distinguishes cities of one name
+	name, state, label  string // label distinguishes cities of the same name
 	latitude, longitude float64
 	stations            int
 	climate             climate
@@ -28,8 +28,8 @@ type city struct {
 
 // climate is the seasonal course of a region's air quality.
 type climate struct {
-	particles [12]float64 // monthly factors, January first, mean about 1
-	coarse    float64     // PM10 per PM2.5
+	particles [12]float64 // factor of each month, January first, mean about 1
+	coarse    float64     // ratio of PM10 to PM2.5
 	ozone     float64     // annual mean, µg/m³
 	ammonia   float64     // annual mean, µg/m³
 }
@@ -118,13 +118,13 @@ func season(c climate, p air.Pollutant, year float64) float64 {
 	case air.PM25, air.PM10:
 		return factor
 	case air.O3:
-		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // mid-May
+		return 1 + 0.35*math.Cos((year-4.5)/12*2*math.Pi) // maximum in mid-May
 	}
 	return 1 + (factor-1)*0.4
 }
 
-// weather returns the city's factor of the day, between 0.65 and 1.35,
-// interpolated smoothly between days.
+// weather returns the factor by which the day's weather changes the city's levels. It
+// is between 0.65 and 1.35, and interpolated smoothly between days.
 func (c *city) weather(h *hour) float64 {
 	of := func(day int64) float64 { return 0.65 + 0.7*unit(mix(c.seed^uint64(day)*0x9e3779b97f4a7c15)) }
 	part := float64(h.of) / 24

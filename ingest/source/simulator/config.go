@@ -18,7 +18,7 @@ type Config struct{}
 // DefaultConfig returns the only configuration.
 func DefaultConfig() Config { return Config{} }
 
-// New builds the source. name is the source of its readings.
+// New builds the source. name becomes the field Source of its readings.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

@@ -42,11 +42,11 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 type hour struct {
 	end     time.Time
 	number  int64   // hours since 1970 in Indian time
-	day     int64   // days since 1970
-	of      int     // hour of the day at its beginning, 0-23
-	year    float64 // time of year in months, 0-12
+	day     int64   // days since 1970 in Indian time
+	of      int     // hour of the day at the beginning, 0-23
+	year    float64 // months since the beginning of the year, 0-12
 	weekend bool
-	smoke   float64 // factor of fireworks on particles
+	smoke   float64 // factor by which fireworks increase particles
 }
 
 func hoursFrom(first, to time.Time) []hour {
@@ -88,17 +88,17 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 	return nil
 }
 
-// addCurve adds a pollutant at a station: the city's curve, the station's own
-// level, some noise and a few missing hours.
+// addCurve adds the readings of a pollutant at a station: the city's curve, the
+// station's own level, some noise and a few missing hours.
 func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
-	level := 0.75 + 0.5*unit(seed) // lower in a park, higher at a crossing
-	scale := 10.0                  // one decimal, as instruments report; two for CO
+	level := 0.75 + 0.5*unit(seed) // a station may be in a park (lower) or at a crossing (higher)
+	scale := 10.0                  // one decimal, as instruments report; CO has two
 	if p == air.CO {
 		scale = 100
 	}
 	for i := range hours {
 		h := mix(seed ^ uint64(hours[i].number)*0x9e3779b97f4a7c15)
-		if down[i] || h%97 == 0 { // one hour in 97: calibration
+		if down[i] || h%97 == 0 { // calibration takes one hour in 97
 			continue
 		}
 		noise := 0.9 + 0.2*unit(h)

@@ -36,8 +36,8 @@ type Reply struct {
 	Body   map[string]any // the decoded text, if it is JSON
 }
 
-// Do sends a request, with a JSON body unless it is empty. header holds names and values in turn. With an empty
-// key, the request has no Authorization header.
+// Do sends a request. A body that is not empty is sent as JSON. header holds names and values in turn. With
+// an empty key, the request has no Authorization header.
 func (d Client) Do(key, method, path, body string, header ...string) Reply {
 	d.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)

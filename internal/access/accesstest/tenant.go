@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Plans are the plans of accounts in tests: one without a limit of calls, and the plan that settings must have.
+// Plans are the plans of accounts in tests. One has no limit of calls; "free" must be in all settings.
 var Plans = map[string]int64{"unlimited": 0, "free": 1000}
 
 // Cipher returns a cipher with the same key in every test.
@@ -45,7 +45,7 @@ type Tenant struct {
 	Keys [len(schema.Worlds)]string
 }
 
-// In returns the tenant as the owner of data in a world.
+// In returns the tenant as the owner of data in a world (live or sandbox).
 func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a.ID, World: w} }
 
 // AddTenant creates an account and its keys.

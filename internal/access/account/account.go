@@ -21,8 +21,8 @@ type Record struct {
 	Name      string
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
-	// NameTolerance is the least score, 0 to 100, of a passing name in verifications that set none.
-	// If it is not valid, the service's default applies.
+	// NameTolerance is the least score, 0 to 100, with which a name passes a verification that sets no
+	// tolerance. If it is not valid, the service's default applies.
 	NameTolerance sql.NullInt64
 	CreatedAt     time.Time
 }
@@ -86,8 +86,8 @@ func scanRecord(row sqlstore.Scanner) (Record, error) {
 	return h, err
 }
 
-// ByName returns the account with a name. If there is none, the error is a *schema.Problem
-// with not_found.
+// ByName returns the account with a name. If there is none, the error is a *schema.Problem with the code
+// not_found.
 func ByName(q sqlstore.Querier, name string) (Record, error) {
 	return oneRecord(q.QueryRow(selectAccount+" WHERE name = $1", name))
 }
@@ -134,7 +134,7 @@ func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Record, audit.Entr
 	return set(tx, id, "allow_list", JoinNetworks(networks), "account.allow_list", map[string]any{"allow_list": NetworkTexts(networks)})
 }
 
-// strictest is the score of identical names.
+// strictest is the largest name tolerance. Only identical names have this score.
 const strictest = 100
 
 // SetNameTolerance sets the least score, from 0 to 100, with which a name passes bank verification. A NULL

@@ -95,16 +95,16 @@ type newKey struct {
 	Spec
 	scopes   string
 	networks string
-	from     string // id of the rotated key
+	from     string // id of the key that this one replaces in a rotation
 	revision int64
 }
 
-// countActive counts the active keys of an account in a world. Each part can use the index api_key_active.
+// countActive counts active keys in a world (live or sandbox). Both SELECTs can use the index api_key_active.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
-// room returns an error if the account has its largest number of active keys. The caller has called raise,
-// which serializes changes of keys, so the count is exact.
+// room returns an error if the account has its largest number of active keys. The caller has called
+// account.Raise, which serializes changes of keys, so the count is exact.
 func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
 		return nil
@@ -221,7 +221,7 @@ func isKeyID(text string) bool {
 // ByID returns a key of any account. If there is none, the error is a *schema.Problem with
 // not_found.
 func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
-	if !isKeyID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
+	if !isKeyID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return Record{}, ErrNotFound
 	}
 	k, err := scanRecord(now)(q.QueryRow(selectRecord+" WHERE k.id = $1", id))
@@ -234,8 +234,8 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	return k, nil
 }
 
-// List returns at most limit keys of an account's world, newest first, starting after the key
-// with id after; "" starts at the newest.
+// List returns at most limit keys of an account's world (live or sandbox), newest first. It starts after the
+// key with id after, or at the newest for "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,

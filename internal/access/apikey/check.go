@@ -32,7 +32,7 @@ func checkName(f *schema.RequestErrors, field, name string) {
 	}
 }
 
-// defaultScopes are the scopes of a key that requests none.
+// defaultScopes are the scopes of a key whose request names none.
 func defaultScopes() []schema.Scope {
 	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.KeysManage })
 }

@@ -11,8 +11,8 @@ import (
 // A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns the requested specification, with the limits of k where the request sets none. It does not
-// reduce the default scopes to those of k. If k lacks one, covers returns an error.
+// Inherited returns the requested specification, with the limits of k where the request sets none. It does
+// not reduce the default scopes to those of k. If k lacks one of them, [Record.Covers] returns an error.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList

@@ -28,8 +28,8 @@ const (
 	sandboxPrefix = "sk_test_"
 )
 
-// Mint returns a new random key of a world. It is "sk_live_" or "sk_test_", 24 random bytes in base62, and
-// their CRC-32 with the prefix in 6 characters. Secret scanners use the checksum to recognize keys.
+// Mint returns a new random key of a world: the prefix "sk_live_" or "sk_test_", 24 random bytes in base62,
+// and the CRC-32 of both in 6 characters. Secret scanners use the checksum to recognize keys.
 func Mint(world schema.World) string {
 	var secret [24]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the program instead
@@ -60,8 +60,8 @@ var base62Value = func() (values [256]int8) {
 	return values
 }()
 
-// WellFormed reports whether a text has the form and the checksum of a key, and its world. It costs
-// less than a hash, and rejects mistyped and guessed keys.
+// WellFormed reports whether a text has the form and the checksum of a key, and its world (live or sandbox).
+// It costs less than a hash, and rejects mistyped and guessed keys.
 func WellFormed(key string) (schema.World, bool) {
 	if len(key) != keyWidth {
 		return 0, false

@@ -29,7 +29,7 @@ type Head struct {
 	At      time.Time `json:"at"`   // when it was copied
 }
 
-// chainKey identifies the audit chain of an account in a world.
+// chainKey identifies the audit chain of an account in a world (live or sandbox).
 type chainKey struct{ account, world string }
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
@@ -85,8 +85,8 @@ func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (hea
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
-// appendFile appends lines to a file. If an interrupted write left half a line, it starts a new one. After an
-// error it removes what it has written.
+// appendFile appends lines to a file. If an interrupted write left an incomplete line, appendFile starts a
+// new line. After an error it removes what it has written.
 func appendFile(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -142,8 +142,8 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 }
 
 // Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the
-// copied hash. [Verify] proves that the rows form a chain. Only Check of all copied heads proves that no
-// row was replaced: the newest copy may be of a forged chain.
+// copied hash. [Verify] proves only that the rows form a chain, which may be forged. The newest copied head
+// may be of a forged chain too, so only Check of all copied heads proves that no row was replaced.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)

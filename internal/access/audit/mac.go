@@ -22,8 +22,8 @@ const (
 	// keyedName names a row of table setting: the time from which heads of audit chains have a MAC. The value
 	// is microseconds since 1970, a dot, and a MAC of the number.
 	keyedName = "audit_heads_keyed"
-	// keyedGrace is the period after that time in which heads without a MAC are accepted and get one. During an
-	// upgrade, instances of an earlier version still write heads without a MAC.
+	// keyedGrace is the period after the recorded time in which heads without a MAC are accepted and get one.
+	// During an upgrade, instances of an earlier version still write heads without a MAC.
 	keyedGrace = 7 * 24 * time.Hour
 )
 
@@ -33,8 +33,8 @@ type digester interface {
 	Digest(purpose string, data ...[]byte) []byte
 }
 
-// headMAC returns a row number and the MAC of that row, the last of its chain. It is nil in a process without
-// the key.
+// headMAC returns the number of a chain's last row, followed by the MAC of that row. It returns nil in a
+// process without the key.
 func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	number := binary.BigEndian.AppendUint64(nil, uint64(seq))
 	mac := of.Digest(headPurpose, []byte(chain.account), []byte(chain.world), number, hash)
@@ -52,11 +52,11 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC returns the MAC of the head that names row seq with the given hash. The previous row has the hash
-// before, and the previous head has the MAC old.
+// nextMAC returns the MAC of a new head, which names row seq with the given hash. before is the hash of the
+// previous row, and old is the MAC of the previous head.
 //
-// An invalid MAC is kept, so that [Verify] finds it however many rows follow. A process without the key
-// also keeps the MAC. The next row that is written with the key gets a MAC that covers all rows.
+// An invalid MAC is kept, so that [Verify] detects it even after more rows. A process without the key also
+// keeps the MAC. The next row that is written with the key gets a MAC that covers all rows.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {
 		return headMAC(tx, chain, seq, hash), nil
@@ -65,7 +65,7 @@ func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byt
 	if last < 1 || last >= seq {
 		return old, nil
 	}
-	if last < seq-1 { // the rows after it were written without the key
+	if last < seq-1 { // the rows after row last were written without the key
 		err := tx.QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", chain.account, chain.world, last).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return old, nil
@@ -114,7 +114,7 @@ func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 
 var errKeyedRemoved = fmt.Errorf("heads of the audit log have a MAC, and the setting %s, which records since when, was removed", keyedName)
 
-// keyAll adds a MAC to every head that has none.
+// keyAll adds a MAC to every head (last row of a chain) that has none.
 func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	type head struct {
 		chainKey

@@ -55,7 +55,7 @@ type statement struct {
 	args []any
 }
 
-// and adds a condition, in which each ? is the next value.
+// and adds a condition to the WHERE clause. Each ? in it stands for the next value.
 func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(" AND ")
 	for _, value := range values {

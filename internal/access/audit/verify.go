@@ -42,9 +42,9 @@ type Report struct {
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
 // previous row. Table audit_head names the last row, the head. An account with keys has a chain.
 //
-// In a process with the store's key, the head also has a valid MAC. Write access to the store
-// without the key does not suffice to cut rows off and reset the head. A MAC that was copied while
-// an earlier row was the last remains valid. Only a hash kept outside the store detects that.
+// In a process with the store's key, Verify also checks the MAC of the head. Write access to the store
+// without the key therefore does not suffice to cut rows off and reset the head. An old head with its own MAC
+// remains valid. Only a hash kept outside the store reveals that the old head was put back.
 func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Report)) error {
 	return verifyPages(ctx, db, account, verifyPage, report)
 }
@@ -93,7 +93,7 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head has a MAC although the setting that records MACs is missing.
+// anyKeyed fails if a head (last row) has a MAC although the setting that records MACs is missing.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
@@ -171,7 +171,7 @@ func (c *chain) verify(view sqlstore.View) error {
 	return nil
 }
 
-// headless verifies a chain without a head: it must have no rows.
+// headless verifies a chain without a row in table audit_head: the chain must be empty.
 func (c *chain) headless(view sqlstore.View) error {
 	var first sql.NullInt64
 	err := view.QueryRow(`SELECT MIN(a.seq) FROM audit a WHERE a.account_id = $1 AND a.mode = $2

@@ -61,7 +61,7 @@ func (a *Account) monthAt(now time.Time) *month {
 	return m
 }
 
-// dayAt returns the account's usage of the day at now in a world.
+// dayAt returns the account's usage of the day at now in a world (live or sandbox).
 func (a *Account) dayAt(world schema.World, now time.Time) *day {
 	d := a.today[world].Load()
 	if d != nil && now.Unix() < d.ends {

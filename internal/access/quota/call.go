@@ -41,8 +41,8 @@ func (c *Call) Admit(exempt bool) bool {
 	return true
 }
 
-// Reserve raises the reservation to n calls, if Admit reserved one. If the quota does not suffice, the reservation
-// stays as it is. left is then the number of calls that are left to this call.
+// Reserve raises the reservation to n calls, if Admit reserved one. If the quota does not suffice, the
+// reservation stays as it is. left is then the largest n that Reserve could accept.
 func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	if c.reserved == 0 || n <= c.reserved {
 		return 0, true
@@ -55,7 +55,8 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
-// End counts the call, as counted calls of the quota if any were reserved. It releases the reservation.
+// End counts the call and releases its reservation. The parameter counted is the number of calls that the call
+// uses up of the quota. It has no effect if Admit reserved none.
 func (c *Call) End(failed bool, counted int64) {
 	if c.reserved == 0 {
 		counted = 0

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// day is the usage of an account on one day (UTC) in one world.
+// day is the usage of an account on one day (UTC) in one world (live or sandbox).
 type day struct {
 	account *Account
 	world   schema.World
@@ -27,10 +27,10 @@ type day struct {
 // bounded.
 type operation struct{ method, path string }
 
-// String returns the name of an operation in usage_day.
+// String returns the name of an operation in table usage_day.
 func (o operation) String() string { return o.method + " " + o.path }
 
-// counter counts the calls of one operation on one day. written is the part that is stored.
+// counter counts the calls of one operation on one day. The part in written is in the store.
 type counter struct {
 	now, written sums
 }
@@ -116,7 +116,7 @@ func (l *Counters) pending(keep func(*day) bool) []*day {
 	}
 	if l.batch != nil {
 		for _, d := range l.batch.days {
-			if !d.dirty.Load() && keep(d) { // else it is in l.days too
+			if !d.dirty.Load() && keep(d) { // a dirty day is already in l.days
 				days = append(days, d)
 			}
 		}

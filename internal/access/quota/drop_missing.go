@@ -12,10 +12,10 @@ var (
 	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropMissing removes the usage of deleted accounts and keys from a batch. Rows are missing after a manual
-// DELETE, or after a restore of an older store. One of them would make every flush fail, for all accounts.
-// dropMissing reports whether it removed any; otherwise the flush failed for another reason. The caller holds
-// l.flushing.
+// dropMissing removes the usage of deleted accounts and keys from a batch. Their rows are missing after a
+// manual DELETE, or after a restore of an older store. One missing row would make every flush fail, for all
+// accounts. dropMissing reports whether it removed any usage; otherwise the flush failed for another reason.
+// The caller holds l.flushing.
 func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
 	for i, d := range b.days {
@@ -33,7 +33,7 @@ func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	if err != nil {
 		return false
 	}
-	// Clones: other goroutines read the days of a batch.
+	// The slices are cloned, because other goroutines read the days of a batch.
 	days := slices.DeleteFunc(slices.Clone(b.days), func(d *day) bool { return !hasAccount[d.account.id] })
 	uses := slices.DeleteFunc(slices.Clone(b.keys), func(k keyRow) bool { return !hasKey[k.key.key] })
 	dropped := len(b.days) - len(days) + len(b.keys) - len(uses)

@@ -119,7 +119,7 @@ func (b *batch) build() {
 	b.sort()
 }
 
-// addDay adds the rows of a day and returns the number of calls they count.
+// addDay adds the rows of a day. It returns how many of their calls count towards the quota.
 func (b *batch) addDay(d *day) (counted int64) {
 	for o, c := range *d.counters.Load() {
 		l := usageRow{

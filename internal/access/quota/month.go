@@ -23,8 +23,8 @@ type month struct {
 	stored int64
 }
 
-// reserve reserves n calls of a limit; limit 0 is no limit. If fewer than n calls are left, it reserves none.
-// left is the number of calls that are left.
+// reserve reserves n calls of the quota, which is limit; 0 means no limit. If fewer than n calls are left, it
+// reserves none. left is the number of calls that are left.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit == 0 {
 		m.allocated.Add(n)

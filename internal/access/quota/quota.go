@@ -33,8 +33,8 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Events appends events for an account's webhooks to the outbox. It does so in the transaction of the change
-// that the event reports.
+// Events appends events for an account's webhooks to the outbox (table of unpublished events). It does so in
+// the transaction of the change that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
@@ -47,7 +47,7 @@ type Counters struct {
 	Config
 
 	metrics *metrics
-	warned  sync.Map // plans without a limit that are already logged
+	warned  sync.Map // plans that are not configured and already logged
 
 	mu        sync.Mutex // guards the fields below
 	accounts  map[string]*Account
@@ -59,7 +59,7 @@ type Counters struct {
 
 	// flushing is held from reading or writing totals in the store until they are merged into memory.
 	flushing sync.Mutex
-	period   string // of the last reading of totals
+	period   string // month of the last reading of totals
 	readAt   time.Time
 }
 

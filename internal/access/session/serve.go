@@ -27,8 +27,8 @@ const Path = "/v1/sessions"
 type Endpoints struct {
 	DB  *sqlstore.DB
 	Now func() time.Time
-	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of keys
-	// wait meanwhile. caller is the current row of the calling key.
+	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of
+	// keys wait until it ends. caller is the current row of the calling key.
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 
@@ -57,7 +57,7 @@ func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
 	var cookie *http.Cookie
-	// Change excludes changes of keys. Otherwise the session could outlive its key.
+	// Change excludes concurrent changes of keys. Otherwise the session could outlive its key.
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		now := e.Now()
 		token, hash := mintToken()
@@ -141,7 +141,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if !named {
 		id = c.Session
 	}
-	if !isID(id) { //  PostgreSQL rejects some texts, such as one with a zero byte
+	if !isID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return httpapi.Response{}, errNotFound
 	}
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {

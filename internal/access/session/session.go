@@ -30,7 +30,7 @@ const (
 	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with
 	// several browsers each. A program that signs in for each call cannot fill the table.
 	mostPerKey = 100
-	// agentLongest is twice the usual length of a User-Agent.
+	// agentLongest limits a stored User-Agent to twice its usual length.
 	agentLongest = 250
 
 	idPrefix   = "ses_"

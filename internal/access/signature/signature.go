@@ -47,7 +47,8 @@ const (
 	// dotted signs the text t.METHOD.path?query.body. It covers no headers, and dots in its parts make it
 	// ambiguous. Clients of version 0.1.0 send it.
 	dotted scheme = "v1"
-	// lined signs the lines of [Signed.text]. An attacker cannot turn it into dotted without the secret.
+	// lined signs the lines of [Signed.text]. An attacker without the secret cannot turn such a signature
+	// into one of scheme v1.
 	lined scheme = "v2"
 )
 

@@ -46,7 +46,7 @@ func refusalFaults(method string, resp *http.Response, body []byte) []string {
 		return []string{err.Error()}
 	}
 	status := resp.StatusCode
-	if status == http.StatusRequestTimeout { // the contract describes it like status 400
+	if status == http.StatusRequestTimeout { // the contract describes 408 like 400
 		status = http.StatusBadRequest
 	}
 	want := d.refusals[strconv.Itoa(status)]
@@ -159,7 +159,7 @@ func (r *reply) checkHeaders(got http.Header) []string {
 		switch {
 		case h == nil && !slices.Contains(plainHeaders, name):
 			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
-		case len(values) != 1 && name != "Vary": // promhttp writes its list in two lines; no other handler needs to
+		case len(values) != 1 && name != "Vary": // Vary is a list, which promhttp writes in two lines
 			found = append(found, fmt.Sprintf("the header %s is there %d times", name, len(values)))
 		case h != nil:
 			if err := h.compiled.Validate(h.value(values[0])); err != nil {
@@ -203,7 +203,7 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 	switch name {
 	case "application/json":
 		return checkJSON(want.compiled, plain)
-	case "application/x-ndjson": // the schema describes a line
+	case "application/x-ndjson": // the schema describes one line of the body
 		var found []string
 		for line := range bytes.Lines(plain) {
 			found = append(found, checkJSON(want.compiled, line)...)

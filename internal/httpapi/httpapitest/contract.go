@@ -27,7 +27,7 @@ type document struct {
 	// refusals has the error replies that any request can get, by status. Requests with a path outside the
 	// contract get them too.
 	refusals map[string]*reply
-	router   *mux.Router // to path templates
+	router   *mux.Router // finds the path template of a path
 }
 
 // reference is a $ref to a component, in place of a description; empty for none.
@@ -138,7 +138,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	d := &document{operations: map[string]map[string]*operation{}, refusals: c.components.Responses, router: mux.NewRouter().SkipClean(true)}
 	for template, members := range all.Paths {
 		d.operations[template] = map[string]*operation{}
-		delete(members, "parameters") // of the path
+		delete(members, "parameters") // these apply to all operations of the path
 		for name, member := range members {
 			o := new(operation)
 			if err := json.Unmarshal(member, o); err != nil {

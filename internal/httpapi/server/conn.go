@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net.Conn
 	head    *HeaderBlock // header lines for the next reply; nil for none
-	matched int          // bytes of lengthName that the last read bytes match; only for the reading goroutine
+	matched int          // how much of lengthName the last read bytes match; only for the reading goroutine
 	length  atomic.Bool  // whether a Content-Length was read
 }
 
@@ -85,15 +85,15 @@ func closeWrite(c net.Conn) error {
 
 // Begin returns the block of header lines for the next reply. The router calls it when it starts a request.
 func (c *conn) Begin() *HeaderBlock {
-	if c.head == nil { // else the last request of the connection got no reply
+	if c.head == nil { // else the previous request of the connection got no reply
 		c.head = headerBlocks.Get().(*HeaderBlock)
 	}
 	c.head.lines = c.head.lines[:0]
 	return c.head
 }
 
-// Write sends p, with the router's header lines after a status line. A status line can only be at the start of
-// p, because net/http flushes its buffer after each reply. Write implements net.Conn.
+// Write sends p. If p starts with a status line, Write inserts the router's header lines after that line.
+// Later in p there is none, because net/http flushes its buffer after each reply. Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {

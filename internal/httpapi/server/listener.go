@@ -83,8 +83,8 @@ func (l *tlsListener) Close() error {
 	return l.Listener.Close()
 }
 
-// accept runs until the listener is closed. It passes every error to Accept: net/http backs off
-// when file descriptors run out.
+// accept runs until the listener is closed. It passes every error to Accept, because net/http pauses when
+// file descriptors run out.
 func (l *tlsListener) accept() {
 	for {
 		c, err := l.Listener.Accept()
@@ -129,7 +129,7 @@ func (l *tlsListener) handshake(c net.Conn) {
 		return
 	}
 	switch secure.ConnectionState().NegotiatedProtocol {
-	case "h2": // net/http takes over a *tls.Conn
+	case "h2": // HTTP/2 of net/http requires a *tls.Conn
 		l.hand(accepted{Conn: secure})
 	case "", "http/1.1":
 		l.hand(accepted{Conn: secureConn{&conn{Conn: secure}, secure}})

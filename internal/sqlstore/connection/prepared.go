@@ -20,7 +20,7 @@ type Prepared struct {
 	reading map[string]bool
 }
 
-// NewPrepared takes ownership of conn.
+// NewPrepared returns a Prepared that owns conn.
 func NewPrepared(conn *sql.Conn) *Prepared {
 	return &Prepared{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
@@ -83,7 +83,7 @@ func (s *Prepared) Close() {
 
 // Discard closes the statements and the connection, which its pool then drops.
 func (s *Prepared) Discard() {
-	s.forget() // before the connection: SQLite's statements belong to it
+	s.forget() // first, because SQLite's statements belong to the connection
 	Discard(s.conn)
 }
 

@@ -24,8 +24,8 @@ const (
 // Manifest describes the content of a dump.
 type Manifest struct {
 	Format  string    `json:"format"`
-	Version int64     `json:"version"` // of the tables: the number of the newest migration
-	Engine  string    `json:"engine"`  // source engine; a dump can be loaded into both
+	Version int64     `json:"version"` // version of the tables: the number of the newest migration
+	Engine  string    `json:"engine"`  // engine of the dumped store; both engines can load the dump
 	Made    time.Time `json:"made"`    // UTC
 	Tables  []Table   `json:"tables"`  // in the order in which they can be filled
 }
@@ -35,7 +35,7 @@ type Table struct {
 	Name   string `json:"name"`
 	File   string `json:"file"`
 	Rows   int64  `json:"rows"`
-	SHA256 string `json:"sha256"` // of the file, hexadecimal
+	SHA256 string `json:"sha256"` // checksum of the file, hexadecimal
 }
 
 // Rows returns the number of rows of the dump.

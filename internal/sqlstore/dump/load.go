@@ -27,7 +27,8 @@ const (
 	loadTimeout = 6 * time.Hour
 )
 
-// ReadManifest reads the manifest of the dump in dir. It fails if there is none: the dump is incomplete.
+// ReadManifest reads the manifest of the dump in dir. It fails if there is none, because the dump is then
+// incomplete.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	if err := backupfile.ReadManifest(dir, &m); err != nil {
@@ -115,7 +116,7 @@ func fill(ctx context.Context, tx *sqlstore.Tx, all []table, m Manifest, dir str
 	if n > 0 {
 		return notEmptyError(n)
 	}
-	for _, t := range slices.Backward(all) { // the dump includes rows that the migrations insert
+	for _, t := range slices.Backward(all) { // the migrations have inserted rows that the dump has, too
 		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
 			return err
 		}

@@ -6,14 +6,14 @@ import "fmt"
 // mg/m³ for CO, ppb for NOx).
 type limit struct {
 	parameter string
-	// Instruments measure from least to full. A value outside this range is
-	// suspect.
+	// least and full are the ends of the instruments' range. A value outside this
+	// range is suspect.
 	least, full float64
-	// A value above most or below floor is impossible, so it fails.
+	// floor and most are the ends of the possible range. A value outside it fails.
 	floor, most float64
-	// spike is how much a spike is at least above or below both readings beside it.
-	// This distance must also exceed the difference between the readings beside it,
-	// and half of the larger one.
+	// spike is the minimum difference between a spike and each of the two readings
+	// beside it. The difference must also exceed the difference between these two
+	// readings, and half of the larger one.
 	spike float64
 	// jump is the smallest difference of two successive readings that is suspect.
 	// In addition, one reading must be more than twice the other.
@@ -58,14 +58,15 @@ var limits = [...]limit{
 
 // Thresholds that are the same for all parameters.
 const (
-	// gapMinutes is the minimum length of a gap between two readings, in addition
-	// to the averaging interval. One whole hour is missing.
+	// Two readings have a gap between them if they are apart by their averaging
+	// interval plus gapMinutes or more: one whole hour is missing.
 	gapMinutes = 60
 	// spikeMinutes is the maximum length of a spike. It is the length of one hourly
 	// value, even if a source repeats that value every 15 minutes.
 	spikeMinutes = 60
-	// nextMinutes is how far the second reading before or after a reading may be:
-	// two hourly readings. These readings show how much values vary at the station.
+	// nextMinutes is the maximum time between a reading and the second reading
+	// before or after it: two hourly readings. The second readings show how much
+	// values vary at the station.
 	nextMinutes = 120
 	// flatMinutes is the minimum length of a flat line. Of 3 million readings of 15
 	// CAAQM stations in 2020, 0.3 % belong to a value that is repeated for four
@@ -94,8 +95,8 @@ const (
 	// physical station in two networks. Such stations are no independent
 	// measurements.
 	sameMetres = 50
-	// minNeighbours is the minimum number of neighbours for a comparison. With only
-	// two, one bad neighbour would determine the result.
+	// minNeighbours is the minimum number of neighbours for a comparison. If there
+	// were two, one bad neighbour would determine the result.
 	minNeighbours = 3
 	// nearFactor is the minimum factor between the hourly mean of a suspect station
 	// and the closest mean of its neighbours. PM at stations of one city rarely
@@ -120,7 +121,7 @@ const (
 	noxShare = 0.7
 )
 
-// How many µg/m³ one ppb of NO or NO2 is: the molar mass divided by the molar
+// Factors from ppb of NO or NO2 to µg/m³: the molar mass divided by the molar
 // volume. The molar volume is 24.45 l/mol at 25 °C and 22.41 l/mol at 0 °C.
 const (
 	noPerPPB      = 30.01 / 24.45
@@ -129,10 +130,10 @@ const (
 	no2PerPPBCold = 46.01 / 22.41
 )
 
-// nearFloor is, by parameter, how far the mean of a suspect station must be from
-// the median mean of its neighbours. nearFactor applies too. Only parameters that
-// spread over a whole city are compared. NO2, SO2 and CO differ from street to
-// street.
+// nearFloor is, by parameter, the minimum difference between the mean of a suspect
+// station and the median mean of its neighbours. nearFactor applies too. Only
+// parameters that spread over a whole city are compared. NO2, SO2 and CO differ
+// from street to street.
 var nearFloor = map[string]float64{"pm25": 100, "pm10": 200}
 
 // number returns a threshold as an SQL expression of type Float64.

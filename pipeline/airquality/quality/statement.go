@@ -23,9 +23,9 @@ type statement struct {
 	short string
 }
 
-// shortSpan is the longest time span for which the variant short is used. It adds
-// each reading to the sums of all hours for which the reading counts. For longer
-// spans, window functions are faster.
+// shortSpan is the longest time span for which the variant short is used. The
+// variant adds each reading to the sums of all hours for which the reading counts.
+// For longer spans, the window functions of the normal text are faster.
 const shortSpan = 2 * time.Hour
 
 // statements are the SQL statements of a Tester for one database. Their order
@@ -64,18 +64,17 @@ const (
 	maxPerCell  = 64
 )
 
-// Time spans, in seconds, for tests of runs. A run is a series of equal consecutive
-// values. A reading changes results that are up to 4 hours away, which is the
-// length of a flat line. Two hourly readings with the longest gap between them are
-// closer together. To find all runs of the readings in this span, the tests read 7
-// more hours on each side.
+// Time spans, in seconds, for tests of runs, which are series of equal consecutive
+// values. A reading changes results that are up to backSeconds away: the length of
+// a flat line. Spikes and gaps are shorter. To find all runs of the readings in
+// this span, the tests also read the 7 hours before and after it.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are the ClickHouse settings of every INSERT. They are explained in
-// package airquality.
+// insertSettings are the ClickHouse settings of every INSERT. Package airquality
+// uses the same ones, and explains them.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
@@ -125,8 +124,8 @@ func hourOf(at string) string {
 }
 
 // dayStart returns an SQL expression for the start of an Indian day
-// ([schema.DayOf]). It is the day of an interval that ends at at, plus a number of
-// days.
+// ([schema.DayOf]): the day of an averaging interval, plus a number of days. at is
+// SQL for the end of the interval.
 func dayStart(at string, days int) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)

@@ -96,7 +96,7 @@ func (b *parser) read(text []byte) error {
 }
 
 func (b *parser) fault(message string) {
-	b.found = true // avoids a second fault
+	b.found = true // prevents the fault that the array is missing
 	b.faults.Add(b.array, message)
 }
 
@@ -168,7 +168,7 @@ func (b *parser) markDuplicate(value []byte) {
 // add adds the record at the byte range [from, to) to the last chunk, or starts a new chunk.
 func (b *parser) add(from, to int) {
 	if b.Total >= schema.MaxBatchRecords {
-		return // one too many is enough for the fault
+		return // one record above the limit is enough to report the fault
 	}
 	if n := len(b.Chunks); n > 0 {
 		last := &b.Chunks[n-1]

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// duplicate is a record whose ref_id an earlier record of the batch has.
+// duplicate is a record that has the same ref_id as an earlier record of the batch.
 type duplicate struct {
-	index, first int // of the record, and of the first one with its ref_id
+	index, first int // indexes of the record, and of the first record with its ref_id
 }
 
-// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. Pairs
-// "index:first" with commas between follow, then a line feed and the records. JSON cannot start
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. After it
+// come pairs "index:first" with commas between, a line feed and the records. JSON cannot start
 // with this byte. The stored text of a chunk without duplicates is just its records.
 const duplicatesMark = 1
 
@@ -38,8 +38,9 @@ func (p *Chunk) Text(body []byte) []byte {
 
 var errDuplicates = errors.New("the list of duplicates is damaged")
 
-// CutDuplicates splits the stored text of a chunk into its records and its duplicates. The map has,
-// for the index of each duplicate, the index of the first record with the same ref_id.
+// CutDuplicates splits the stored text of a chunk into its records and its duplicates. In the
+// map, a key is the index of a duplicate, and its value is the index of the first record with
+// the same ref_id.
 func CutDuplicates(text []byte) (records []byte, duplicates map[int]int, err error) {
 	if len(text) == 0 || text[0] != duplicatesMark {
 		return text, nil, nil

@@ -40,7 +40,8 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 }
 
 // Reject stores a record as rejected and counts it as failed. It does nothing if the record is
-// already rejected, or has begun with [Begin]. Otherwise it works like [Finish].
+// already rejected, or has begun with [Begin]. Like [Finish] it returns the completed batch, and
+// must be last in its transaction.
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {
@@ -86,7 +87,7 @@ type Finished struct {
 	ID                        string
 	Owner                     schema.Owner
 	Total, Successful, Failed int
-	At                        time.Time // completion; its results expire [Kind.Retention] later
+	At                        time.Time // time of completion; the results expire [Kind.Retention] later
 }
 
 // Count adds to the counters of a batch. It returns the batch if the batch is now complete, else

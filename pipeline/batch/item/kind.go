@@ -1,5 +1,5 @@
 // Package item defines what package batch processes: kinds of batches, and the records of a batch.
-// A record begins once, and then finishes once. Or it is rejected without beginning.
+// A record either begins once and then finishes once, or it is rejected.
 package item
 
 import (
@@ -14,7 +14,7 @@ import (
 // Item is one record of a batch.
 type Item struct {
 	Batch  string // id
-	Index  int    // of the record, from 0
+	Index  int    // index of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
 	// Ids of the API key and the request, and the client's IP address, for the audit log.
@@ -24,9 +24,9 @@ type Item struct {
 // Kind describes the batches of one kind of record, such as recharges.
 type Kind struct {
 	Name   string // in the column "kind", in metrics and in the audit log: "recharge"
-	Prefix string // of ids: "rbt_"
+	Prefix string // prefix of ids: "rbt_"
 	Array  string // name of the array in the body: "recharges"
-	Path   string // of the endpoints: "/v1/recharge/batch"
+	Path   string // path of the endpoints: "/v1/recharge/batch"
 	Write  schema.Scope
 	Read   schema.Scope
 	// Do processes one record. It calls [Begin] in the transaction that creates the subject of the
@@ -57,8 +57,8 @@ type Kind struct {
 	ResultsURL func(batchID string) string
 }
 
-// ExpiresAt returns when the results of a batch expire. It is zero before the batch is completed,
-// and if there is no retention. finished is the time of completion in microseconds.
+// ExpiresAt returns when the results of a batch expire. The result is zero if the batch is not
+// completed, or if there is no retention. finished is the time of completion in microseconds.
 func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	if k.Retention == 0 || !finished.Valid {
 		return time.Time{}
@@ -81,7 +81,7 @@ func (k *Kind) States() []schema.BatchState {
 	return schema.BatchStates
 }
 
-// StatesText returns those states as text, for messages.
+// StatesText returns the states of [Kind.States] as text, for messages.
 func (k *Kind) StatesText() string {
 	if k.Retention == 0 {
 		return "queued, processing or completed"

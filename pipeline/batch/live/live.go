@@ -68,7 +68,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// If the batch has completed between the two queries, the first has found it as open.
+			// If the batch has completed between the two queries, the first one has found it as
+			// open.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}

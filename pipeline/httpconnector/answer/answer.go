@@ -1,4 +1,4 @@
-// Package answer reads a provider's replies and callbacks. A description file maps their fields.
+// Package answer reads a provider's replies and callbacks, as a description file defines.
 package answer
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Reply is a provider's reply or callback, as the description file maps it.
+// Reply is a provider's reply or callback, with the names and values of the description file.
 type Reply struct {
 	// HTTP is the HTTP status.
 	HTTP int
@@ -38,7 +38,7 @@ var (
 // UnmappedError means that a required field is missing, or that its value is not mapped.
 type UnmappedError struct {
 	field string
-	value string // of the provider; empty for none
+	value string // the provider's value; empty for none
 }
 
 // Error returns a text that quotes the value, shortened and without unprintable characters.
@@ -49,7 +49,7 @@ func (e *UnmappedError) Error() string {
 	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// longestQuoted is the most characters of a value that are quoted. A status has some twenty.
+// longestQuoted limits the quoted characters of a value. A status has some twenty characters.
 const longestQuoted = 40
 
 // quoteForLog quotes a provider's value for the author of the description file. It replaces
@@ -72,7 +72,7 @@ func (r *Reader) Accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
-// Read reads an answer whose status is accepted. An unmapped value is an *UnmappedError.
+// Read reads an answer with an accepted status. For an unmapped value the error is *UnmappedError.
 func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark
@@ -196,7 +196,7 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 }
 
 // isAbsent reports whether a document has no value at a path. Null and the empty text do not count
-// as values. A list or an object does.
+// as values. A list or an object counts.
 func isAbsent(doc gjson.Result, path string) bool {
 	if path == "" || !doc.Exists() {
 		return true

@@ -18,7 +18,7 @@ type Reader struct {
 	fields []field
 	ok     []int                     // accepted statuses
 	byHTTP map[int]map[string]string // field values that a status implies
-	bare   []int                     // statuses whose answers need no JSON
+	bare   []int                     // statuses whose answers may have a body that is no JSON
 }
 
 // field describes how to read one field of an answer.
@@ -26,7 +26,7 @@ type field struct {
 	name         string
 	path         string // empty: only a status sets it
 	mapping      map[string]string
-	fallback     string // for an unmapped value; empty for none
+	fallback     string // replaces an unmapped value; empty for none
 	closed       bool   // an unmapped value becomes fallback, or else counts as missing
 	required     bool
 	requiredWith map[string]string // values of other fields that make it required
@@ -44,7 +44,7 @@ func NewReader(s *section.Section, shape Shape) Reader {
 		f := field{name: name, required: want.Required, closed: want.Values != nil, requiredWith: want.RequiredWith, many: want.Repeated, fallback: want.Fallback}
 		switch {
 		case n == nil && !want.Required && !want.PathRequired && want.RequiredWith == nil:
-			continue // only an HTTP status can set it, under by-http
+			continue // only the key by-http can set this field
 		case n == nil:
 			s.Faultf(name, "is missing: the path of the field in answers")
 		case n.Kind == yaml.ScalarNode:
@@ -52,7 +52,7 @@ func NewReader(s *section.Section, shape Shape) Reader {
 		default:
 			f.read(s.Section(name), want)
 		}
-		if want.Values != nil && f.mapping == nil { // the provider's values equal ours
+		if want.Values != nil && f.mapping == nil { // without a mapping, the provider's values equal ours
 			f.mapping = map[string]string{}
 			for _, v := range want.Values {
 				f.mapping[v] = v
@@ -63,7 +63,7 @@ func NewReader(s *section.Section, shape Shape) Reader {
 	return r
 }
 
-// read reads the long form of a field: a section with the keys path, values and default.
+// read reads the long form of a field: a section with the keys path, values, default and absent.
 func (f *field) read(s *section.Section, want FieldShape) {
 	f.path = pathOf(s, "path")
 	if want.Absent != nil {
@@ -167,8 +167,8 @@ func (r *Reader) readStatuses(s *section.Section, shape Shape) {
 	}
 }
 
-// status parses an HTTP status that can have a meaning. 5xx cannot, because the outcome of the
-// request is unknown then. 3xx cannot, because redirects are not followed.
+// status parses an HTTP status for which a description can define a meaning. It rejects 5xx,
+// because the outcome of the request is unknown then, and 3xx, because redirects are not followed.
 func status(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 200 || n > 499 || n/100 == 3 {

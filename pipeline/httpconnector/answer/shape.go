@@ -10,9 +10,9 @@ type FieldShape struct {
 	// PathRequired means that the description must have the path, though answers may lack the
 	// field.
 	PathRequired bool
-	// Values are our values, to which the description maps the provider's; nil for any text.
+	// Values are our values, to which the provider's values are mapped; nil for any text.
 	Values []string
-	// Defaults are those of Values that the description may choose for values that it does not map.
+	// Defaults are those of Values that the description may choose for unmapped values.
 	Defaults []string
 	// RequiredWith maps names of other fields to values. If one of those fields has its value in an
 	// answer, the answer must have this field.

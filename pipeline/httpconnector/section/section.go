@@ -20,7 +20,7 @@ import (
 // value. A key that is never read is a fault too.
 type Section struct {
 	file  *parser
-	key   string // dotted, from the root
+	key   string // path from the root, with dots between the keys
 	line  int
 	given bool
 	pairs []Pair
@@ -30,13 +30,13 @@ type Section struct {
 // Pair is a key and its value in a mapping.
 type Pair struct {
 	Name  string
-	Line  int // of the key
+	Line  int // line of the key
 	Value *yaml.Node
 }
 
-// Entry is a key or an item of a list, and its text.
+// Entry is a key of a mapping or an item of a list, with its text.
 type Entry struct {
-	Name string // of an item: its index, from 0
+	Name string // the key, or the index of the item from 0
 	Text string
 	Line int
 }
@@ -65,7 +65,7 @@ func (s *Section) Text(key string) string {
 	return text
 }
 
-// Required is Text for a key that must have a text. A missing or empty text is a fault.
+// Required is like Text, for a key that must have a text. A missing or empty text is a fault.
 func (s *Section) Required(key string) string {
 	faults := len(s.file.problems)
 	text, there := s.text(key)
@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of those in of; fallback if it is absent.
+// Choice returns the text of a key, which must be one of the given texts; fallback if it is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -92,7 +92,7 @@ func (s *Section) Choice(key, fallback string, of ...string) string {
 	return text
 }
 
-// Allowed records a fault of a key unless value is in of. If of is nil, any value is allowed.
+// Allowed records a fault of a key unless the value is in the list. A nil list allows any value.
 func (s *Section) Allowed(key, value string, of []string) {
 	if of != nil && !slices.Contains(of, value) {
 		s.Faultf(key, "must be %s", oneOf(of))
@@ -219,8 +219,8 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} begins text. length is that of
-// the reference, 0 if it is incomplete. A variable that is not set or empty is a fault.
+// Lookup returns the value of the variable whose reference ${NAME} begins the text. length is the
+// length of the reference; 0 if it is incomplete. A variable that is not set or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }

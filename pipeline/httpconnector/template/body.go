@@ -18,13 +18,13 @@ import (
 // Body is a template of a request's body: mappings and lists, with text templates and constants.
 type Body struct {
 	kind     yaml.Kind
-	names    []string // of a mapping
+	names    []string // keys of a mapping, nil for a list
 	kids     []Body
 	leaf     Template
 	constant string // JSON text of a value that is not a string, such as true
 }
 
-// ReadBody reads the body under a key; nil if it is absent. Its templates may use fields.
+// ReadBody reads the body under a key; nil if it is absent. Templates may use the given fields.
 func ReadBody(s *section.Section, key string, fields []string) *Body {
 	n := s.Node(key)
 	if n == nil {
@@ -71,7 +71,7 @@ func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []s
 		t.constant = "null"
 	case "!!bool":
 		t.constant = strings.ToLower(n.Value)
-		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has others, such as yes
+		if t.constant != "true" && t.constant != "false" { // YAML 1.1 has other booleans, such as yes
 			s.FaultAt(n.Line, key, errors.New("write true or false, or put it in quotes"))
 		}
 	case "!!int", "!!float":
@@ -139,7 +139,7 @@ type Param struct {
 	Value Template
 }
 
-// ReadParams reads the mapping from names to templates under a key. Templates may use fields.
+// ReadParams reads the mapping of names to templates under a key. They may use the given fields.
 func ReadParams(s *section.Section, key string, fields []string) []Param {
 	n := s.Node(key)
 	if n == nil {

@@ -23,7 +23,7 @@ type Template struct {
 }
 
 type piece struct {
-	text     string // literal, when field is empty
+	text     string // literal text, if field is empty
 	field    string
 	format   string // text, number, or empty for the field's type
 	optional bool

@@ -35,7 +35,7 @@ func readCodes(s *section.Section, known []string) codeTable {
 	return c
 }
 
-// distinct checks that no two of the given names have the same code.
+// distinct reports a fault if two of the given names have the same code.
 func (c *codeTable) distinct(s *section.Section, names []string) {
 	first := map[string]string{}
 	for _, name := range c.names {
@@ -59,7 +59,7 @@ func (c *codeTable) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name returns the name in among that has the code; false if there is none.
+// name returns the name that has the code, out of the names in among; false if there is none.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && contains(among, name) {
@@ -69,8 +69,8 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of the circle that the provider calls theirs; "" if it is
-// unknown.
+// circle returns the canonical name of a circle; "" if it is unknown. theirs is the provider's
+// name or code.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)
@@ -80,8 +80,8 @@ func (b *providerCodes) circle(theirs string) string {
 	return name
 }
 
-// operator returns the canonical name of the mobile operator that the provider calls theirs; false
-// if it is unknown.
+// operator returns the canonical name of a mobile operator; false if it is unknown. theirs is the
+// provider's name or code.
 func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())

@@ -1,9 +1,9 @@
 // Package connector creates an order.Connection from a file that describes an aggregator
 // or operator with a JSON API. docs/operators.md describes the file.
 //
-// A reply is an outcome only if the file maps it to one. Everything else (an unmapped
-// status, a missing one, an HTML page, 5xx, silence) is an error, which leaves the state
-// of the order unknown. It is never a failure.
+// A reply is an outcome only if the file maps it to one. Everything else (an unmapped status, a
+// missing one, an HTML page, 5xx, silence) is an error. After an error, the state of the order
+// is unknown. The order never counts as failed.
 package connector
 
 import (
@@ -25,7 +25,7 @@ type providerCodes struct {
 	operators codeTable
 	circles   codeTable
 	types     codeTable
-	serves    []string // nil for all
+	serves    []string // canonical names of operators; nil for all
 }
 
 // provider calls an aggregator. It is safe for concurrent use.
@@ -84,7 +84,6 @@ func read(from httpconnector.Source) (*httpconnector.Description, providerCodes,
 	return d, b, err
 }
 
-// readProviderCodes reads the section "recharge".
 func readProviderCodes(s *section.Section, d *httpconnector.Description) providerCodes {
 	b := providerCodes{
 		world:     httpconnector.World(s),

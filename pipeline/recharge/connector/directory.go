@@ -18,7 +18,6 @@ type directory struct {
 	numbers, plans bool
 }
 
-// Errors of lookups.
 var (
 	errNoPlans = errors.New("the provider has no lookup of plans")
 	errWhose   = errors.New("the answer names an operator that the file does not map")

@@ -26,7 +26,7 @@ var outcomes = map[string]order.Outcome{
 	"unknown":        order.Unknown,
 	"not_subscriber": order.NotSubscriber,
 	"refunded":       order.Reversed,
-	"refused":        order.Failed, // of a refund call
+	"refused":        order.Failed, // the answer to a refund call
 }
 
 // Words to which the status of each call can be mapped. Only an enquiry can have the status
@@ -45,7 +45,7 @@ var codes = []string{
 }
 
 // Fields that identify an order. Every order has a reference of its own. The provider carries out
-// each reference at most once.
+// at most one order for each reference.
 const (
 	ourName   = "reference"
 	theirName = "provider_ref"

@@ -12,8 +12,8 @@ import (
 
 // Order is what a provider receives to carry out a recharge.
 type Order struct {
-	// Reference is our name of the order; it stays the same when the order is sent again.
-	// A provider must carry out each reference at most once.
+	// Reference is our name of the order; it stays the same when the order is sent again. A
+	// provider must carry out at most one order for each reference.
 	Reference string
 	Type      schema.RechargeType
 	Number    string // ten digits, or the id of a DTH subscriber
@@ -21,7 +21,7 @@ type Order struct {
 	Circle    string // canonical name; empty if unknown
 	Amount    schema.Paise
 	CreatedAt time.Time
-	// ProviderRef is the provider's name of the order, once known.
+	// ProviderRef is the provider's own reference, once it is known.
 	ProviderRef string
 }
 
@@ -47,10 +47,10 @@ const (
 // Answer is the content of a provider's reply or callback about an order.
 type Answer struct {
 	Outcome     Outcome
-	Code        schema.Code // of Failed: invalid_number, insufficient_balance, operator_network_error ...
+	Code        schema.Code // set with Failed: invalid_number, insufficient_balance, operator_network_error ...
 	ProviderRef string
 	Circle      string // if the provider names it
-	Reason      string // reason of Reversed for people: one of a fixed set, never the provider's text
+	Reason      string // why the order was reversed, for people: one of a fixed set, never the provider's text
 	// RetryAfter requests another enquiry after this time, even after a final outcome. 0
 	// means the usual backoff, or none after a final outcome.
 	RetryAfter time.Duration
@@ -60,8 +60,8 @@ type Answer struct {
 // concurrently, with contexts that end after the connection's Timeout.
 type Operator interface {
 	// Submit sends an order. Its error is httpconnector.ErrNotSent if the provider certainly
-	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. Other
-	// errors leave open whether the provider has it.
+	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. After any
+	// other error the provider may have the order.
 	Submit(ctx context.Context, o Order) (Answer, error)
 	// Enquire returns the state of an order.
 	Enquire(ctx context.Context, o Order) (Answer, error)

@@ -8,19 +8,19 @@ import (
 
 // Layout describes a file in which columns or statuses have unusual names.
 type Layout struct {
-	// Columns maps contents (reference, status, amount and id) to the names of their columns.
-	// Contents that it lacks are found by the usual names of their columns.
+	// Columns maps contents (reference, status, amount and id) to the names of their columns. A
+	// content that is not in the map is found by the usual names of its column.
 	Columns map[string]string
-	// Statuses maps additional names, which the file has for statuses, to the statuses.
+	// Statuses maps the file's names of statuses to statuses, in addition to the usual names.
 	Statuses map[string]Status
 }
 
 // ColumnNames are the contents that columns can have. The last one, id, is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usualNames are the common column names of operators and aggregators, as fold returns them. The
-// keys are the contents. The "transaction id" in such a file is the provider's own id, not our
-// reference.
+// usualNames are the common column names of operators and aggregators, in lower case and without
+// blanks and punctuation (see fold). The keys are the contents. The "transaction id" in such a
+// file is the provider's own id, not our reference.
 var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",
@@ -73,8 +73,8 @@ func (l Layout) find(names []string) (columns, error) {
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
 
-// place returns the position of the column with the content what; -1 if there is none. It fails if
-// two columns fit, because a guess could settle recharges by the wrong column.
+// place returns the position of the column with the given content, such as amount; -1 if there is
+// none. It fails if two columns fit, because a guess could settle recharges by the wrong column.
 func (l Layout) place(names []string, what string) (int, error) {
 	configured, ok := l.Columns[what]
 	fits := func(name string) bool { return slices.Contains(usualNames[what], fold(name)) }

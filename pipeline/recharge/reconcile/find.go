@@ -18,14 +18,14 @@ type Record struct {
 	Owner      schema.Owner
 	State      schema.RechargeState
 	Number     string
-	Operator   string // empty if it failed before the operator was known
+	Operator   string // empty if the recharge failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
-	Reference  string // of the current order, as the provider has it
+	Reference  string // reference of the current order, as the provider has it
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
-	ResolvedAt time.Time // when its alarm was resolved; zero while it is open, and without one
+	ResolvedAt time.Time // when the alarm was resolved; zero for an open alarm or none
 }
 
 const (
@@ -106,7 +106,7 @@ const clockMargin = time.Second
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)
-	_ = id.SetTime(min(uint64(ms), ulid.MaxTime())) // it is in its range
+	_ = id.SetTime(min(uint64(ms), ulid.MaxTime())) // the time is in range
 	const timePart = 10                             // characters of the time in a ULID
 	return idPrefix + id.String()[:timePart]
 }

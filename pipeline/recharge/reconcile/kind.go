@@ -100,8 +100,8 @@ func (r *Record) isResolved(k Kind) bool {
 	}
 }
 
-// classifyLine returns how a line and its recharge differ; "" if they agree. The file contains only
-// refunds that were made before until. If until is zero, it contains all refunds.
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file can only show
+// refunds made before the time until. If until is zero, the file shows all refunds.
 func classifyLine(l *Line, r *Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers
@@ -111,7 +111,7 @@ func classifyLine(l *Line, r *Record, until time.Time) Kind {
 		switch l.Status {
 		case Success:
 			return SettleSuccess
-		case Failed, Refunded: // a reversal before the success was known is not charged either
+		case Failed, Refunded: // a success that was reversed before we knew it is not charged
 			return SettleFailed
 		case Pending:
 		}

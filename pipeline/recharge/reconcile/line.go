@@ -6,8 +6,8 @@ import (
 
 // Line is one transaction of an operator's file.
 type Line struct {
-	Number    int    // of the line in the file, from 1; of the first line of a row that spans several
-	Reference string // ours, as written by the operator
+	Number    int    // line number in the file, from 1; of the first line if a row has several
+	Reference string // our reference, as the operator wrote it
 	ID        string // the operator's id of the transaction; empty if the file has none
 	Status    Status
 	Amount    schema.Paise

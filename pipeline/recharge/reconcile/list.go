@@ -32,7 +32,7 @@ const (
 	selectAlarms = columnsOf + "WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// List calls tell for the recharges of some worlds that need an investigation. First come the
+// List calls tell for each recharge of the given worlds that needs an investigation. First come the
 // recharges that are pending for too long, by account. Then come those with an open alarm. If tell
 // fails, List ends with its error.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
@@ -44,7 +44,7 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 	}
 	old := now.Add(-MaxPending)
 	var last Record
-	mode := "" // of the last one; "" before the first
+	mode := "" // of the last record; "" before the first
 	err := pages(func() ([]Record, error) {
 		return sqlstore.All(db.View(ctx), scan, selectPending, last.Owner.Account, mode, last.ID, idsFrom(old.Add(clockMargin)), old.UnixMicro(), pageSize)
 	}, func(r Record) error {
@@ -67,7 +67,7 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 	return nil
 }
 
-// pages calls ask for the next page, and tell for each record of the page. It ends after a page
+// pages reads pages with the function ask, and calls tell for each record. It ends after a page
 // that is not full.
 func pages(ask func() ([]Record, error), tell func(Record) error) error {
 	for {

@@ -95,7 +95,7 @@ func (c columns) fits(cells int) bool { return cells == c.count }
 // read fills a line from the cells of its row.
 func (c columns) read(cells []string, l Layout, line *Line) error {
 	for len(cells) > c.count && strings.TrimSpace(cells[len(cells)-1]) == "" {
-		cells = cells[:len(cells)-1] // a separator at the end of each row
+		cells = cells[:len(cells)-1] // the empty cell after a separator at the end of the row
 	}
 	if !c.fits(len(cells)) {
 		return fmt.Errorf("the header has %d columns, and it has %d", c.count, len(cells))

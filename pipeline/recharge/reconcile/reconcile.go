@@ -1,4 +1,4 @@
-// Package reconcile compares a provider's file of a day with the store, and settles differences
+// Package reconcile compares a provider's daily file with the store, and settles differences
 // automatically where possible. It also lists recharges that need an investigation even without a
 // file.
 package reconcile
@@ -19,8 +19,8 @@ import (
 
 // Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
-	// Settle applies the answer a to the recharge with the reference. The audit log records by as
-	// the source. Settle is idempotent.
+	// Settle applies an answer to the recharge with a reference. In the audit log, the value of by
+	// is the source. Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error)
 }
 
@@ -30,8 +30,8 @@ type Comparison struct {
 	World    schema.World
 	Provider string
 	Layout   Layout
-	// From and To are the creation times of the recharges that the file must have; To is exclusive.
-	// If From is zero, recharges that the file lacks are not reported.
+	// From and To limit the creation times of the recharges that the file must have; To is
+	// exclusive. If From is zero, recharges that the file lacks are not reported.
 	From, To time.Time
 	// Settler applies automatic actions; nil disables them.
 	Settler Settler
@@ -95,7 +95,7 @@ const groupSize = 256
 // run is a comparison in progress.
 type run struct {
 	*Comparison
-	ctx    context.Context //nolint:containedctx // of the run, which it ends with
+	ctx    context.Context //nolint:containedctx // ends the run
 	report func(Difference) error
 	seen   map[key]uint32 // number of lines by reference
 	sum    Summary

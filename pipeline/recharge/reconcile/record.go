@@ -32,7 +32,7 @@ type fileLine struct {
 // file, so rows are parsed from lines and not by one csv.Reader.
 type rowReader struct {
 	in     *bufio.Reader
-	ahead  []fileLine // read, and not consumed
+	ahead  []fileLine // lines that were read and not consumed
 	failed error      // read error after those lines
 	taken  int        // number of consumed lines
 
@@ -48,7 +48,6 @@ func newRowReader(r io.Reader, separator rune) *rowReader {
 	return c
 }
 
-// setSeparator sets the separator of the following rows.
 func (c *rowReader) setSeparator(by rune) {
 	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
 	c.rows.Comma = by
@@ -69,7 +68,6 @@ func (c *rowReader) peek(n int) (fileLine, error) {
 	return fileLine{}, c.failed
 }
 
-// read reads one more line.
 func (c *rowReader) read() {
 	text, err := c.in.ReadSlice('\n')
 	line := fileLine{text: bytes.Clone(bytes.TrimRight(text, "\r\n"))}
@@ -83,7 +81,6 @@ func (c *rowReader) read() {
 	}
 }
 
-// skip consumes n lines.
 func (c *rowReader) skip(n int) {
 	c.ahead = c.ahead[n:]
 	c.taken += n

@@ -16,7 +16,7 @@ import (
 
 // Resolution is the result of a manual investigation of a recharge.
 type Resolution struct {
-	ID   string // of the recharge
+	ID   string // id of the recharge
 	Note string // source and finding, for the audit log
 	By   string // person who enters it, for the audit log
 }
@@ -60,10 +60,10 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 }
 
 // SettleManually settles a recharge by a result that a person got from the operator. A pending
-// recharge accepts any final outcome. A successful recharge accepts only [recharge.Reversed]. The
-// note is stored in the audit log first, so that an interrupted call can be repeated.
-// SettleManually fails if there is no such recharge, if the outcome does not apply to its state, or
-// if the state changed meanwhile.
+// recharge accepts any final outcome. A successful recharge accepts only [order.Reversed]. The note
+// is stored in the audit log first, so that an interrupted call can be repeated. SettleManually
+// fails if there is no such recharge, if the outcome does not apply to its state, or if the state
+// changed meanwhile.
 func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome order.Outcome, what Resolution) (record.Record, error) {
 	if err := what.check(); err != nil {
 		return record.Record{}, err

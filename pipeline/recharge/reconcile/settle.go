@@ -56,8 +56,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. ours are found by the reference that this provider has for
-// their current order. strangers are found for the other lines, by the id in the reference.
+// find looks up the recharges of lines. ours maps a reference to the recharge whose current order
+// has it at this provider. For the other lines, strangers maps the id in the reference to the
+// recharge with this id.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))

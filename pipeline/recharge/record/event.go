@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// failureTexts are the messages of failures for clients. A provider's own text never
-// reaches them.
+// failureTexts are the messages of failures for clients. Clients never get a provider's own
+// text.
 var failureTexts = map[schema.Code]string{
 	schema.InvalidNumber:        "The operator has no subscriber of this number. " + NothingCharged,
 	schema.InsufficientBalance:  "The balance does not cover the amount. " + NothingCharged,
@@ -22,7 +22,7 @@ var failureTexts = map[schema.Code]string{
 // NothingCharged is the last sentence of each failure's message.
 const NothingCharged = "Nothing was charged."
 
-// InvalidNumberTexts describe the format of a number, for invalid ones.
+// InvalidNumberTexts are the messages about invalid numbers. They describe valid ones.
 var InvalidNumberTexts = map[schema.RechargeType]string{
 	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
@@ -59,8 +59,9 @@ func AppendEvent(tx *sqlstore.Tx, events transaction.Events, r *Record) error {
 	return nil
 }
 
-// eventOf returns the event of a recharge's state. Its number is masked, because events
-// are stored and pass through Kafka. A subscription can request the number (ClearNumber).
+// eventOf returns the event of a recharge's state. Its number is masked, because events are
+// stored and pass through Kafka. A subscription can request the clear number, which a
+// delivery then has.
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
 		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: OperatorName(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,

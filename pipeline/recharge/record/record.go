@@ -1,4 +1,4 @@
-// Package record is a stored recharge, and how replies, events and timelines show it.
+// Package record defines a stored recharge, and how replies, events and timelines show it.
 package record
 
 import (
@@ -42,7 +42,7 @@ func (r *Record) Status() string { return string(r.State) }
 const SecondOrder = "-2"
 
 // Redetects reports whether a lookup for another operator is allowed: once, and only if
-// the client named none.
+// the client did not name an operator.
 func (r *Record) Redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

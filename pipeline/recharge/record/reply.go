@@ -82,15 +82,16 @@ func message(r *Record) string {
 	}
 }
 
-// Summary returns the part of a timeline that the row holds. HasSteps means that
-// stored steps exist.
+// Summary returns the part of a timeline that the row of a recharge holds. hasSteps
+// means that the timeline has stored steps.
 func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
 	answer := schema.AnswerSucceeded
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
-	// Older recharges have no steps. If one was polled, its last answer is unknown.
+	// Recharges of older versions have no steps. If polled, their last answer is
+	// unknown.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
 		o.Answer = answer
 	}

@@ -30,7 +30,7 @@ type Request struct {
 	Amount            schema.Paise
 	Caller            httpapi.Who
 	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
-	// enquiry is later than that, although a callback may arrive before.
+	// status enquiry is later than that, although a callback may arrive before.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *transaction.BatchItem
@@ -38,8 +38,8 @@ type Request struct {
 
 // Limits of the values in a body.
 const (
-	// longestText is in characters. It is twice the longest alias of an operator, and no
-	// number is longer.
+	// longestText limits a text, in characters. It is twice the longest alias of an
+	// operator, and no number is longer.
 	longestText = 64
 	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC
 	// 7493, 2.2).
@@ -149,7 +149,7 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 	switch t := schema.RechargeType(f.text("type", v)); t {
 	case schema.Prepaid, schema.DTH:
 		return t
-	case "": // a fault was added
+	case "": // text has added a fault
 	default:
 		f.AddAs(schema.UnsupportedType, "type", NoSuchType)
 	}
@@ -185,7 +185,7 @@ func (f *form) operator(r *Request, v jsontext.Value) {
 		return
 	}
 	switch text := f.text("operator", v); {
-	case text == "" || r.Type == "": // a fault was added
+	case text == "" || r.Type == "": // a fault was added before
 	case strings.EqualFold(strings.TrimSpace(text), Auto):
 		f.least, f.most = minAmount, maxAmount
 	default:
@@ -269,7 +269,7 @@ func Reason(c *httpapi.Call) (string, error) {
 	return text, f.problem()
 }
 
-// OperatorAndCircle reads the parameters of plans.
+// OperatorAndCircle reads the parameters of GET /v1/plans.
 func OperatorAndCircle(params map[string]string) (operator, circle string, err error) {
 	var f form
 	text, given := params["operator"]

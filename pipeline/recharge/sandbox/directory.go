@@ -11,10 +11,10 @@ import (
 // directory looks up numbers and plans. It has an operator for every valid number.
 type directory struct{}
 
-// Detect returns the operator and circle of a number. Magic mobile numbers (see magicPrefix) are
-// Airtel's in Delhi, except the number of the behaviour ported, which is Jio's. Other numbers
-// belong to the operator of their series, or to one chosen by a hash. Detect returns a zero
-// Subscriber only for an invalid number.
+// Detect returns the operator and circle of a number. Magic mobile numbers (see magicPrefix)
+// belong to Airtel in Delhi. The magic number with the behaviour ported belongs to Jio. Other
+// numbers belong to the operator of their series, or to one chosen by a hash. Detect returns a
+// zero Subscriber only for an invalid number.
 func (directory) Detect(ctx context.Context, number string) (order.Subscriber, error) {
 	if _, ok := numbering.Mobile(number); ok {
 		return subscriberOf(schema.Prepaid, number), ctx.Err()

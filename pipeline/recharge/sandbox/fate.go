@@ -14,13 +14,13 @@ type behaviour int
 
 // The behaviours. The last digit of a magic number, from 1 to 9, is the value of its behaviour.
 const (
-	succeeds      behaviour = iota + 1 // at once
-	succeedsLate                       // pending, success 5 s after it was made
+	succeeds      behaviour = iota + 1 // success at once
+	succeedsLate                       // pending, success after 5 s
 	failsLate                          // pending, operator_network_error after 5 s
 	wrongNumber                        // invalid_number
 	noBalance                          // insufficient_balance from the operator, though the wallet had enough
 	isReversed                         // success, reversed after 5 s
-	staysPending                       // for ever
+	staysPending                       // pending for ever
 	ported                             // NotSubscriber unless the order is for the operator that Detect returns
 	succeedsTwice                      // success, and again after 1 s
 	fails                              // operator_network_error at once
@@ -77,13 +77,13 @@ func hash(number string) uint32 {
 type callKind bool
 
 const (
-	submitCall  callKind = false // the order is submitted
-	enquiryCall callKind = true  // it is enquired about
+	submitCall  callKind = false // submits the order
+	enquiryCall callKind = true  // reads the state of the order
 )
 
-// answer returns the answer to a call about an order of an age. A submit call is never answered
-// with reversed, because the order must succeed first. theirs means that the number belongs to the
-// order's operator.
+// answer returns the answer to a call about an order of the given age. A submit call is never
+// answered with reversed, because the order must succeed first. theirs means that the number
+// belongs to the order's operator.
 func (f behaviour) answer(call callKind, age time.Duration, theirs bool) order.Answer {
 	left := outcomeDelay - age
 	switch f {

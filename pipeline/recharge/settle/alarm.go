@@ -10,8 +10,8 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess: a failed recharge was carried out. It is raised once. A posting marks
-	// that, or the column "stray_at" if another order replaced that one.
+	// AlarmLateSuccess: a failed recharge was carried out. It is raised once: a posting shows
+	// that it was raised, or the column "stray_at" if the order was replaced.
 	AlarmLateSuccess = "late_success"
 	// AlarmLateFailure: a charged recharge was not carried out. It is raised once, because the
 	// column keeps the value.

@@ -32,9 +32,9 @@ type Result struct {
 
 	Err       error // error of the call; then there is no Answer
 	Call      Call
-	Resent    bool      // of submit and reverse: the reference may have been sent before
-	Refused   bool      // of enquire: it follows a refused refund call, but an earlier refund call may have succeeded
-	Reference string    // of the order
+	Resent    bool      // for submit and reverse: the reference may have been sent before
+	Refused   bool      // for enquire: it follows a refused refund call, but an earlier refund call may have succeeded
+	Reference string    // reference of the order
 	CalledAt  time.Time // start of the call
 	By        string    // source, for the audit log
 	Reroute   *Reroute  // the other operator, if the number belongs to one
@@ -46,7 +46,7 @@ type Reroute struct {
 
 	Provider   string
 	Subscriber order.Subscriber
-	Lease      workqueue.Lease // of a slot of the connection; zero if the order is queued
+	Lease      workqueue.Lease // lease for a slot of the connection; zero if the order is queued
 }
 
 // Transition is the effect of a provider result on a recharge.
@@ -174,7 +174,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// failureOf returns the code of a failed recharge; operator_network_error if it has no text.
+// failureOf returns the code of a failed recharge; operator_network_error if the code has no
+// text.
 func failureOf(res *Result) schema.Code {
 	switch {
 	case res.Err != nil || res.Outcome == order.Reversed:

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// stepTime returns the time of a step. If the recharge is final, that is after the time of
-// its final state, despite clock skew.
+// stepTime returns the time of a step. For a final recharge, the result is later than the
+// time of its final state, despite clock skew.
 func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
@@ -21,7 +21,7 @@ func (st *transitionTx) stepTime() time.Time {
 	return at
 }
 
-// recordStep stores the call and the kind of its answer.
+// recordStep stores the call and the kind of its answer as a step of the timeline.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
@@ -54,8 +54,9 @@ func (st *transitionTx) recordCallback() error {
 // ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// ByCallback begins the source of a callback's result; the provider's name follows. If a
-// result without a call has neither this source nor ByFile, a person entered it.
+// ByCallback is the prefix of the source of a callback's result; the provider's name
+// follows. If a result without a call has neither this source nor ByFile, a person entered
+// it.
 const ByCallback = "provider:"
 
 // stepAct returns the kind of timeline step that a result is recorded as.
@@ -75,7 +76,7 @@ func (res *Result) stepAct() schema.StepAct {
 // stepAnswer returns the outcome that the timeline step of a result shows.
 func (res *Result) stepAnswer() schema.StepAnswer {
 	switch {
-	case res.Err != nil && res.Outcome != order.NotSubscriber: // with NotSubscriber the error is that of the lookup
+	case res.Err != nil && res.Outcome != order.NotSubscriber: // with NotSubscriber, Err is the error of the lookup
 		return transaction.MissingAnswer(res.Err)
 	case res.Call == CallReverse && (res.Outcome == order.Failed || res.Outcome == order.NotSubscriber):
 		return schema.AnswerRefused

@@ -1,5 +1,6 @@
-// Package settle applies the results of providers to recharges. One function decides about each
-// result. Its transition is one transaction with its postings, its event and its audit row.
+// Package settle applies the results of providers to recharges. One function maps each result
+// to a transition. A transition is one transaction with its postings, its event and its audit
+// row.
 package settle
 
 import (
@@ -38,8 +39,9 @@ type Settler struct {
 	Events  transaction.Events
 	Now     func() time.Time
 	Waiters *transaction.Waiters[transaction.Update[record.Record]]
-	// Provider returns the pool of a provider, and the time after which an order that it does
-	// not know is sent again. The pool is nil if the provider is not configured any more.
+	// Provider returns the pool of a provider, and the time after which an order is sent
+	// again if the provider does not know it. The pool is nil if the provider is not
+	// configured any more.
 	Provider func(world schema.World, name string) (pool *workqueue.Pool, resendAfter time.Duration)
 	// Observe counts and logs the effect of a result, after it is stored.
 	Observe func(*Effect, *Result)
@@ -86,7 +88,7 @@ func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
 		st.out.Transition = decide(&st.out.Record, st.result, st.resendAfter())
-		if st.out.Reference != st.result.Reference { // another order replaced it
+		if st.out.Reference != st.result.Reference { // the result is that of a replaced order
 			st.out.Transition = decideReplaced(st.result)
 		}
 		hit, err := st.apply()
@@ -106,7 +108,7 @@ func (st *transitionTx) decide() error {
 	}
 }
 
-// ErrMissingRow returns an error if a row is missing that is never deleted.
+// ErrMissingRow returns an error unless found is true. It is for rows that are never deleted.
 func ErrMissingRow(found bool) error {
 	if found {
 		return nil

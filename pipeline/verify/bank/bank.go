@@ -1,5 +1,5 @@
-// Package bank has what a bank, or an aggregator of banks, implements: orders, answers and
-// callbacks.
+// Package bank defines the interface of a bank, or of an aggregator of banks, with its orders,
+// answers and callbacks.
 package bank
 
 import (
@@ -17,9 +17,9 @@ type Order struct {
 	// bank must make at most one deposit for it.
 	Reference string
 	Method    schema.VerificationMethod
-	Account   string // of VerifyPennyDrop: 9 to 18 digits
-	IFSC      string // of VerifyPennyDrop
-	VPA       string // of VerifyUPI, in lower case
+	Account   string // for VerifyPennyDrop: 9 to 18 digits
+	IFSC      string // for VerifyPennyDrop
+	VPA       string // for VerifyUPI, in lower case
 	CreatedAt time.Time
 	// ProviderRef is the bank's own reference, once known.
 	ProviderRef string

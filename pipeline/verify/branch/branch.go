@@ -101,8 +101,8 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	return s, nil
 }
 
-// Find returns the branch name of a code in the form of ifsc.Parse. found is false if the directory
-// does not have the code.
+// Find returns the branch name of a code, which must be as ifsc.Parse returns it. found is false if
+// the directory does not have the code.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	err = q.QueryRow(`SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code).Scan(&branch)
 	if errors.Is(err, sql.ErrNoRows) {

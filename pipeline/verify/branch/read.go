@@ -149,7 +149,7 @@ func header(in *records) (at [columnCount]int, width int, err error) {
 			strings.Join(missing, " and no column "), quoteHeader(cells))}
 	}
 	if at[cityColumn] == at[districtColumn] {
-		at[districtColumn] = -1 // CITY2 alone is the city
+		at[districtColumn] = -1 // CITY2 is the city if there is no other column for the city
 	}
 	return at, len(cells), nil
 }

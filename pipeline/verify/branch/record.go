@@ -37,7 +37,7 @@ type records struct {
 func newRecords(r io.Reader) *records {
 	c := &records{in: bufio.NewReaderSize(r, lineMost)}
 	if mark, err := c.in.Peek(3); err == nil && string(mark) == "\ufeff" {
-		_, _ = c.in.Discard(len(mark)) // the mark is buffered
+		_, _ = c.in.Discard(len(mark)) // cannot fail, because the mark is buffered
 	}
 	c.buf = bufio.NewReader(&c.one)
 	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
@@ -58,7 +58,6 @@ func (c *records) line(n int) ([]byte, error) {
 	return nil, c.failed
 }
 
-// read reads one more line.
 func (c *records) read() {
 	text, err := c.in.ReadSlice('\n')
 	line := append([]byte{}, bytes.TrimRight(text, "\r\n")...) // not nil when it is empty

@@ -27,15 +27,14 @@ var outcomes = map[string]bank.Outcome{
 
 // Values that the field status may have in the answers to each call.
 var (
-	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // of callbacks, too
+	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // also for callbacks
 	// ofEnquiry also has unknown, which permits a second deposit. Answers to other calls must not
 	// permit it.
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
-// noReason is the value in an answer with which a bank explicitly states that there is no
-// suspicion.
+// noReason is the value by which an answer states that there is no suspicion.
 const noReason = "none"
 
 // Fields that identify an order.

@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// packed is written by generate, from the npm package ifsc. Its licence is in LICENSE-ifsc.
+// packed is the compressed list, which generate writes from the npm package ifsc (see
+// LICENSE-ifsc).
 //
 //go:embed codes.gz
 var packed []byte
@@ -36,7 +37,6 @@ var codes = sync.OnceValue(func() *table {
 	return newTable(text)
 })
 
-// unpacked decompresses the text of the list.
 func unpacked(data []byte) (string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -47,7 +47,7 @@ func unpacked(data []byte) (string, error) {
 }
 
 // newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
-// characters of each code. These omit the prefix that they share with the last six characters of
+// characters of each code. The last six characters omit the prefix that they share with those of
 // the code before.
 func newTable(text string) *table {
 	t := &table{}
@@ -57,7 +57,7 @@ func newTable(text string) *table {
 		bank, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		name, tails, ok := strings.Cut(rest, "\t")
 		if !ok || len(bank) != prefix {
-			continue // version line
+			continue // the line with the version
 		}
 		at, seen := known[name]
 		if !seen {

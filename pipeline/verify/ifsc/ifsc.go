@@ -12,8 +12,8 @@ const (
 
 // Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch.
 // The RBI reserves the fifth character for later use. Surrounding blanks are dropped and lower case
-// becomes upper. For any other text ok is false. Examples are the letter O for the zero, and a
-// similar letter of another script. [Find] checks that the code exists.
+// becomes upper. For any other text ok is false, for example if it has the letter O instead of the
+// zero. [Find] checks that the code exists.
 func Parse(text string) (code string, ok bool) {
 	code = strings.Trim(text, " \t\r\n")
 	if len(code) != size || code[prefix] != '0' {
@@ -37,10 +37,10 @@ func Parse(text string) (code string, ok bool) {
 	return string(upper[:]), true
 }
 
-// Find reports whether a code in the form of Parse exists, and returns the name of its bank. A bank
-// may have sublet the code to another bank, such as a co-operative bank. Then Find returns the name
-// of that other bank. If the list has no name for a bank, Find returns the four letters of its
-// codes.
+// Find reports whether a code exists, and returns the name of its bank. The code must be as Parse
+// returns it. A bank may have sublet the code to another bank, such as a co-operative bank. Then
+// Find returns the name of that other bank. If the list has no name for a bank, Find returns the
+// four letters of its codes.
 func Find(code string) (bank string, ok bool) {
 	if _, valid := Parse(code); !valid {
 		return "", false

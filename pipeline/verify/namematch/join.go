@@ -1,7 +1,7 @@
 package namematch
 
 // join matches a word of x, such as Venkataramana, with two or three consecutive words of y that
-// form it. x is p.a and y is p.b. If back is true, x is p.b and y is p.a.
+// form it. x is p.a and y is p.b, or the reverse if back is true.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -63,8 +63,8 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined reports whether w is Sri and the first word of y written as one word. It returns 0, the
-// index of the first word of y, or else -1.
+// sriJoined returns 0, the index of the first word of y, if w is Sri and that word written as one
+// word. Otherwise it returns -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {
 		return -1
@@ -76,8 +76,8 @@ func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	return -1
 }
 
-// clusters matches a word of x with several initials, such as RK, with the words Rajesh Kumar of y.
-// x and y are p.a and p.b, or the reverse if back is true.
+// clusters matches a word of x that has only initials, such as RK, with words of y, such as Rajesh
+// Kumar. x and y are p.a and p.b, or the reverse if back is true.
 func (p *pair) clusters(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {

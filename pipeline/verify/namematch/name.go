@@ -10,14 +10,15 @@ type word struct {
 	// initial means that the word is a single letter. cluster means that it is two to four letters
 	// without a vowel (RK).
 	initial, cluster bool
-	// weak, surname and prefix report these traits of the sound.
+	// weak, surname and prefix report whether the sound has these traits.
 	weak, surname, prefix bool
-	// form, filler and trade report the traits companyForm, filler and trade of the spelling.
+	// form, filler and trade report whether the spelling has the trait companyForm, filler or
+	// trade.
 	form, filler, trade bool
-	traits              trait // of the sound
+	traits              trait // traits of the sound
 }
 
-// full reports whether a word is written out, so that it is neither an initial nor a cluster.
+// full reports whether a word is written out: it is neither an initial nor a cluster.
 func (w *word) full() bool { return !w.initial && !w.cluster }
 
 // name is a parsed name: its first words with their properties.
@@ -60,7 +61,7 @@ func (w *word) read(text string) {
 	}
 	w.sound = soundOf(latin)
 	if spelling&apart != 0 {
-		w.sound.put('0') // a sound that no other word has
+		w.sound.put('0') // makes a sound that no other word has
 	}
 	w.first = latin[0]
 	w.initial = len(latin) == 1
@@ -68,7 +69,7 @@ func (w *word) read(text string) {
 	key := w.sound.bytes()
 	w.traits = bySound[string(key)]
 	w.prefix, w.weak, w.surname = w.traits&prefix != 0, w.traits&weak != 0, w.traits&surname != 0
-	w.cluster = w.cluster && !w.prefix && !w.weak // Md, Kr
+	w.cluster = w.cluster && !w.prefix && !w.weak // Md and Kr are not initials
 }
 
 func vowelless(b []byte) bool {

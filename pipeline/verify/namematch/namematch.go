@@ -17,8 +17,8 @@ const (
 	maxLetters = 200 // bytes of the folded name
 )
 
-// Standard and Lenient are the least scores of a partial match with the tolerances "standard" and
-// "lenient".
+// Standard and Lenient are the minimum scores of a partial match with the tolerances "standard"
+// and "lenient".
 const (
 	Standard = 70
 	Lenient  = 50
@@ -56,7 +56,7 @@ func Compare(expected, registered string) Result {
 	p := pair{}
 	p.a.read(x)
 	p.b.read(y)
-	if p.a.n == 0 || p.b.n == 0 { // a first word beyond the bounds
+	if p.a.n == 0 || p.b.n == 0 { // the first word is longer than maxLetters
 		return Result{}
 	}
 	score := min(max(p.score(), 0), 99)

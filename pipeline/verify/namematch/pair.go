@@ -14,10 +14,10 @@ const (
 	letters       // the same letters
 	phonetic      // the same sound or a known variant
 	loosely       // one doubtful vowel
-	affixed       // Rameshbhai, Ramesh
-	joined        // Venkata Ramana, Venkataramana
+	affixed       // an affix is missing: Rameshbhai, Ramesh
+	joined        // two words are one: Venkata Ramana, Venkataramana
 	truncated     // cut off by a bank
-	initially     // R, Rajesh
+	initially     // one word is an initial: R, Rajesh
 )
 
 // pair is two names and the matches of their words.
@@ -151,7 +151,7 @@ func sameStem(x, y *word, head trait) bool {
 	return x.traits&head != 0 && len(b) == len(a)+1 && b[len(a)] == 'a' && bytes.Equal(b[:len(a)], a)
 }
 
-// shortestCut is the least width at which banks cut the name of an account, in letters. The core
+// shortestCut is the minimum width at which banks cut the name of an account, in letters. The core
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 

@@ -10,7 +10,7 @@ const (
 	lostWeak    = 8
 	lostMiddle  = 10
 	lostEnd     = 12 // the last word, usually the surname
-	lostOnlyOne = 20 // the last word, if one other word matches at most
+	lostOnlyOne = 20 // the last word, if at most one other word matches
 
 	// Scores of names that do not match. The score conflict is a maximum.
 	subset   = 55 // the given name of one name is missing in the other
@@ -28,7 +28,7 @@ type counts struct {
 // scorePerson returns the score of two names of people.
 func (p *pair) scorePerson() int {
 	leftA, leftB := left(&p.a, &p.howA), left(&p.b, &p.howB)
-	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // Syed Akbar, Shaikh Akbar
+	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // such as Syed Akbar and Shaikh Akbar
 	if leftA > 0 && leftB > 0 || titled {
 		return p.conflicting()
 	}

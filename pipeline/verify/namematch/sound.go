@@ -129,7 +129,7 @@ func (s *sound) consonant(w []byte, i int) int {
 		}
 	case 'h':
 		if i == len(w)-1 && i > 3 {
-			return 1 // Sarah, Fatimah
+			return 1 // a silent h at the end: Sarah, Fatimah
 		}
 	}
 	s.put(plainConsonant(c))

@@ -21,7 +21,7 @@ import (
 // half as many characters.
 const longestName = 256
 
-// tolerances maps the named tolerances of the API to scores.
+// tolerances maps the named tolerances of the API to minimum scores.
 var tolerances = map[string]int{"strict": Strict, "standard": Standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Its values are not decoded
@@ -118,7 +118,6 @@ func (f *form) number(r *Request, v jsontext.Value) {
 	r.Account = text
 }
 
-// branch reads an IFSC.
 func (f *form) branch(r *Request, v jsontext.Value) {
 	text, ok := httpapi.Text(&f.RequestErrors, "ifsc", v)
 	if !ok {
@@ -136,7 +135,6 @@ func (f *form) branch(r *Request, v jsontext.Value) {
 	r.IFSC = code
 }
 
-// name reads the optional expected name.
 func (f *form) name(r *Request, v jsontext.Value) {
 	const field = "name"
 	if !httpapi.HasValue(v) {
@@ -154,8 +152,8 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	}
 }
 
-// tolerance returns the required similarity of names, from a named tolerance or a score. If the
-// client states none, it is negative, and the account's default applies.
+// tolerance returns the required similarity of names, from a named tolerance or a score. Without
+// either, the result is negative, and the account's default applies.
 func (f *form) tolerance(v jsontext.Value) int {
 	const field = "name_match_tolerance"
 	switch {

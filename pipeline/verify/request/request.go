@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Least scores of the named tolerances of the API. Only equal words have a score of 100.
+// Minimum scores of the named tolerances of the API. Only equal words have a score of 100.
 const (
 	Strict   = 100
 	Standard = 70
@@ -26,8 +26,8 @@ type Request struct {
 	RefID  string // "" for none
 	Method schema.VerificationMethod
 	Private
-	// Tolerance is the least passing score of a name match, 0 to 100; negative for the
-	// account's default.
+	// Tolerance is the minimum score of a name match, 0 to 100; negative for the account's
+	// default.
 	Tolerance int
 	Caller    httpapi.Who
 

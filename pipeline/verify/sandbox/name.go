@@ -24,7 +24,7 @@ func (f scenario) name(o bank.Order) string {
 	}
 }
 
-// Least scores that pass the standard and the lenient tolerance of the API.
+// Minimum scores that pass the standard and the lenient tolerance of the API.
 const (
 	standardScore = 70
 	lenientScore  = 50
@@ -43,7 +43,7 @@ func similarName(expected string) string {
 		expected + " K",     // an additional initial
 		expected + firstLetter(words[len(words)-1]), // an additional letter
 		words[0] + rest, // MOHAMMEDSHAIKH of MOHAMMED SHAIKH
-		words[0] + firstLetter(rest) + " " + rest, // ACMET TRADERS PVT LTD
+		words[0] + firstLetter(rest) + " " + rest, // ACMET TRADERS of ACME TRADERS
 	} {
 		name = strings.TrimSpace(name)
 		if r := namematch.Compare(expected, name); !r.Exact && r.Score > score {

@@ -59,8 +59,7 @@ type fakeBank struct{ now func() time.Time }
 // slowness is the time from the creation of an order to its answer in the scenario isSlow.
 const slowness = 25 * time.Second
 
-// Deposit answers after the delay of the account's scenario. It is idempotent for repetitions of an
-// order.
+// Deposit answers after the delay of the account's scenario. It is idempotent.
 func (b fakeBank) Deposit(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAccount(o.Account, o.IFSC))
 }

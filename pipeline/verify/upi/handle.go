@@ -24,9 +24,9 @@ var handles = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// Bank returns the bank to which NPCI assigned the handle of an address in the form of Parse. The
-// account may be with another bank, which only a lookup of the address shows. ok is false if the
-// table (handles.csv) does not have the handle. New handles appear every month.
+// Bank returns the bank to which NPCI assigned the handle of an address, which must be as Parse
+// returns it. The account may be with another bank, which only a lookup of the address shows. ok
+// is false if the table (handles.csv) does not have the handle. New handles appear every month.
 func Bank(vpa string) (bank string, ok bool) {
 	_, handle, _ := strings.Cut(vpa, "@")
 	bank, ok = handles()[handle]

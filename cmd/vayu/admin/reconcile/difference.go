@@ -19,7 +19,7 @@ const maxShown = 1000
 // differences prints the differences between a file and the store.
 type differences struct {
 	out   io.Writer
-	names map[string]string // of accounts, by id
+	names map[string]string // names of accounts, by id
 	of    *reconcile.Comparison
 	json  bool
 	kept  map[reconcile.Kind][]reconcile.Difference // differences to print by kind at the end

@@ -19,7 +19,7 @@ const blockRows = 1000
 // entries prints the recharges that need attention.
 type entries struct {
 	out   io.Writer
-	names map[string]string // of accounts, by id
+	names map[string]string // names of accounts, by id
 	now   time.Time
 	table *tabwriter.Writer // nil for JSON
 	n     int

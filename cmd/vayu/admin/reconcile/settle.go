@@ -81,5 +81,5 @@ is pending leaves the list when it is settled.`,
 // noteFlag adds the required flag --note.
 func noteFlag(cmd *cobra.Command, note *string) {
 	cmd.Flags().StringVar(note, "note", "", "who stated what, and when, for the audit log")
-	_ = cmd.MarkFlagRequired("note") // the flag is there
+	_ = cmd.MarkFlagRequired("note") // fails only if the flag does not exist
 }

@@ -39,9 +39,9 @@ type backupManifest struct {
 	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
 	// is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of the encryption key; empty if there is none yet, and in backups of earlier versions.
+	// Owner is the id of the encryption key. It is empty without a key, and in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the public key (of the tool age) to which the backup is encrypted; empty if it is not.
+	// Recipient is the public key of the tool age to which the backup is encrypted; empty for a plain backup.
 	Recipient string `json:"recipient,omitempty"`
 }
 

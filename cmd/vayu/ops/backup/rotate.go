@@ -129,7 +129,7 @@ func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	return err
 }
 
-// awaitDisconnects waits a short time until no other process uses the store.
+// awaitDisconnects waits until no other process uses the store, but at most disconnectTimeout.
 func awaitDisconnects(ctx context.Context, db *sqlstore.DB) error {
 	limit, done := context.WithTimeout(ctx, disconnectTimeout)
 	defer done()

@@ -17,7 +17,7 @@ type eventTarget struct {
 	audience
 }
 
-// audience counts, for each world, the webhooks of an account that subscribe to an event type.
+// audience counts, for each world (live or sandbox), the webhooks of an account that subscribe to a type.
 type audience map[schema.World]webhookCount
 
 // webhookCount counts webhooks. A paused webhook gets its events after it is resumed.

@@ -97,7 +97,7 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns the target of the events, and a function that commits event number n.
+// prepare finds the account. It returns the target of the events, and a function that commits the nth event.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
 	holder, err := account.ByName(st.DB.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
@@ -133,11 +133,11 @@ func numbered(object json.RawMessage, n int64) json.RawMessage {
 // maxConcurrentCommits limits the commits in flight. SQLite groups at most this many into one transaction.
 const maxConcurrentCommits = 256
 
-// fire commits events until all are committed, ctx ends or a commit fails. It waits for commits in flight and
-// returns the first error.
+// fire commits events until all are committed, ctx ends or a commit fails. It then waits for commits in
+// flight and returns the first error.
 //
-// When an event is due depends only on its number and the rate, not on earlier commits. After a slow commit,
-// fire therefore commits all overdue events at once.
+// The number of an event and the rate alone determine when the event is due. After a slow commit, fire
+// therefore commits all overdue events at once.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -175,7 +175,7 @@ type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
 	unknown   int64  // the connection broke during the commit
-	failure   error  // the first
+	failure   error  // the first failure
 	target    string // target of the events
 }
 

@@ -13,10 +13,10 @@ import (
 
 // archive is a file of OpenAQ's archive. It contains one day of a location, with one
 // value in a row. The time is the interval's end with the location's offset, so the
-// first hour of a day is 01:00. The interval's length is missing. It is the distance
-// between a sensor's rows, at most an hour, because more is a gap. For a single row it
-// is an hour. A saved reply of /v3/locations in the same folder gives the station's
-// kind and licence (see [locations.beside]).
+// first hour of a day is 01:00. The file lacks the interval's length. The parser uses
+// the time between a sensor's rows, at most an hour, because more is a gap. For a single
+// row it uses an hour. A saved reply of /v3/locations in the same folder gives the
+// station's kind and licence (see [locations.beside]).
 type archive struct {
 	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
 
@@ -89,8 +89,8 @@ func (a *archive) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// locationOf returns the location of a row. If no saved reply has its number, it follows
-// from the row. The archive appends the number to the name: "New Delhi-8118".
+// locationOf returns the location of a row. If no saved reply has its number, locationOf
+// makes it from the row. The archive appends the number to the name: "New Delhi-8118".
 func (a *archive) locationOf(cells [][]byte) *location {
 	if met, ok := a.met[string(cells[a.location])]; ok {
 		return met
@@ -109,12 +109,12 @@ func (a *archive) locationOf(cells [][]byte) *location {
 }
 
 // elsewhere reports whether a time has the offset of another zone than India's. It
-// is false for UTC, which shows no zone.
+// returns false for UTC, which does not identify a country.
 func elsewhere(stamp []byte) bool {
 	return !bytes.HasSuffix(stamp, []byte("+05:30")) && !bytes.HasSuffix(stamp, []byte("Z")) && !bytes.HasSuffix(stamp, []byte("+00:00"))
 }
 
-// atMostHourly returns the averaging interval for a distance of rows.
+// atMostHourly returns the averaging interval in minutes for a time between two rows.
 func atMostHourly(d time.Duration) uint16 {
 	if minutes, ok := table.Minutes(d); ok && minutes < air.Hourly {
 		return minutes

@@ -16,22 +16,22 @@ import (
 // licence is the licence of OpenAQ's first two versions.
 const licence = "CC BY 4.0"
 
-// republished is a source name in exports of OpenAQ's second version. It copied
-// sub-indices of data.gov.in into a column of µg/m³. In the sample all 216 values
-// are whole numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000: "28000"
-// is the sub-index 28. The parser reverses this and reads sub-indices.
+// republished is a source name in exports of OpenAQ's second version. That version
+// copied sub-indices of data.gov.in into a column of µg/m³. In the sample all 216
+// values are whole numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000:
+// "28000" is the sub-index 28. The parser reverses this and reads sub-indices.
 const republished = "data.gov.in"
 
 // sensorSources are the sources of OpenAQ that are low-cost sensors.
 var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap", "sensor.community", "luftdaten", "carnegiemellon"}
 
-// export is an export of OpenAQ, one value a row, with the interval's end as time.
-// The exports lack the interval. The Indian stations report hourly means, so the
-// parser assumes 60 minutes.
+// export is an export of OpenAQ with one value in a row. The time is the interval's
+// end. The exports lack the interval's length. The Indian stations report hourly means,
+// so the parser assumes 60 minutes.
 type export struct {
 	location, city, country, pollutant, value, unit int
-	utc, local                                      int // version 1: the same instant twice
-	updated                                         int // version 2: a time with its zone
+	utc, local                                      int // in version 1: the same instant in UTC and local time
+	updated                                         int // in version 2: a time with its zone
 	latitude, longitude, coordinates                int
 	source, attribution                             int
 

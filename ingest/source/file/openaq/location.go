@@ -57,13 +57,13 @@ type quantity struct {
 	Units string `json:"units"`
 }
 
-// monitors are reference stations whose kind the archive lacks: the locations of
-// the United States in New Delhi and Mumbai.
+// monitors has the numbers of reference stations whose kind the archive lacks. They are
+// the stations of the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
 // kind distinguishes a reference station from a low-cost sensor. A station outside
-// India's network whose kind is unspecified counts as a sensor, because a sensor
-// counted as reference falsifies its city.
+// India's network whose kind is unspecified counts as a sensor. Counting a sensor as a
+// reference station would falsify the AQI of its city.
 func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -77,7 +77,7 @@ func (p *location) kind() air.StationKind {
 }
 
 // abroad reports whether the location is outside India. A location without country
-// and position is not.
+// and position counts as inside.
 func (p *location) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"
@@ -95,8 +95,8 @@ func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe makes a station from the location. A station of India's network keeps
-// its id. Another id contains OpenAQ's number, because names at OpenAQ repeat.
+// describe makes a station from the location. A station of India's network keeps the id
+// that it has there. Other ids contain OpenAQ's number, because names at OpenAQ repeat.
 func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {

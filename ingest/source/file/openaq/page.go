@@ -47,12 +47,12 @@ func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 type pageReader struct {
 	locations locations
 	path      string
-	sensor    int64 // for a page of measurements; 0 until it is found
+	sensor    int64 // number of the sensor of a page of measurements; 0 until it is found
 	spacings  table.Spacings
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. Positions count its results.
+// ParsePage reads a saved page. Positions in it are numbers of results.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *pageReader) read(r *result, b *ingest.Builder) error {
 	case r.Datetime != nil && r.Sensor != 0:
 		return p.latest(r, b)
 	}
-	return nil // a location or a sensor, not a reading
+	return nil // the result is a location or a sensor, not a reading
 }
 
 func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
@@ -116,14 +116,14 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// OpenAQ labels quarter-hours as hours. The distance of their times is the true
+	// OpenAQ labels quarter-hours as hours. The time between two results is the true
 	// interval.
 	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d
 	}
 	value := r.Value
 	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
-		value = r.Summary.Average // in hours and days, value is rounded to three digits
+		value = r.Summary.Average // pages of hours and days have the value rounded to three digits
 	}
 	return p.add(p.locations.sensors[p.sensor].location, *r.Parameter, value, end, minutes, b)
 }
@@ -178,10 +178,8 @@ func (p *pageReader) add(at *location, measured quantity, value json.RawMessage,
 	return nil
 }
 
-// numbers matches the numbers in a file's name.
 var numbers = regexp.MustCompile(`\d+`)
 
-// findSensor finds the sensor of a page of measurements.
 func (p *pageReader) findSensor() error {
 	base := filepath.Base(p.path)
 	var found []int64

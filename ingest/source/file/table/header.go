@@ -64,14 +64,14 @@ func (h Header) Is(open func(Header) (Row, bool)) bool {
 type Column struct {
 	index     int
 	Parameter parameter.Parameter
-	unit      string // empty for the parameter's own
+	unit      string // empty if it is the parameter's own unit
 }
 
-// Columns returns the columns with values of known parameters: "PM2.5", "pm25",
-// "Ozone (ug/m3)", "AT (degree C)". A substance without a unit has its own, as in
-// CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because
-// its short names ("at", "sr") are ambiguous. Other columns are ignored and not
-// counted. If two columns have one parameter, the first is used.
+// Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone
+// (ug/m3)", "AT (degree C)". A substance without a unit has its own, as in CPCB's
+// exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because its short
+// names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If two
+// columns have the same parameter, the first is used.
 func (h Header) Columns() []Column {
 	var found []Column
 	taken := make(map[parameter.Parameter]bool)
@@ -100,8 +100,8 @@ func (h Header) Columns() []Column {
 	return found
 }
 
-// Span reports whether a header has both columns of an interval's ends, and values,
-// as in a CAAQM export.
+// Span reports whether a header has columns for both ends of an interval and for
+// values, as in a CAAQM export.
 func (h Header) Span() bool {
 	return h.Find("from date") >= 0 && h.Find("to date") >= 0 && len(h.Columns()) > 0
 }

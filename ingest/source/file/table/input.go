@@ -51,8 +51,8 @@ type Text struct {
 // Close closes the file.
 func (t *Text) Close() error { return t.file.Close() }
 
-// Decode removes compression, UTF-16 and byte order marks. The reader's buffer
-// holds the longest accepted line.
+// Decode decompresses a text, decodes UTF-16, and removes byte order marks. The
+// reader's buffer holds the longest accepted line.
 func Decode(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {

@@ -15,8 +15,8 @@ const MaxLine = 1 << 20
 // Lines reads a text line by line. A quoted cell may not span lines, so an
 // unclosed quote affects only its own line.
 type Lines struct {
-	In     *bufio.Reader // with a buffer of MaxLine
-	Offset int64         // of the byte after the last line
+	In     *bufio.Reader // its buffer has MaxLine bytes
+	Offset int64         // offset of the byte after the last line
 }
 
 // Next returns the next line without its end, and the offset of its first byte. The
@@ -37,7 +37,6 @@ func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	return line, at, Plain(line), nil
 }
 
-// skip discards the rest of a line.
 func (l *Lines) skip() error {
 	for {
 		part, err := l.In.ReadSlice('\n')
@@ -86,7 +85,7 @@ func cut(line []byte, separator byte) (cell, rest []byte, more, ok bool) {
 		cell, rest, more = bytes.Cut(line, []byte{separator})
 		return cell, rest, more, true
 	}
-	end := 0 // of the unquoted cell, which moves to the line's beginning
+	end := 0 // end of the unquoted cell, which is moved to the line's beginning
 	for i := 1; i < len(line); i++ {
 		if line[i] != '"' {
 			line[end] = line[i]

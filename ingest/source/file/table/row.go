@@ -1,5 +1,5 @@
 // Package table reads saved texts and tables: compression and character sets, lines,
-// headers, cells and the distances of rows. The formats of package file use it.
+// headers, cells, and the time between rows. The formats of package file use it.
 package table
 
 import (
@@ -16,11 +16,11 @@ type Row interface {
 	Read(cells [][]byte, b *ingest.Builder) error
 }
 
-// prescanner is a row that must see the whole table before the first row is read.
+// prescanner is a [Row] that must see the whole table before its first row is read.
 type prescanner interface{ Prescan(cells [][]byte) }
 
-// stationResolver is a row whose table lacks its station or sensor. It finds them
-// from the file's name and neighbouring files, before the table is read.
+// stationResolver is a [Row] for a table that lacks its station or sensor. It finds
+// them from the file's name and neighbouring files, before the table is read.
 type stationResolver interface{ ResolveStation(in *Input) error }
 
 // Rows returns the parser of the tables whose header open accepts. An unreadable
@@ -72,7 +72,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 
 // Table is an open text with a header.
 type Table struct {
-	text   *Text // nil without a file of its own
+	text   *Text // nil if the caller owns the text
 	lines  Lines
 	Header Header
 }

@@ -8,26 +8,26 @@ import (
 	"vayu/schema/air"
 )
 
-// Spacings finds the interval length of a table with one time a row: the most
-// frequent distance of a station's rows. Gaps in the data have no effect.
+// Spacings finds the interval length of a table with one time in a row. It is the most
+// frequent time between two rows of a station. Gaps in the data have no effect.
 type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
 }
 
-// spacing counts the distances of the rows of one station or sensor.
+// spacing counts the times between the rows of one station or sensor.
 type spacing struct {
 	last   time.Time
 	counts map[time.Duration]int
 	length time.Duration // 0 until it is computed
 }
 
-// NewSpacings returns spacings of no rows.
+// NewSpacings returns Spacings that have counted no rows.
 func NewSpacings() Spacings {
 	return Spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
 }
 
-// Note counts the distance of a row's time from that of the station's previous row.
+// Note counts the time from the station's previous row to this row.
 func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {
@@ -68,7 +68,8 @@ func (t *Spacings) Of(station []byte) time.Duration {
 	return s.length
 }
 
-// commonest returns the most frequent distance; on a tie, the shorter one.
+// commonest returns the most frequent duration; the shorter one if two are equally
+// frequent.
 func commonest(counts map[time.Duration]int) time.Duration {
 	var best time.Duration
 	for _, d := range slices.Sorted(maps.Keys(counts)) {

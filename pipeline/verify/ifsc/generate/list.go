@@ -41,7 +41,7 @@ func read(folder string) (s source, err error) {
 		"package.json": &about, "src/IFSC.json": &s.codes, "src/banknames.json": &s.names,
 		"src/sublet.json": &s.lent, "src/custom-sublets.json": &s.begins,
 	} {
-		text, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the folder that make names
+		text, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // the folder that make passes
 		if err != nil {
 			return s, err
 		}
@@ -54,7 +54,7 @@ func read(folder string) (s source, err error) {
 }
 
 // bank returns the name of a code's bank. If that bank has sublet the code, or a prefix of the
-// code, it is the name of the bank that uses the code. A longer prefix takes precedence.
+// code, the result is the name of the bank that uses the code. A longer prefix takes precedence.
 func (s *source) bank(code string) string {
 	holder := code[:4]
 	for n := range len(code) + 1 {

@@ -25,7 +25,7 @@ func run(args []string) error {
 		return err
 	}
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // it names no time and no file
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the header has no time and no file name
 	if err != nil {
 		return err
 	}
@@ -35,5 +35,5 @@ func run(args []string) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(args[1], packed.Bytes(), 0o600) //nolint:gosec // the file that make names
+	return os.WriteFile(args[1], packed.Bytes(), 0o600) //nolint:gosec // the file that make passes
 }
