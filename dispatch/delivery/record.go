@@ -9,9 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// recordOutcomes updates deliveries after attempts. While a delivery waits, an acknowledgement
-// counts even without a valid lease. The receiver has the event, and another attempt would repeat
-// it.
+// recordOutcomes updates deliveries in state waiting after attempts. Without the lease's token, it
+// records only acknowledgements: the receiver has the event, and another attempt would repeat it.
 var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')

@@ -44,7 +44,7 @@ func (l *Listener) greetUnsubscribed(address string) {
 	l.printer.write(text)
 }
 
-// trust returns a text about the options that a service needs to send to this receiver.
+// trust returns a text about the options that let a service send to this receiver.
 func (l *Listener) trust() string {
 	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.Data))
 }

@@ -104,7 +104,7 @@ func (q *Queue[T]) addReserved(l *lane[T], n int) {
 	l.host.addBuffered(n)
 }
 
-// addBuffered adds n to the items of a lane in memory.
+// addBuffered counts n more items of a lane in memory.
 func (q *Queue[T]) addBuffered(l *lane[T], n int) {
 	q.buffered += n
 	q.groups[l.class].buffered += n

@@ -208,8 +208,8 @@ func (b *Cache) linkTwin(id string) {
 	}
 }
 
-// match returns the known station that s describes under another id. A name that
-// contains an earlier name may match two stations. In that case match links the two.
+// match returns the known station that s describes under another id. A name with
+// "formerly known as" may match two stations of one network; match links the two.
 func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
 	if s.Kind != air.Reference {
 		return "", "", false

@@ -35,7 +35,7 @@ func NewFolder(dir string) error {
 	return err
 }
 
-// Sum describes the content of a data file.
+// Sum has a data file's sizes and checksum.
 type Sum struct {
 	Bytes, Raw int64  // size of the file, and of its data before compression
 	SHA256     string // checksum of the file, hexadecimal

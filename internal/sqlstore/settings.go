@@ -26,7 +26,7 @@ type Settings struct {
 const answerSlack = 500 * time.Millisecond
 
 // DefaultSettings returns the default settings. With 16 connections, six instances fit into PostgreSQL's
-// default of 100. StatementTimeout is 10 seconds, as long as a client waits.
+// default of 100. StatementTimeout is 10 seconds, a client's longest wait.
 func DefaultSettings() Settings {
 	return Settings{Connections: 16, StatementTimeout: 10 * time.Second, IdleTimeout: 30 * time.Second}
 }

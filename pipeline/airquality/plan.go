@@ -294,8 +294,7 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 const maxReadings = 4_000_000
 
 // merge joins chunks of successive months. A joined chunk has at most maxReadings
-// readings. At least half of its pairs of a station and a month have selected
-// readings.
+// readings. At least half of its (station, month) pairs have selected readings.
 func merge(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

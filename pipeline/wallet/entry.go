@@ -38,9 +38,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter executes the statement in balance, unless that is "", and then inserts the postings.
-// The subject must have an entry of the kind in before, and none of the kind in bar; otherwise
-// postAfter returns an error.
+// postAfter executes the SQL statement `balance`, if not empty, and then inserts the postings. It
+// fails unless the subject has an entry of the kind `before`, and none of the kind `bar`.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {

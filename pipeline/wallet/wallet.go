@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Ledgers. Only available and held are balances of a wallet.
+// Ledgers. Only the first two are balances of a wallet.
 const (
 	available      = "available" // can be spent on recharges
 	held           = "held"      // reserved for pending recharges

@@ -61,7 +61,7 @@ type entry struct {
 	// reload does not clear dirty.
 	invalidations uint64
 	filledDays    map[schema.Day]rollup.Figures // days with gaps filled
-	// blocks holds days that are rendered as JSON, by number of the block. Only
+	// blocks has the JSON text of days, by block number (see blockOf). Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
 	// hours holds the hours of each day, computed from the stations in the field index.

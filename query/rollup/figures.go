@@ -15,8 +15,8 @@ import (
 const Records = len(air.RecordPollutants)
 
 // Figures holds the values of a place in an hour or on a day. Element p-1 of Amount
-// and Index is the value of pollutant p. Amount has the concentrations of the six
-// pollutants of a record. Index has the sub-indices of all pollutants.
+// and Index is the value of pollutant p. Amount has the concentrations of the
+// [air.RecordPollutants]. Index has the sub-indices of all pollutants.
 type Figures struct {
 	At, Updated uint32 // Unix seconds; At is 0 if there are no figures
 	Amount      [Records]schema.Figure

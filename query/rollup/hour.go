@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// HourWait is how long after its end an hour waits for stations that the previous
-	// hour has. Then the hour becomes current even without them.
+	// HourWait is how long after its end an hour with too few stations (see complete)
+	// becomes current. Other hours do not wait.
 	HourWait = 30 * time.Minute
 	// HourReach is how far apart two hours may be to be compared, in seconds.
 	HourReach = 24 * 3600

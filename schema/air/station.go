@@ -55,8 +55,8 @@ func ParseStationKind(text string) (StationKind, bool) {
 }
 
 // ParseCityKinds parses the kinds of stations that count for a city's AQI: reference
-// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. City
-// means are used only where no other kind has values.
+// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. A city
+// mean is used only where no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {

@@ -13,7 +13,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// format is one file format, with its detection by the head and its parser.
+// format is a file format: its name, its test of a head, and its parser.
 type format struct {
 	name  string
 	match func(h *head) bool

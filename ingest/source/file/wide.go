@@ -10,7 +10,7 @@ import (
 	"vayu/schema/air"
 )
 
-// wide is a table of one station with one time a row. It covers CPCB's yearly files
+// wide is a table of one station with one row per time. It covers CPCB's yearly files
 // ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). It also covers raw
 // readings taken from the portal's exports (dates, PM25, …). The file's name or a
 // station list gives the station (see [stationOfFile]).
@@ -18,10 +18,10 @@ import (
 // A time is the beginning of its interval. CPCB's yearly files begin at 1 January 00:00
 // and end one interval before the next year (8,760 hours, 35,040 quarters). Programs
 // that extract tables keep From Date. The daily means of one station in 2020 confirm
-// this. If times are beginnings, 716 of 1,788 means equal the portal's; if times are
-// ends, only 219.
+// this: 716 of 1,788 equal the portal's if times are beginnings, only 219 if they are
+// ends.
 //
-// Some tables keep To Date instead, as their first and last time show. The first is one
+// Some tables keep To Date instead; their first and last times show it. The first is one
 // interval after midnight, because a period begins at 00:00. The last is midnight, or
 // the time of the export, because the portal cuts the last interval there.
 type wide struct {

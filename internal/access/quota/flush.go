@@ -249,7 +249,7 @@ var marks = [...]mark{
 	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},
 }
 
-// reached reports whether used calls of a limit reach the mark.
+// reached reports whether used/limit is at least the mark.
 func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
 // announcement is an event to publish: the usage of a month has reached a mark.

@@ -13,8 +13,8 @@ import (
 const (
 	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
 	usageWait = 250 * time.Millisecond
-	// usageReads is the largest number of attempts to read while no flush begins. A flush begins every 400 ms
-	// and a read takes milliseconds, so a third attempt is rare.
+	// usageReads limits the reads of a query. It rereads if a flush began meanwhile.
+	// A flush begins every 400 ms and a read takes milliseconds, so a third read is rare.
 	usageReads = 3
 )
 

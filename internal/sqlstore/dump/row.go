@@ -69,7 +69,7 @@ func (c cells) appendJSON(line []byte) ([]byte, error) {
 	return append(line, "}\n"...), nil
 }
 
-// parseRow parses a line of a dump. It returns the value of each column in of, in that order: a string, an
+// parseRow parses a line of a dump. It returns one value per column, in their order: a string, an
 // int64, a []byte or nil.
 func parseRow(of []column, line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage

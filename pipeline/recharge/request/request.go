@@ -29,8 +29,8 @@ type Request struct {
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
 	Caller            httpapi.Who
-	// WaitFull makes the request wait its full time. Otherwise it returns early if the next
-	// status enquiry is later than that, although a callback may arrive before.
+	// WaitFull makes the request wait its full time, because a callback may arrive. Otherwise
+	// it returns early if the next status enquiry is due after that time.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *transaction.BatchItem

@@ -17,7 +17,7 @@ const Name = "sandbox"
 const (
 	// timeout is never reached, because calls do no I/O.
 	timeout = 5 * time.Second
-	// resendAfter is short, because no request is delayed on a network.
+	// resendAfter is short, because no order can arrive late.
 	resendAfter = time.Second
 	// concurrency is high, because calls need little memory and time.
 	concurrency = 1024

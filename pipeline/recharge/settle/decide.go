@@ -82,7 +82,7 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 		order.Pending: Noop, order.Succeeded: LateSuccess, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
 	// A refunded recharge charges nothing, so a late or repeated success is ignored.
-	// Reconciliation finds a missing reversal in the provider's file.
+	// Reconciliation can show that the provider did not reverse it.
 	schema.RechargeRefunded: {
 		order.Pending: Noop, order.Succeeded: Noop, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
