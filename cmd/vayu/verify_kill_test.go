@@ -47,7 +47,7 @@ type verifyHarness struct {
 func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	t.Helper()
 	w := &verifyHarness{killHarness: newKillHarness(t, instances)}
-	w.bank = fakebank.New(fakebank.Config{
+	w.bank = fakebank.New(providers.Config{
 		Rates: map[providers.Fault]float64{
 			providers.DropBefore: 0.06, providers.Drop: 0.08, providers.Delay: 0.05, fakebank.Duplicate: 0.08, fakebank.Late: 0.06,
 			fakebank.LateMissing: 0.04, providers.Page: 0.02, providers.Broken: 0.03, fakebank.Missing: 0.05, fakebank.Away: 0.03,

@@ -12,18 +12,15 @@ import (
 	"time"
 )
 
-// CallbackSender sends callbacks. It retries a callback that is not acknowledged, as real providers
-// do.
+// CallbackSender sends callbacks to Config.Callback. It retries a callback that is not acknowledged, as
+// real providers do.
 type CallbackSender struct {
-	URL     func() string              // URL of callbacks; empty for none
-	Content func(reference string) any // current content of a callback
-	Client  *http.Client               // nil for http.DefaultClient
-	Now     func() time.Time
+	config  *Config
+	content func(reference string) any // current content of a callback
+	wake    chan struct{}              // signals a new callback
 
-	once sync.Once
-	wake chan struct{} // signals a new callback
-	mu   sync.Mutex
-	due  []pendingCallback
+	mu  sync.Mutex
+	due []pendingCallback
 }
 
 type pendingCallback struct {
@@ -39,7 +36,7 @@ const (
 
 // Schedule schedules callbacks about a reference at a time; times is the number of callbacks.
 func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
-	if t.URL() == "" {
+	if t.config.Callback == "" {
 		return
 	}
 	t.mu.Lock()
@@ -48,14 +45,9 @@ func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	}
 	t.mu.Unlock()
 	select {
-	case t.wakeChannel() <- struct{}{}:
+	case t.wake <- struct{}{}:
 	default:
 	}
-}
-
-func (t *CallbackSender) wakeChannel() chan struct{} {
-	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
-	return t.wake
 }
 
 // Run sends due callbacks until ctx ends.
@@ -68,7 +60,7 @@ func (t *CallbackSender) Run(ctx context.Context) error {
 			timer.Stop()
 			return nil
 		case <-timer.C:
-		case <-t.wakeChannel():
+		case <-t.wake:
 			timer.Stop()
 		}
 	}
@@ -83,7 +75,7 @@ func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	for _, one := range t.takeDue() {
 		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
 			one.tries++
-			one.at = t.Now().Add(pause)
+			one.at = t.config.Now().Add(pause)
 			t.mu.Lock()
 			t.due = append(t.due, one)
 			t.mu.Unlock()
@@ -93,7 +85,7 @@ func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	defer t.mu.Unlock()
 	next := idle
 	for _, one := range t.due {
-		next = min(next, one.at.Sub(t.Now()))
+		next = min(next, one.at.Sub(t.config.Now()))
 	}
 	return max(0, next)
 }
@@ -104,7 +96,7 @@ func (t *CallbackSender) takeDue() []pendingCallback {
 	defer t.mu.Unlock()
 	var now []pendingCallback
 	t.due = slices.DeleteFunc(t.due, func(one pendingCallback) bool {
-		if one.at.After(t.Now()) {
+		if one.at.After(t.config.Now()) {
 			return false
 		}
 		now = append(now, one)
@@ -115,20 +107,16 @@ func (t *CallbackSender) takeDue() []pendingCallback {
 
 // send sends one callback. It returns an error if the callback is not acknowledged.
 func (t *CallbackSender) send(ctx context.Context, reference string) error {
-	body, err := json.Marshal(t.Content(reference))
+	body, err := json.Marshal(t.content(reference))
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.config.Callback, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	Sign(req.Header, body, t.Now())
-	client := t.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
+	Sign(req.Header, body, t.config.Now())
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}

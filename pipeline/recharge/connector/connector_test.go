@@ -24,7 +24,7 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, fakeaggregator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
+	_, c := serve(t, providers.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
 	switch {
 	case c.Name != "simulator":
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
@@ -47,7 +47,7 @@ func TestOpen(t *testing.T) {
 	case c.Receiver == nil:
 		t.Error("c.Receiver is nil")
 	}
-	_, c = serve(t, fakeaggregator.Config{})
+	_, c = serve(t, providers.Config{})
 	if len(c.Operators) != 10 {
 		t.Errorf("it serves %v", c.Operators)
 	}
@@ -84,7 +84,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 
 func TestRefunds(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{})
+	s, c := serve(t, providers.Config{})
 	other := sampleOrder
 	other.Reference = "txn_refused"
 	s.Dice.Script(other.Reference, fakeaggregator.Refuse)
@@ -112,7 +112,8 @@ func TestRefunds(t *testing.T) {
 
 func TestNumbersAndPlans(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{Ported: map[string]string{sampleOrder.Number: "Jio"}})
+	s, c := serve(t, providers.Config{})
+	s.Ported = map[string]string{sampleOrder.Number: "Jio"}
 	if sub, err := c.Directory.Detect(t.Context(), sampleOrder.Number); err != nil || sub.Operator != "Jio" {
 		t.Errorf("a ported number: got %v, %v", sub, err)
 	}
@@ -164,7 +165,7 @@ func TestNumbersAndPlans(t *testing.T) {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, fakeaggregator.Config{Callback: "set below", Now: now.Now, Late: time.Second})
+	s, c := serve(t, providers.Config{Callback: "set below", Now: now.Now, Late: time.Second})
 	type request struct {
 		header http.Header
 		body   []byte

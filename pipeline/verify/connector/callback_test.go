@@ -24,7 +24,7 @@ type request struct {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, fakebank.Config{Now: now.Now, Late: time.Second})
+	s, c := serve(t, providers.Config{Now: now.Now, Late: time.Second})
 	came := make(chan request, 10)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -56,7 +56,7 @@ func TestCallbacks(t *testing.T) {
 // A callback must be signed and readable.
 func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, fakebank.Config{})
+	_, c := serve(t, providers.Config{})
 	now := time.Now()
 	signed := func(body string) request {
 		h := http.Header{}
