@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +15,6 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
-	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
@@ -228,23 +225,5 @@ func TestCallbacks(t *testing.T) {
 	var p *schema.Problem
 	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
 		t.Errorf("an old one: got %v", err)
-	}
-}
-
-// All faults of a file are reported at once, each with its line.
-func TestFileFaults(t *testing.T) {
-	t.Parallel()
-	providers.Faults(t, "testdata/*.bad.yaml", func(file string) error {
-		err := connector.Check(file)
-		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
-			t.Errorf("Open returned %v", openErr)
-		}
-		return err
-	})
-	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: got %v", err)
-	}
-	if err := connector.Check(write(t, fakeaggregator.Describe("https://aggregator.example"))); err != nil {
-		t.Errorf("a good one: %v", err)
 	}
 }

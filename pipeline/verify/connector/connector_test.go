@@ -254,24 +254,6 @@ func TestAccountStatusByDefault(t *testing.T) {
 	}
 }
 
-// All faults of a file are reported at once, each with its line.
-func TestFileFaultsAreNamed(t *testing.T) {
-	t.Parallel()
-	providers.Faults(t, "testdata/*.bad.yaml", func(file string) error {
-		err := connector.Check(file)
-		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
-			t.Errorf("Open says %v", openErr)
-		}
-		return err
-	})
-	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: got %v", err)
-	}
-	if err := connector.Check(write(t, fakebank.Describe("https://bank.example"))); err != nil {
-		t.Errorf("a good one: %v", err)
-	}
-}
-
 // A bank with a certificate of the configured authority is called, another is not.
 func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
