@@ -59,6 +59,13 @@ func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	return w
 }
 
+// verifyFailpoints are the failpoints that a verification passes.
+var verifyFailpoints = []string{
+	failpoint.VerifyCreated, failpoint.VerifySending, failpoint.VerifyAnswered, failpoint.VerifySettled,
+	failpoint.VerifyClaimed, failpoint.VerifyEnquired,
+	failpoint.BatchAccepted, failpoint.BatchClaimed, failpoint.BatchBegun, failpoint.BatchDone,
+}
+
 // killUnderLoad kills the service under load, and checks the result.
 func (w *verifyHarness) killUnderLoad(times int, every bool) {
 	w.Helper()
@@ -67,7 +74,7 @@ func (w *verifyHarness) killUnderLoad(times int, every bool) {
 		c.wait.Go(func() { c.verify(n) })
 	}
 	c.wait.Go(c.batch)
-	w.kill(times, failpoint.OfVerifications, every)
+	w.kill(times, verifyFailpoints, every)
 	c.stop()
 	w.restartQuietly("verification", w.bank.Dice.DisableFaults)
 	nothing := func(r reply) bool {
