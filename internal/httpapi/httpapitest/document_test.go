@@ -59,6 +59,15 @@ func TestTheContractIsOpenAPI(t *testing.T) {
 	}
 }
 
+// lookup returns the value at a JSON pointer; nil for none.
+func lookup(v any, pointer string) any {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		object, _ := v.(map[string]any)
+		v = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+	}
+	return v
+}
+
 // names returns the sorted member names of an object of the document.
 func (c *compiler) names(pointer string) []string {
 	object, _ := lookup(c.root, pointer).(map[string]any)
