@@ -83,7 +83,7 @@ var internalMay = map[string][]string{
 	"testing/providers/fakebank":       {"testing/providers"},
 	"testing/realdata":                 {},
 	"tracing":                          {"config", "failurelog", "sleep"},
-	"tracing/tracingtest":              {},
+	"tracing/tracingtest":              {"testing/fixture"},
 	"workqueue":                        {"failurelog", "sleep", "sqlstore"},
 }
 
