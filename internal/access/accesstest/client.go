@@ -91,7 +91,13 @@ func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 // WantError fails the test unless the reply is an error with this status, code and field.
 func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Code, field string) {
 	tb.Helper()
-	if r.Status != status || r.TextAt("error.code") != string(code) || r.TextAt("error.field") != field {
-		tb.Errorf("%s: got %d %s, want %d %s %s", what, r.Status, r.Text, status, code, field)
+	if r.Status != status {
+		tb.Errorf("%s: got %d %s, want %d", what, r.Status, r.Text, status)
+	}
+	if got := r.TextAt("error.code"); got != string(code) {
+		tb.Errorf("%s: got the code %q, want %q: %s", what, got, code, r.Text)
+	}
+	if got := r.TextAt("error.field"); got != field {
+		tb.Errorf("%s: got the field %q, want %q: %s", what, got, field, r.Text)
 	}
 }
