@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
+
+	"vayu/internal/sleep"
 )
 
 // Fault is a way in which a simulator deviates from a provider's usual behaviour; None if it does not.
@@ -124,7 +125,7 @@ func (s *Simulator[Order]) Answer(w http.ResponseWriter, r *http.Request, f Faul
 	case DropBefore, Drop:
 		panic(http.ErrAbortHandler) // net/http closes the connection
 	case Delay:
-		wait(r, s.Slow)
+		sleep.For(r.Context(), s.Slow)
 	case Page:
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<!doctype html><title>Gateway</title><p>Please try again later.")) // a disconnected client needs no answer
@@ -137,15 +138,6 @@ func (s *Simulator[Order]) Answer(w http.ResponseWriter, r *http.Request, f Faul
 		return
 	}
 	Reply(w, status, v)
-}
-
-func wait(r *http.Request, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
 }
 
 // Reply sends v as a JSON reply.

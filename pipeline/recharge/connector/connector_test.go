@@ -139,10 +139,15 @@ func TestNumbersAndPlans(t *testing.T) {
 		`{"operator":"Airtel"}`:             {}, // no code of theirs
 		`{}`:                                {},
 	} {
-		sub, err := answering(t, 200, body).Directory.Detect(t.Context(), sampleOrder.Number)
-		if sub != want || (err != nil) != (want.Operator == "") {
-			t.Errorf("%s: got %v, %v, want %v", body, sub, err, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			sub, err := answering(t, 200, body).Directory.Detect(t.Context(), sampleOrder.Number)
+			if sub != want {
+				t.Errorf("got %v, want %v", sub, want)
+			}
+			if (err != nil) != (want.Operator == "") {
+				t.Errorf("got the error %v for %v", err, want)
+			}
+		})
 	}
 	for body, want := range map[string]string{
 		`{"plans":[{"price":"1.5","days":"x","text":"a\n\u0000<b>  \u202e"}]}`: "a <b>",
@@ -151,10 +156,15 @@ func TestNumbersAndPlans(t *testing.T) {
 		`{"plans":[{"price":"ten"}]}`: "",
 		`{"plans":[{}]}`:              "",
 	} {
-		all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
-		if (err != nil) != (want == "") || err == nil && all[0].Description != want {
-			t.Errorf("%.60s: got %v, %v", body, all, err)
-		}
+		t.Run(body[:20], func(t *testing.T) {
+			all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
+			if (err != nil) != (want == "") {
+				t.Fatalf("got %v, %v, want %q", all, err, want)
+			}
+			if err == nil && all[0].Description != want {
+				t.Errorf("got %q, want %q", all[0].Description, want)
+			}
+		})
 	}
 }
 
@@ -213,13 +223,19 @@ func TestCallbacks(t *testing.T) {
 		"one only for enquiry":  {signed(`{"order_ref":"a","status":"NOT_FOUND"}`), schema.InvalidRequest},
 		"a reference that is 2": {signed(`{"order_ref":"a","order_ref":"b","status":"SUCCESS"}`), schema.InvalidRequest},
 	} {
-		_, err := c.Receiver.Receive(c2.header, c2.body, now.Now())
-		var p *schema.Problem
-		if !errors.As(err, &p) || p.Code != c2.code {
-			t.Errorf("%s: got %v, want %s", name, err, c2.code)
-		} else if strings.Contains(p.Message, "DONE") {
-			t.Errorf("%s: the client gets %q", name, p.Message)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := c.Receiver.Receive(c2.header, c2.body, now.Now())
+			var p *schema.Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("got %v, want %s", err, c2.code)
+			}
+			if p.Code != c2.code {
+				t.Errorf("got %v, want %s", err, c2.code)
+			}
+			if strings.Contains(p.Message, "DONE") {
+				t.Errorf("the client gets %q", p.Message)
+			}
+		})
 	}
 	now.Advance(6 * time.Minute)
 	var p *schema.Problem

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify/bank"
@@ -46,44 +47,57 @@ func drop(reference string) bank.Order {
 // A repeated order makes one deposit, unless the simulator is naive.
 func TestReferenceIsIdempotent(t *testing.T) {
 	t.Parallel()
-	for naive, want := range map[bool]int{false: 1, true: 3} {
-		s := fakebank.New(providers.Config{Naive: naive})
-		c := connect(t, s)
-		for range 3 {
-			if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != bank.Found {
-				t.Fatalf("got %v, %v", a, err)
+	for name, tc := range map[string]struct {
+		naive bool
+		want  int
+	}{"normal": {false, 1}, "naive": {true, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := fakebank.New(providers.Config{Naive: tc.naive})
+			c := connect(t, s)
+			for range 3 {
+				a, err := c.Bank.Deposit(t.Context(), drop("a"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Outcome != bank.Found {
+					t.Fatalf("the outcome is %v, want %v", a.Outcome, bank.Found)
+				}
+				if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
-				t.Fatal(err)
+			if diff := cmp.Diff(map[string]int{"a": tc.want}, s.Deposits()); diff != "" {
+				t.Errorf("deposits (-want +got):\n%s", diff)
 			}
-		}
-		if diff := cmp.Diff(map[string]int{"a": want}, s.Deposits()); diff != "" {
-			t.Errorf("deposits (-want +got):\n%s", diff)
-		}
+		})
 	}
 }
 
 // A late deposit is requested twice. A naive simulator makes both when they are due.
 func TestNaiveSimulatorRepeatsLateDeposits(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
 	for fault, want := range map[providers.Fault]int{fakebank.Late: 2, fakebank.LateMissing: 0, fakebank.LieForever: 2, fakebank.Missing: 0} {
-		at := now
-		s := fakebank.New(providers.Config{Naive: true, Late: time.Second, Now: func() time.Time { return at }})
-		c := connect(t, s)
-		s.Dice.Script("a", fault)
-		for range 2 {
-			if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			clock := &fixture.Clock{}
+			clock.Set(time.Now())
+			s := fakebank.New(providers.Config{Naive: true, Late: time.Second, Now: clock.Now})
+			c := connect(t, s)
+			s.Dice.Script("a", fault)
+			for range 2 {
+				if _, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			clock.Advance(time.Second)
+			if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
 				t.Fatal(err)
 			}
-		}
-		at = now.Add(time.Second)
-		if _, err := c.Bank.Enquire(t.Context(), drop("a")); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Deposits()["a"]; got != want {
-			t.Errorf("%s: %d deposits were made, want %d", fault, got, want)
-		}
+			if got := s.Deposits()["a"]; got != want {
+				t.Errorf("%d deposits were made, want %d", got, want)
+			}
+		})
 	}
 }
 
@@ -101,8 +115,11 @@ func TestUnavailableDepositIsRetried(t *testing.T) {
 		}
 		got = append(got, a.Outcome)
 	}
-	if diff := cmp.Diff([]bank.Outcome{bank.NotMade, bank.NotMade, bank.Found, bank.Found}, got); diff != "" || s.Deposits()["a"] != 1 {
-		t.Errorf("%d deposits, outcomes (-want +got):\n%s", s.Deposits()["a"], diff)
+	if diff := cmp.Diff([]bank.Outcome{bank.NotMade, bank.NotMade, bank.Found, bank.Found}, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if made := s.Deposits()["a"]; made != 1 {
+		t.Errorf("%d deposits were made, want 1", made)
 	}
 }
 
@@ -128,10 +145,10 @@ func TestRatesAreReproducible(t *testing.T) {
 		t.Errorf("%d of 300 deposits were made, want about 210", made)
 	}
 	if !maps.Equal(first, run(7)) {
-		t.Error("another run is another")
+		t.Error("two runs with the same seed differ")
 	}
 	if maps.Equal(first, run(8)) {
-		t.Error("another seed is the same")
+		t.Error("two runs with different seeds are equal")
 	}
 }
 
@@ -140,8 +157,12 @@ func TestNoise(t *testing.T) {
 	t.Parallel()
 	s := fakebank.New(providers.Config{Noise: 1})
 	c := connect(t, s)
-	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err != nil || a.Outcome != bank.Found {
-		t.Errorf("got %v, %v", a, err)
+	a, err := c.Bank.Deposit(t.Context(), drop("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Outcome != bank.Found {
+		t.Errorf("the outcome is %v, want %v", a.Outcome, bank.Found)
 	}
 	for range 10 {
 		if a, err := c.Bank.Enquire(t.Context(), drop("a")); err == nil {
@@ -157,10 +178,13 @@ func TestAuthentication(t *testing.T) {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	resp, err := http.Post(server.URL+"/v1/deposits", "application/json", strings.NewReader(`{}`))
-	if err != nil || resp.StatusCode != 401 {
-		t.Errorf("got %v, %v", resp, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a request without a key: got %d, want %d", resp.StatusCode, http.StatusUnauthorized)
+	}
 	c := connect(t, fakebank.New(providers.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
 	if a, err := c.Bank.Deposit(t.Context(), drop("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
@@ -206,18 +230,24 @@ func TestCallbacksAreRetried(t *testing.T) {
 	got := []string{<-came, <-came}
 	stop()
 	all.Wait()
-	if got[0] != got[1] || !strings.Contains(got[0], `"ref":"a","result":"VALID"`) {
-		t.Errorf("got %q", got)
+	if got[0] != got[1] {
+		t.Errorf("the callbacks differ: %q", got)
 	}
-	if s.Deposits()["a"] != 1 {
-		t.Error("there was more than one deposit")
+	if want := `"ref":"a","result":"VALID"`; !strings.Contains(got[0], want) {
+		t.Errorf("the callback is %q, want it to contain %q", got[0], want)
+	}
+	if made := s.Deposits()["a"]; made != 1 {
+		t.Errorf("%d deposits were made, want 1", made)
 	}
 }
 
 // Every fault is in the list once.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
-	if got := slices.Compact(slices.Sorted(slices.Values(fakebank.Faults))); len(got) != len(fakebank.Faults) || len(got) != 16 {
-		t.Errorf("got %v", fakebank.Faults)
+	if got := len(fakebank.Faults); got != 16 {
+		t.Errorf("%d faults are listed, want 16", got)
+	}
+	if got := slices.Compact(slices.Sorted(slices.Values(fakebank.Faults))); len(got) != len(fakebank.Faults) {
+		t.Errorf("a fault is listed twice: %v", fakebank.Faults)
 	}
 }
