@@ -2,6 +2,7 @@ package connector_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -156,7 +157,7 @@ func TestNumbersAndPlans(t *testing.T) {
 		`{"plans":[{"price":"ten"}]}`: "",
 		`{"plans":[{}]}`:              "",
 	} {
-		t.Run(body[:20], func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.40s", body), func(t *testing.T) {
 			all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
 			if (err != nil) != (want == "") {
 				t.Fatalf("got %v, %v, want %q", all, err, want)
@@ -189,22 +190,31 @@ func TestCallbacks(t *testing.T) {
 		t.Fatalf("got %v, %v", a, err)
 	}
 	if s.Callbacks.SendCallbacks(t.Context()); len(came) != 0 {
-		t.Error("the callback came before the change")
+		t.Error("a callback is sent before the change")
 	}
 	now.Advance(time.Second)
 	s.Callbacks.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	if err != nil || callback.Reference != sampleOrder.Reference || callback.Answer.Outcome != order.Succeeded {
-		t.Errorf("got %v, %v", callback, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if callback.Reference != sampleOrder.Reference {
+		t.Errorf("the reference is %q, want %q", callback.Reference, sampleOrder.Reference)
+	}
+	if got := callback.Answer.Outcome; got != order.Succeeded {
+		t.Errorf("the outcome is %v, want %v", got, order.Succeeded)
 	}
 	if !s.TakeBack(sampleOrder.Reference) {
-		t.Fatal("it cannot be taken back")
+		t.Fatal("the order cannot be reversed")
 	}
 	s.Callbacks.SendCallbacks(t.Context())
 	got = <-came
-	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != order.Reversed {
-		t.Errorf("got %v, %v", callback, err)
+	if callback, err = c.Receiver.Receive(got.header, got.body, now.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := callback.Answer.Outcome; got != order.Reversed {
+		t.Errorf("the outcome is %v, want %v", got, order.Reversed)
 	}
 	signed := func(body string) request {
 		h := http.Header{}
