@@ -38,8 +38,8 @@ type Reply struct {
 
 // Do sends a request, with a JSON body unless it is empty. header holds names and values in turn. With an empty
 // key, the request has no Authorization header.
-func (d Client) Do(key, method, path, body string, header ...string) Reply {
-	d.tb.Helper()
+func (c Client) Do(key, method, path, body string, header ...string) Reply {
+	c.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
 	if body != "" {
 		r = httptest.NewRequest(method, path, strings.NewReader(body))
@@ -52,11 +52,11 @@ func (d Client) Do(key, method, path, body string, header ...string) Reply {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r)
+	c.handler.ServeHTTP(w, r)
 	out := Reply{Status: w.Code, Header: w.Header(), Text: w.Body.String()}
 	if w.Header().Get("Content-Type") == "application/json" {
 		if err := json.Unmarshal(w.Body.Bytes(), &out.Body); err != nil {
-			d.tb.Errorf("%s %s: %v: %s", method, path, err, out.Text)
+			c.tb.Errorf("%s %s: %v: %s", method, path, err, out.Text)
 		}
 	}
 	return out

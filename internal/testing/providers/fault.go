@@ -99,12 +99,13 @@ func (d *Dice) Noise(about string) Fault {
 	return noises[int(dice/d.config.Noise*float64(len(noises)))]
 }
 
-func (d *Dice) nextScripted(of string) (Fault, bool) {
-	all := d.scripts[of]
+// nextScripted returns the next fault that Script has set for a subject, and removes it.
+func (d *Dice) nextScripted(about string) (Fault, bool) {
+	all := d.scripts[about]
 	if len(all) == 0 {
 		return None, false
 	}
-	d.scripts[of] = all[1:]
+	d.scripts[about] = all[1:]
 	return all[0], true
 }
 

@@ -2,7 +2,7 @@ package fakeaggregator
 
 import "vayu/internal/testing/providers"
 
-// The faults of an order. Only DropBefore, LateFailure and Refuse do not carry the order out.
+// The faults of an order. With DropBefore, LateFailure and Refuse the order is not carried out.
 const (
 	Duplicate   providers.Fault = "duplicate"    // success, at once and by two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late

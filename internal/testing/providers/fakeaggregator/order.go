@@ -67,7 +67,7 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, http.StatusOK, body)
 }
 
-// accept accepts an order, and returns the reply and the fault with which to send the reply.
+// accept stores an order. It returns the reply, and the fault that changes the reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

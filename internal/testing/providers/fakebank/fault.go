@@ -6,7 +6,7 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults of an order. Only DropBefore, LateMissing, Missing and Away make no deposit.
+// The faults of an order. With DropBefore, LateMissing, Missing and Away no deposit is made.
 const (
 	Duplicate   providers.Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        providers.Fault = "late"         // pending, and found after Config.Late

@@ -55,7 +55,7 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, http.StatusOK, out)
 }
 
-// acceptOrder accepts an order, and returns the reply and the fault with which to send the reply.
+// acceptOrder stores an order. It returns the reply, and the fault that changes the reply.
 func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, reply) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
