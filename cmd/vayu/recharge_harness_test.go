@@ -33,7 +33,7 @@ type rechargeHarness struct {
 func newRechargeHarness(t *testing.T, instances int) *rechargeHarness {
 	t.Helper()
 	w := &rechargeHarness{killHarness: newKillHarness(t, instances)}
-	w.operator = fakeaggregator.New(fakeaggregator.Config{
+	w.operator = fakeaggregator.New(providers.Config{
 		Rates: map[providers.Fault]float64{
 			providers.DropBefore: 0.06, providers.Drop: 0.08, providers.Delay: 0.05, fakeaggregator.Duplicate: 0.08, fakeaggregator.Late: 0.06,
 			fakeaggregator.LateFailure: 0.04, fakeaggregator.LieFailed: 0.03, providers.Page: 0.02, providers.Broken: 0.03, fakeaggregator.Refuse: 0.05,

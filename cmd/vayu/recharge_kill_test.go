@@ -30,11 +30,18 @@ func TestIntegrationMoneyMovesOnceBetweenTwoInstances(t *testing.T) {
 	newRechargeHarness(t, 2).killUnderLoad(killCount(t, rechargeKills/4), false)
 }
 
+// rechargeFailpoints are the failpoints that a recharge passes.
+var rechargeFailpoints = []string{
+	failpoint.RechargeCreated, failpoint.RechargeSending, failpoint.RechargeAnswered, failpoint.RechargeSettled,
+	failpoint.RechargeClaimed, failpoint.RechargeEnquired, failpoint.RefundWanted, failpoint.RefundAnswered,
+	failpoint.BatchAccepted, failpoint.BatchClaimed, failpoint.BatchBegun, failpoint.BatchDone,
+}
+
 // killUnderLoad kills the service under load, and checks the result.
 func (w *rechargeHarness) killUnderLoad(times int, every bool) {
 	w.Helper()
 	clients := w.clients()
-	w.kill(times, failpoint.OfRecharges, every)
+	w.kill(times, rechargeFailpoints, every)
 	clients.stop()
 	w.settle()
 	w.reconcile()

@@ -47,7 +47,7 @@ type verifyHarness struct {
 func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	t.Helper()
 	w := &verifyHarness{killHarness: newKillHarness(t, instances)}
-	w.bank = fakebank.New(fakebank.Config{
+	w.bank = fakebank.New(providers.Config{
 		Rates: map[providers.Fault]float64{
 			providers.DropBefore: 0.06, providers.Drop: 0.08, providers.Delay: 0.05, fakebank.Duplicate: 0.08, fakebank.Late: 0.06,
 			fakebank.LateMissing: 0.04, providers.Page: 0.02, providers.Broken: 0.03, fakebank.Missing: 0.05, fakebank.Away: 0.03,
@@ -59,6 +59,13 @@ func newVerifyHarness(t *testing.T, instances int) *verifyHarness {
 	return w
 }
 
+// verifyFailpoints are the failpoints that a verification passes.
+var verifyFailpoints = []string{
+	failpoint.VerifyCreated, failpoint.VerifySending, failpoint.VerifyAnswered, failpoint.VerifySettled,
+	failpoint.VerifyClaimed, failpoint.VerifyEnquired,
+	failpoint.BatchAccepted, failpoint.BatchClaimed, failpoint.BatchBegun, failpoint.BatchDone,
+}
+
 // killUnderLoad kills the service under load, and checks the result.
 func (w *verifyHarness) killUnderLoad(times int, every bool) {
 	w.Helper()
@@ -67,7 +74,7 @@ func (w *verifyHarness) killUnderLoad(times int, every bool) {
 		c.wait.Go(func() { c.verify(n) })
 	}
 	c.wait.Go(c.batch)
-	w.kill(times, failpoint.OfVerifications, every)
+	w.kill(times, verifyFailpoints, every)
 	c.stop()
 	w.restartQuietly("verification", w.bank.Dice.DisableFaults)
 	nothing := func(r reply) bool {

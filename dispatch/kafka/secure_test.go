@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
@@ -41,6 +42,13 @@ func (a authority) server(change func(*tls.Config)) kfake.Opt {
 // mutual requires a client certificate of the authority.
 func (a authority) mutual(c *tls.Config) {
 	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
+}
+
+// clientFiles writes a client certificate and its key, and returns their paths.
+func (a authority) clientFiles(tb testing.TB) (cert, key string) {
+	tb.Helper()
+	client := a.Sign(&x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return a.Files(client, tb.TempDir())
 }
 
 // byTLS returns settings that trust the authority.
@@ -97,7 +105,7 @@ func nonTLSBroker(tb testing.TB) []string {
 func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
-	cert, key := a.Files(a.Client(), t.TempDir())
+	cert, key := a.clientFiles(t)
 	for name, c := range map[string]struct {
 		brokers  []string
 		settings func(*Config)
@@ -135,7 +143,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 func TestRejectedLoginIsExplained(t *testing.T) {
 	t.Parallel()
 	a, other := newAuthority(t), newAuthority(t)
-	cert, key := other.Files(other.Client(), t.TempDir())
+	cert, key := other.clientFiles(t)
 	for name, c := range map[string]struct {
 		brokers  []string
 		settings func(*Config)
@@ -207,7 +215,7 @@ func TestLoginTimesOut(t *testing.T) {
 func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
-	cert, key := a.Files(a.Client(), t.TempDir())
+	cert, key := a.clientFiles(t)
 	for want, change := range map[string]func(*broker.Settings){
 		"ca: ":       func(s *broker.Settings) { s.CA = "/nowhere/ca.pem" },
 		"ca: /":      func(s *broker.Settings) { s.CA = key },

@@ -24,10 +24,10 @@ import (
 )
 
 // Key is the API key of a source under test. No error may contain it.
-const Key = "key-that-nobody-may-see"
+const Key = "secret-key-of-the-source"
 
-// Case is the file case.json of a folder, with the URL and path that the suite
-// adds.
+// Case is a test case: the content of its file case.json, with the URL and the path
+// of the test.
 type Case struct {
 	// About is the purpose of the case.
 	About string `json:"about"`
@@ -110,11 +110,11 @@ func (c *Case) expected(t *testing.T, name string) (string, bool) {
 	return string(text), true
 }
 
-// mismatch describes how an error differs from the expected one; empty if it
+// mismatch returns how an error differs from the expected one; empty if it
 // matches.
 func (c *Case) mismatch(err error) string {
 	if err != nil && strings.Contains(err.Error(), Key) {
-		return "the error holds the key"
+		return "the error contains the key"
 	}
 	if c.Error == "" {
 		if err != nil {

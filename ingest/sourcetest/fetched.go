@@ -28,7 +28,7 @@ func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 		defer b.Release()
 		h.batches++
 		if !b.Readings.Schema().Equal(air.ReadingColumns) {
-			t.Errorf("a batch with the columns %v", b.Readings.Schema())
+			t.Errorf("a batch has the columns %v, want %v", b.Readings.Schema(), air.ReadingColumns)
 			return nil
 		}
 		h.rejected.Merge(b.Rejected)
@@ -38,32 +38,38 @@ func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 			h.stations[s.ID] = stationLine(&s)
 		}
 		if len(b.Missing) > b.Rejected[ingest.MissingValue] {
-			t.Errorf("%d cells without a figure, of which %d are counted", len(b.Missing), b.Rejected[ingest.MissingValue])
+			t.Errorf("a batch has %d missing values, and counts %d", len(b.Missing), b.Rejected[ingest.MissingValue])
 		}
 		for _, r := range b.Missing {
-			if reason := ingest.Check(&r, c.Now); reason != ingest.None || r.Source == "" || r.Averaging == 0 {
-				t.Errorf("a cell without a figure whose key is none of a reading (%s): %+v", reason, r)
-			}
+			checkReading(t, c, r)
 			h.missing = append(h.missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
 		}
 		for i := range b.Rows() {
 			r := b.Reading(i)
-			h.check(t, c, r, described)
+			checkReading(t, c, r)
+			if !described[r.Station] {
+				t.Errorf("station %q has readings in a batch that does not describe it", r.Station)
+			}
 			h.readings = append(h.readings, readingLine(r))
 		}
 		return nil
 	}
 }
 
-func (h *fetched) check(t *testing.T, c *Case, r air.Reading, described map[string]bool) {
+// checkReading checks the fields that every reading has, with or without a value.
+func checkReading(t *testing.T, c *Case, r air.Reading) {
+	t.Helper()
 	if reason := ingest.Check(&r, c.Now); reason != ingest.None {
-		t.Errorf("a reading that the rules refuse (%s): %+v", reason, r)
+		t.Errorf("the rules reject a reading (%s): %+v", reason, r)
 	}
-	if !described[r.Station] {
-		t.Errorf("station %q has readings in a batch that does not describe it", r.Station)
+	if r.Source == "" {
+		t.Errorf("a reading has no source: %+v", r)
 	}
-	if r.Source == "" || r.Averaging == 0 || (r.Kind != air.Concentration && r.Kind != air.SubIndex) {
-		t.Errorf("a reading without source, averaging or kind: %+v", r)
+	if r.Averaging == 0 {
+		t.Errorf("a reading has no averaging interval: %+v", r)
+	}
+	if r.Kind != air.Concentration && r.Kind != air.SubIndex {
+		t.Errorf("a reading has the kind %v: %+v", r.Kind, r)
 	}
 }
 

@@ -43,7 +43,7 @@ func Run(t *testing.T, dir string, open Opener) {
 		})
 	}
 	if cases == 0 {
-		t.Fatalf("%s holds no case", dir)
+		t.Fatalf("%s has no case", dir)
 	}
 }
 
@@ -61,7 +61,7 @@ func runCase(t *testing.T, c *Case, s *server, open Opener) {
 		t.Fatal(fault)
 	}
 	if err != nil && len(got.readings) > 0 {
-		t.Errorf("a refused batch yielded %d readings", len(got.readings))
+		t.Errorf("a rejected batch yielded %d readings", len(got.readings))
 	}
 	got.compare(t, c)
 	if err != nil {
@@ -153,8 +153,11 @@ func fetchRefused(t *testing.T, c *Case, s *server, open Opener) {
 			b.Release()
 			return errRefused
 		})
-		if calls != 1 || !errors.Is(err, errRefused) {
-			t.Errorf("yield was called %d times and Fetch returned %v, want one call and its error", calls, err)
+		if calls != 1 {
+			t.Errorf("yield was called %d times, want once", calls)
+		}
+		if !errors.Is(err, errRefused) {
+			t.Errorf("Fetch returned %v, want %v", err, errRefused)
 		}
 	}
 }

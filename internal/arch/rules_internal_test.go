@@ -78,12 +78,12 @@ var internalMay = map[string][]string{
 	"tablecache":                       {"failurelog", "sleep"},
 	"testing/chaos":                    {"access", "access/account", "access/apikey", "columnstore/embedded", "config", "encryption", "sleep", "sqlstore"},
 	"testing/fixture":                  {},
-	"testing/providers":                {},
+	"testing/providers":                {"sleep"},
 	"testing/providers/fakeaggregator": {"testing/providers"},
 	"testing/providers/fakebank":       {"testing/providers"},
 	"testing/realdata":                 {},
 	"tracing":                          {"config", "failurelog", "sleep"},
-	"tracing/tracingtest":              {},
+	"tracing/tracingtest":              {"testing/fixture"},
 	"workqueue":                        {"failurelog", "sleep", "sqlstore"},
 }
 

@@ -24,15 +24,3 @@ const (
 	BatchBegun       = "batch.begun"       // a record has become a recharge
 	BatchDone        = "batch.done"        // all records of a chunk are started, the chunk still exists
 )
-
-// The failpoints that a recharge passes, and those that a verification passes.
-var (
-	OfRecharges = []string{
-		RechargeCreated, RechargeSending, RechargeAnswered, RechargeSettled, RechargeClaimed, RechargeEnquired,
-		RefundWanted, RefundAnswered, BatchAccepted, BatchClaimed, BatchBegun, BatchDone,
-	}
-	OfVerifications = []string{
-		VerifyCreated, VerifySending, VerifyAnswered, VerifySettled, VerifyClaimed, VerifyEnquired,
-		BatchAccepted, BatchClaimed, BatchBegun, BatchDone,
-	}
-)

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,41 +17,23 @@ import (
 	proto "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"vayu/internal/config"
+	"vayu/internal/testing/fixture"
 	"vayu/internal/tracing"
 	"vayu/internal/tracing/tracingtest"
 )
-
-// lines is a log buffer that is safe for concurrent use.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(part string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), part)
-}
 
 // running is a tracer that runs until stop or the end of the test.
 type running struct {
 	*tracing.Tracer
 
 	reg  *prometheus.Registry
-	log  *lines
+	log  *fixture.Log
 	stop func()
 }
 
 func run(t *testing.T, s tracing.Settings) running {
 	t.Helper()
-	r := running{reg: prometheus.NewRegistry(), log: &lines{}}
+	r := running{reg: prometheus.NewRegistry(), log: &fixture.Log{}}
 	var err error
 	r.Tracer, err = tracing.New(tracing.Config{Settings: s, Version: "1", Instance: "here/1", Log: slog.New(slog.NewTextHandler(r.log, nil)), Metrics: r.reg})
 	if err != nil {
@@ -71,18 +53,7 @@ func run(t *testing.T, s tracing.Settings) running {
 // spans returns the span counter of a result.
 func (r running) spans(t *testing.T, result string) float64 {
 	t.Helper()
-	all, err := r.reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range all {
-		for _, m := range family.GetMetric() {
-			if family.GetName() == "vayu_trace_spans_total" && m.GetLabel()[0].GetValue() == result {
-				return m.GetCounter().GetValue()
-			}
-		}
-	}
-	return -1
+	return fixture.MetricValue(t, r.reg, "vayu_trace_spans_total", "result", result)
 }
 
 func named(all []*proto.Span, name string) *proto.Span {
@@ -128,22 +99,37 @@ func TestResumeContinuesOrLinksTrace(t *testing.T) {
 	all := c.Wait("all four spans", has("origin", "inner", "soon", "late"))
 	first := named(all, "origin")
 	for _, name := range []string{"inner", "soon"} {
-		if s := named(all, name); !bytes.Equal(s.GetTraceId(), first.GetTraceId()) || !bytes.Equal(s.GetParentSpanId(), first.GetSpanId()) {
-			t.Errorf("%s is not a step of its origin: %v", name, s)
+		s := named(all, name)
+		if got := s.GetTraceId(); !bytes.Equal(got, first.GetTraceId()) {
+			t.Errorf("%s is in the trace %x, want %x", name, got, first.GetTraceId())
+		}
+		if got := s.GetParentSpanId(); !bytes.Equal(got, first.GetSpanId()) {
+			t.Errorf("%s has the parent %x, want %x", name, got, first.GetSpanId())
 		}
 	}
 	s := named(all, "late")
-	if bytes.Equal(s.GetTraceId(), first.GetTraceId()) || len(s.GetLinks()) != 1 || !bytes.Equal(s.GetLinks()[0].GetSpanId(), first.GetSpanId()) {
-		t.Errorf("late is not a trace with a link to its origin: %v", s)
+	if bytes.Equal(s.GetTraceId(), first.GetTraceId()) {
+		t.Errorf("late is in the trace of its origin: %v", s)
 	}
-	if in := named(all, "inner"); in.GetStatus().GetCode() != proto.Status_STATUS_CODE_ERROR || tracingtest.Value(in, "vayu.provider") != "acme" {
-		t.Errorf("inner is %v", in)
+	if links := s.GetLinks(); len(links) != 1 {
+		t.Errorf("late has the links %v, want one", links)
+	} else if got := links[0].GetSpanId(); !bytes.Equal(got, first.GetSpanId()) {
+		t.Errorf("late has a link to %x, want %x", got, first.GetSpanId())
+	}
+	in := named(all, "inner")
+	if got := in.GetStatus().GetCode(); got != proto.Status_STATUS_CODE_ERROR {
+		t.Errorf("inner has the status %v, want %v", got, proto.Status_STATUS_CODE_ERROR)
+	}
+	if got := tracingtest.Value(in, "vayu.provider"); got != "acme" {
+		t.Errorf("inner has the provider %q, want acme", got)
 	}
 	if strings.Contains(c.Text(), "9876543210") {
 		t.Error("the text of an error was sent")
 	}
-	if c.Header().Get("X-Token") != "abc=" || c.Header().Get("X-Other") != "d" {
-		t.Errorf("the collector got the headers %v", c.Header())
+	for name, want := range map[string]string{"X-Token": "abc=", "X-Other": "d"} {
+		if got := c.Header().Get(name); got != want {
+			t.Errorf("the collector got %s: %q, want %q", name, got, want)
+		}
 	}
 	for _, part := range []string{`"service.name"`, `"vayu"`, `"service.instance.id"`, `"here/1"`} {
 		if !strings.Contains(c.Text(), part) {
@@ -158,8 +144,11 @@ func TestResumeKeepsSamplingDecision(t *testing.T) {
 	c := tracingtest.New(t)
 	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 0})
 	ctx, origin := r.Start(t.Context(), "origin", tracing.Server)
-	if origin.Recording() || !strings.HasSuffix(tracing.Traceparent(ctx), "-00") {
-		t.Errorf("carried %q", tracing.Traceparent(ctx))
+	if origin.Recording() {
+		t.Error("the origin is sampled")
+	}
+	if got := tracing.Traceparent(ctx); !strings.HasSuffix(got, "-00") {
+		t.Errorf("the traceparent is %q, want an unsampled one", got)
 	}
 	at := time.Now()
 	for _, after := range []time.Duration{0, time.Hour} {
@@ -225,7 +214,7 @@ func TestUnavailableCollector(t *testing.T) {
 		}
 	}
 	spans(1)
-	c.WaitRequests(2)
+	fixture.Eventually(t, "the export is retried", func() bool { return c.Requests() >= 2 })
 	spans(20_000)
 	if got := r.spans(t, "dropped"); got < 10_000 {
 		t.Errorf("%v of 20000 spans are counted as dropped with a queue of 4096", got)
@@ -236,8 +225,10 @@ func TestUnavailableCollector(t *testing.T) {
 	if sent, dropped := r.spans(t, "sent"), r.spans(t, "dropped"); sent+dropped != 20_001 {
 		t.Errorf("%v spans sent and %v dropped, want 20001 together", sent, dropped)
 	}
-	if r.log.count("does not answer") != 1 || r.log.count("answers again") != 1 {
-		t.Errorf("the log has not one failure and one recovery: %s", r.log.text.String())
+	for _, text := range []string{"does not answer", "answers again"} {
+		if got := r.log.Count(text); got != 1 {
+			t.Errorf("the log has %q %d times, want once: %s", text, got, r.log)
+		}
 	}
 }
 
@@ -300,13 +291,19 @@ func TestSettingsAreChecked(t *testing.T) {
 		"sample":         {tracing.Settings{Sample: 1.1}, "sample"},
 		"negative share": {tracing.Settings{Sample: -1}, "sample"},
 	} {
-		err := errors.Join(c.set.Validate()...)
-		switch {
-		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		case err != nil && strings.Contains(err.Error(), "swordfish"):
-			t.Errorf("%s: the error contains a secret: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := errors.Join(c.set.Validate()...)
+			if (err != nil) != (c.want != "") {
+				t.Fatalf("got %v, want %q", err, c.want)
+			}
+			if got := fmt.Sprint(err); !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if strings.Contains(fmt.Sprint(err), "swordfish") {
+				t.Errorf("the error contains a secret: %v", err)
+			}
+		})
 	}
 }
 

@@ -12,41 +12,56 @@ import (
 // All faults of a description are reported at once, each with its line.
 func TestFaultsAreNamed(t *testing.T) {
 	t.Parallel()
-	cases, err := filepath.Glob("testdata/*.bad.yaml")
-	switch {
-	case err != nil:
-		t.Fatalf("no cases: %v", err)
-	case len(cases) == 0:
-		t.Fatal("no cases: cases is empty")
+	WantFaults(t, "testdata/*.bad.yaml", func(t *testing.T, file string) error {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = parse(string(text)); err == nil {
+			return nil
+		}
+		for _, secret := range secrets {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the error %q contains a secret", err)
+			}
+		}
+		return err
+	})
+}
+
+// WantFaults compares the error of check with the faults that a file expects, for each file that matches
+// pattern. The expected faults begin the file, one per line after #!. FILE in them is the path.
+func WantFaults(t *testing.T, pattern string, check func(t *testing.T, file string) error) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range cases {
+	if len(files) == 0 {
+		t.Fatalf("no file matches %s", pattern)
+	}
+	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".bad.yaml"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want []string
+			if err = check(t, file); err == nil {
+				t.Fatal("the file is accepted")
+			}
+			var want, got []string
 			for line := range strings.Lines(string(text)) {
 				if fault, ok := strings.CutPrefix(line, "#! "); ok {
 					want = append(want, strings.TrimSpace(fault))
 				}
 			}
-			_, err = parse(string(text))
-			if err == nil {
-				t.Fatal("it is taken")
-			}
-			var got []string
 			for _, line := range strings.Split(err.Error(), "\n")[1:] {
-				got = append(got, strings.TrimSpace(line))
+				got = append(got, strings.ReplaceAll(strings.TrimSpace(line), file, "FILE"))
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-			for _, secret := range secrets {
-				if strings.Contains(err.Error(), secret) {
-					t.Errorf("a secret stands in %q", err)
-				}
 			}
 		})
 	}

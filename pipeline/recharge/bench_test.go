@@ -3,6 +3,8 @@ package recharge
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,7 +13,6 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
-	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/recharge/settle"
@@ -69,9 +70,9 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	floor := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
+	floor := concurrently(b, c.callers, b.N, func(caller, i int) error { return rawRecharge(db, owners[caller%c.accounts], i) })
 	b.ResetTimer()
-	rate := fixture.Concurrently(b, c.callers, b.N, func(caller, i int) error {
+	rate := concurrently(b, c.callers, b.N, func(caller, i int) error {
 		q := request.Request{
 			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 199_00,
 			Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
@@ -95,9 +96,36 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	}
 	var rows, posted int
 	if err := db.View(b.Context()).QueryRow("SELECT (SELECT count(*) FROM recharge WHERE state = 'success' AND ref_id LIKE 'ref-%'), (SELECT count(*) FROM posting WHERE kind = 'commit')").
-		Scan(&rows, &posted); err != nil || rows != b.N || posted != 4*b.N {
-		b.Errorf("%d recharges have %d postings, %v", rows, posted, err)
+		Scan(&rows, &posted); err != nil {
+		b.Fatal(err)
 	}
+	if rows != b.N {
+		b.Errorf("%d recharges are successful, want %d", rows, b.N)
+	}
+	if posted != 4*b.N {
+		b.Errorf("%d postings are stored, want %d", posted, 4*b.N)
+	}
+}
+
+// concurrently calls work n times in all, from concurrent goroutines. It returns calls per second.
+func concurrently(b *testing.B, callers, n int, work func(caller, i int) error) float64 {
+	b.Helper()
+	var left atomic.Int64
+	left.Store(int64(n))
+	began := time.Now()
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				if err := work(caller, int(i)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return float64(n) / time.Since(began).Seconds()
 }
 
 // rawRecharge writes the rows of a recharge in its two commits.

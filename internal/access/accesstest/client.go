@@ -38,8 +38,8 @@ type Reply struct {
 
 // Do sends a request. A body that is not empty is sent as JSON. header holds names and values in turn. With
 // an empty key, the request has no Authorization header.
-func (d Client) Do(key, method, path, body string, header ...string) Reply {
-	d.tb.Helper()
+func (c Client) Do(key, method, path, body string, header ...string) Reply {
+	c.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
 	if body != "" {
 		r = httptest.NewRequest(method, path, strings.NewReader(body))
@@ -52,11 +52,11 @@ func (d Client) Do(key, method, path, body string, header ...string) Reply {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	d.handler.ServeHTTP(w, r)
+	c.handler.ServeHTTP(w, r)
 	out := Reply{Status: w.Code, Header: w.Header(), Text: w.Body.String()}
 	if w.Header().Get("Content-Type") == "application/json" {
 		if err := json.Unmarshal(w.Body.Bytes(), &out.Body); err != nil {
-			d.tb.Errorf("%s %s: %v: %s", method, path, err, out.Text)
+			c.tb.Errorf("%s %s: %v: %s", method, path, err, out.Text)
 		}
 	}
 	return out
@@ -91,7 +91,13 @@ func (r Reply) Want(tb testing.TB, what string, status int) Reply {
 // WantError fails the test unless the reply is an error with this status, code and field.
 func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Code, field string) {
 	tb.Helper()
-	if r.Status != status || r.TextAt("error.code") != string(code) || r.TextAt("error.field") != field {
-		tb.Errorf("%s: got %d %s, want %d %s %s", what, r.Status, r.Text, status, code, field)
+	if r.Status != status {
+		tb.Errorf("%s: got %d %s, want %d", what, r.Status, r.Text, status)
+	}
+	if got := r.TextAt("error.code"); got != string(code) {
+		tb.Errorf("%s: got the code %q, want %q: %s", what, got, code, r.Text)
+	}
+	if got := r.TextAt("error.field"); got != field {
+		tb.Errorf("%s: got the field %q, want %q: %s", what, got, field, r.Text)
 	}
 }

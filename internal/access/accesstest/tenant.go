@@ -22,21 +22,21 @@ var Plans = map[string]int64{"unlimited": 0, "free": 1000}
 // Cipher returns a cipher with the same key in every test.
 func Cipher(tb testing.TB) *encryption.Cipher {
 	tb.Helper()
-	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
+	c, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return box
+	return c
 }
 
 // ClaimedCipher returns [Cipher] bound to a store, so that it can make digests.
 func ClaimedCipher(tb testing.TB, db *sqlstore.DB) *encryption.Cipher {
 	tb.Helper()
-	box := Cipher(tb)
-	if err := box.Claim(tb.Context(), db); err != nil {
+	c := Cipher(tb)
+	if err := c.Claim(tb.Context(), db); err != nil {
 		tb.Fatal(err)
 	}
-	return box
+	return c
 }
 
 // Tenant is an account with one key in each world (live and sandbox). The keys have every scope.

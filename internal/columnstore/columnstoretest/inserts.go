@@ -60,11 +60,14 @@ func (s *Inserts) Check(tb testing.TB, tables ...string) {
 		query := values.Get("query")
 		table := strings.Trim(strings.Fields(query)[2], "`")
 		into = append(into, table[strings.LastIndexAny(table, ".`")+1:])
-		if token := values.Get("insert_deduplication_token"); token == "" || slices.Contains(tokens, token) {
-			tb.Errorf("%s: the token is %q, after %q", query, token, tokens)
-		} else {
-			tokens = append(tokens, token)
+		token := values.Get("insert_deduplication_token")
+		if token == "" {
+			tb.Errorf("%s: there is no token", query)
 		}
+		if slices.Contains(tokens, token) {
+			tb.Errorf("%s: the token %q is not unique", query, token)
+		}
+		tokens = append(tokens, token)
 		for setting, want := range map[string]string{"distributed_foreground_insert": "1", "async_insert": "0", "insert_deduplicate": "1", "max_partitions_per_insert_block": "0"} {
 			if got := values.Get(setting); got != want {
 				tb.Errorf("%s: %s=%q, want %q", query, setting, got, want)

@@ -111,7 +111,7 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	if status < http.StatusMultipleChoices {
 		for name := range req.URL.Query() {
 			if !o.hasQuery(name) {
-				found = append(found, fmt.Sprintf("the parameter %q was taken and is not in the contract of %s", name, template))
+				found = append(found, fmt.Sprintf("the parameter %q is accepted, but is not in the contract of %s", name, template))
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (r *reply) checkHeaders(got http.Header) []string {
 		case h == nil && !slices.Contains(plainHeaders, name):
 			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
 		case len(values) != 1 && name != "Vary": // Vary is a list, which promhttp writes in two lines
-			found = append(found, fmt.Sprintf("the header %s is there %d times", name, len(values)))
+			found = append(found, fmt.Sprintf("the header %s has %d lines", name, len(values)))
 		case h != nil:
 			if err := h.compiled.Validate(h.value(values[0])); err != nil {
 				found = append(found, fmt.Sprintf("the header %s: %q: %s", name, values[0], explain(err)))
@@ -177,20 +177,20 @@ func (r *reply) checkHeaders(got http.Header) []string {
 }
 
 func (r *reply) checkBody(method string, resp *http.Response, body []byte) []string {
-	typed := resp.Header.Get("Content-Type")
+	contentType := resp.Header.Get("Content-Type")
 	if len(r.Content) == 0 {
-		if len(body) > 0 || typed != "" {
-			return []string{fmt.Sprintf("a body of %d bytes of %q where none belongs", len(body), typed)}
+		if len(body) > 0 || contentType != "" {
+			return []string{fmt.Sprintf("the body has %d bytes and the type %q, want none", len(body), contentType)}
 		}
 		return nil
 	}
-	name, params, err := mime.ParseMediaType(typed)
+	name, params, err := mime.ParseMediaType(contentType)
 	want := r.Content[name]
 	switch charset := params["charset"]; {
 	case err != nil || want == nil:
-		return []string{fmt.Sprintf("the type %q is not in the contract", typed)}
+		return []string{fmt.Sprintf("the type %q is not in the contract", contentType)}
 	case charset != "" && !strings.EqualFold(charset, "utf-8"):
-		return []string{fmt.Sprintf("the charset of %q", typed)}
+		return []string{fmt.Sprintf("the charset of %q is not UTF-8", contentType)}
 	case method == http.MethodHead && len(body) > 0:
 		return []string{"the reply to HEAD has a body"}
 	case method == http.MethodHead:

@@ -109,15 +109,6 @@ func newCompiler(text []byte) (*compiler, error) {
 	return c, nil
 }
 
-// lookup returns the value at a JSON pointer; nil for none.
-func lookup(v any, pointer string) any {
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		object, _ := v.(map[string]any)
-		v = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
-	}
-	return v
-}
-
 // escape returns a name in the form that it has as part of a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 

@@ -46,6 +46,17 @@ func (a *answer) faults(t *testing.T) []string {
 	return faults(req, &http.Response{StatusCode: a.status, Header: a.header}, []byte(a.body))
 }
 
+// wantFault fails the test unless got contains want. With an empty want, got must be empty.
+func wantFault(t *testing.T, got, want string) {
+	t.Helper()
+	if want == "" && got != "" {
+		t.Errorf("got %q, want no fault", got)
+	}
+	if !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestGoodRepliesPass(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*answer){
@@ -77,11 +88,14 @@ func TestGoodRepliesPass(t *testing.T) {
 			a.body = strings.Replace(refusal, "not_found", "method_not_allowed", 1)
 		},
 	} {
-		a := good()
-		change(&a)
-		if got := a.faults(t); len(got) > 0 {
-			t.Errorf("%s: %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := good()
+			change(&a)
+			if got := a.faults(t); len(got) > 0 {
+				t.Errorf("got %q, want no fault", got)
+			}
+		})
 	}
 }
 
@@ -110,9 +124,9 @@ func TestEveryFaultIsFound(t *testing.T) {
 		"missing request id":     {func(a *answer) { a.header.Del("X-Request-Id") }, "X-Request-Id"},
 		"weak ETag":              {func(a *answer) { a.header.Set("Etag", `W/"1"`) }, "Etag"},
 		"header of no contract":  {func(a *answer) { a.header.Set("X-Powered-By", "Go") }, "X-Powered-By"},
-		"doubled header":         {func(a *answer) { a.header.Add("Etag", `"1"`) }, "2 times"},
-		"doubled plain header":   {func(a *answer) { a.header["Content-Length"] = []string{"1", "1"} }, "Content-Length is there 2 times"},
-		"doubled in two forms":   {func(a *answer) { a.header["X-Service-Version"] = a.header["X-SERVICE-Version"] }, "2 times"},
+		"doubled header":         {func(a *answer) { a.header.Add("Etag", `"1"`) }, "2 lines"},
+		"doubled plain header":   {func(a *answer) { a.header["Content-Length"] = []string{"1", "1"} }, "Content-Length has 2 lines"},
+		"doubled in two forms":   {func(a *answer) { a.header["X-Service-Version"] = a.header["X-SERVICE-Version"] }, "2 lines"},
 		"header not a number":    {func(a *answer) { a.header["X-RateLimit-Remaining"] = []string{"many"} }, "Ratelimit-Remaining"},
 		"wrong content type":     {func(a *answer) { a.header.Set("Content-Type", "text/html") }, "text/html"},
 		"no content type":        {func(a *answer) { a.header.Del("Content-Type") }, "type"},
@@ -141,14 +155,12 @@ func TestEveryFaultIsFound(t *testing.T) {
 			a.body = strings.Replace(refusal, "not_found", "method_not_allowed", 1)
 		}, "Allow"},
 	} {
-		a := good()
-		c.change(&a)
-		got := a.faults(t)
-		if len(got) == 0 {
-			t.Errorf("%s: the fault was not found", name)
-		} else if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) {
-			t.Errorf("%s: nothing about %q in %s", name, c.want, all)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := good()
+			c.change(&a)
+			wantFault(t, strings.Join(a.faults(t), "\n"), c.want)
+		})
 	}
 }
 
@@ -167,12 +179,13 @@ func TestRefusalsAreCheckedWithoutAPath(t *testing.T) {
 		"undocumented":     {http.StatusTeapot, func(*answer) {}, "status"},
 		"without a header": {http.StatusNotFound, func(a *answer) { a.header.Del("Cache-Control") }, "Cache-Control"},
 	} {
-		a := refused(http.MethodGet, "/", c.status)
-		c.change(&a)
-		got := strings.Join(refusalFaults(a.method, &http.Response{StatusCode: a.status, Header: a.header}, []byte(a.body)), "\n")
-		if got != "" && c.want == "" || !strings.Contains(got, c.want) {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := refused(http.MethodGet, "/", c.status)
+			c.change(&a)
+			got := refusalFaults(a.method, &http.Response{StatusCode: a.status, Header: a.header}, []byte(a.body))
+			wantFault(t, strings.Join(got, "\n"), c.want)
+		})
 	}
 }
 
@@ -185,21 +198,22 @@ func TestALocationLeadsSomewhere(t *testing.T) {
 		"/v1/keys/key_1/rotate":         "has no GET operation",
 		"https://else.where/v1/keys/k1": "is not a path",
 	} {
-		a := good()
-		a.method, a.target, a.status = http.MethodPost, "/v1/keys", http.StatusCreated
-		a.header.Del("Etag")
-		if location != "" {
-			a.header.Set("Location", location)
-		}
-		var got []string
-		for _, fault := range a.faults(t) {
-			if strings.Contains(fault, "Location") {
-				got = append(got, fault)
+		t.Run(location, func(t *testing.T) {
+			t.Parallel()
+			a := good()
+			a.method, a.target, a.status = http.MethodPost, "/v1/keys", http.StatusCreated
+			a.header.Del("Etag")
+			if location != "" {
+				a.header.Set("Location", location)
 			}
-		}
-		if all := strings.Join(got, "\n"); want == "" && all != "" || !strings.Contains(all, want) {
-			t.Errorf("%q: got %q, want %q", location, all, want)
-		}
+			var got []string
+			for _, fault := range a.faults(t) {
+				if strings.Contains(fault, "Location") {
+					got = append(got, fault)
+				}
+			}
+			wantFault(t, strings.Join(got, "\n"), want)
+		})
 	}
 }
 
@@ -224,7 +238,11 @@ func TestWrappersSeeWhatIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != record {
-		t.Errorf("got %q, %v", got, err)
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != record {
+		t.Errorf("got %q, want %q", got, record)
 	}
 }

@@ -26,10 +26,10 @@ func Fill(description, url string) string {
 // mostBody is the largest request body that is read, in bytes.
 const mostBody = 64 << 10
 
-// Admit checks a request's key, and its signature over time, method, path and body. The signature
-// may be at most a minute old. If a check fails, Admit sends an error reply and returns false.
+// admit checks a request's key, and its signature over time, method, path and body. The signature
+// may be at most a minute old. If a check fails, admit sends an error reply and returns false.
 // Otherwise the body can still be read.
-func Admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
+func admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})
 		return false

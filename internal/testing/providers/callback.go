@@ -12,64 +12,52 @@ import (
 	"time"
 )
 
-// CallbackSender sends callbacks. It retries a callback that is not acknowledged, as real providers
-// do.
+// CallbackSender sends callbacks to Config.Callback. It retries a callback that is not acknowledged, as
+// real providers do.
 type CallbackSender struct {
-	URL     func() string              // URL of callbacks; empty for none
-	Content func(reference string) any // current content of a callback
-	Client  *http.Client               // nil for http.DefaultClient
-	Now     func() time.Time
+	config  *Config
+	content func(reference string) any // current content of a callback
+	wake    chan struct{}              // signals a new callback
 
-	once sync.Once
-	wake chan struct{} // signals a new callback
-	mu   sync.Mutex
-	due  []pendingCallback
+	mu  sync.Mutex
+	due []pendingCallback
 }
 
 type pendingCallback struct {
 	reference string
 	at        time.Time
-	tries     int
+	attempts  int
 }
 
 const (
-	mostTries = 20
-	pause     = 500 * time.Millisecond
+	maxAttempts   = 20
+	retryInterval = 500 * time.Millisecond
 )
 
 // Schedule schedules callbacks about a reference at a time; times is the number of callbacks.
-func (t *CallbackSender) Schedule(reference string, at time.Time, times int) {
-	if t.URL() == "" {
+func (s *CallbackSender) Schedule(reference string, at time.Time, times int) {
+	if s.config.Callback == "" {
 		return
 	}
-	t.mu.Lock()
+	s.mu.Lock()
 	for range times {
-		t.due = append(t.due, pendingCallback{reference: reference, at: at})
+		s.due = append(s.due, pendingCallback{reference: reference, at: at})
 	}
-	t.mu.Unlock()
+	s.mu.Unlock()
 	select {
-	case t.wakeChannel() <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (t *CallbackSender) wakeChannel() chan struct{} {
-	t.once.Do(func() { t.wake = make(chan struct{}, 1) })
-	return t.wake
-}
-
 // Run sends due callbacks until ctx ends.
-func (t *CallbackSender) Run(ctx context.Context) error {
+func (s *CallbackSender) Run(ctx context.Context) error {
 	for {
-		next := t.SendCallbacks(ctx)
-		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
-		case <-timer.C:
-		case <-t.wakeChannel():
-			timer.Stop()
+		case <-time.After(s.SendCallbacks(ctx)):
+		case <-s.wake:
 		}
 	}
 }
@@ -79,56 +67,52 @@ const idle = time.Hour
 
 // SendCallbacks sends each due callback once, and returns the time until the next is due. A
 // callback that is not acknowledged becomes due again.
-func (t *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
-	for _, one := range t.takeDue() {
-		if err := t.send(ctx, one.reference); err != nil && one.tries+1 < mostTries {
-			one.tries++
-			one.at = t.Now().Add(pause)
-			t.mu.Lock()
-			t.due = append(t.due, one)
-			t.mu.Unlock()
+func (s *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
+	for _, c := range s.takeDue() {
+		if err := s.send(ctx, c.reference); err != nil && c.attempts+1 < maxAttempts {
+			c.attempts++
+			c.at = s.config.Now().Add(retryInterval)
+			s.mu.Lock()
+			s.due = append(s.due, c)
+			s.mu.Unlock()
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	next := idle
-	for _, one := range t.due {
-		next = min(next, one.at.Sub(t.Now()))
+	for _, c := range s.due {
+		next = min(next, c.at.Sub(s.config.Now()))
 	}
 	return max(0, next)
 }
 
-// takeDue returns the due callbacks, and removes them from t.due.
-func (t *CallbackSender) takeDue() []pendingCallback {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// takeDue returns the due callbacks, and removes them from s.due.
+func (s *CallbackSender) takeDue() []pendingCallback {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var now []pendingCallback
-	t.due = slices.DeleteFunc(t.due, func(one pendingCallback) bool {
-		if one.at.After(t.Now()) {
+	s.due = slices.DeleteFunc(s.due, func(c pendingCallback) bool {
+		if c.at.After(s.config.Now()) {
 			return false
 		}
-		now = append(now, one)
+		now = append(now, c)
 		return true
 	})
 	return now
 }
 
 // send sends one callback. It returns an error if the callback is not acknowledged.
-func (t *CallbackSender) send(ctx context.Context, reference string) error {
-	body, err := json.Marshal(t.Content(reference))
+func (s *CallbackSender) send(ctx context.Context, reference string) error {
+	body, err := json.Marshal(s.content(reference))
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.config.Callback, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	Sign(req.Header, body, t.Now())
-	client := t.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
+	Sign(req.Header, body, s.config.Now())
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}

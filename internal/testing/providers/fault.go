@@ -1,5 +1,5 @@
-// Package providers has the common parts of provider simulators and of tests of connectors. These are
-// faults, request signatures, callbacks, and programs in the documentation that tests run.
+// Package providers has what the simulators of providers share: orders in memory, faults, request signatures
+// and callbacks.
 package providers
 
 import (
@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
+
+	"vayu/internal/sleep"
 )
 
 // Fault is a way in which a simulator deviates from a provider's usual behaviour; None if it does not.
@@ -27,9 +28,11 @@ const (
 )
 
 // Dice selects faults at random, but reproducibly. A choice depends on the seed, the subject (such as a
-// reference), and the number of earlier choices for the subject. The zero value is usable. Dice is safe
-// for concurrent use.
+// reference), and the number of earlier choices for the subject. Dice is safe for concurrent use.
 type Dice struct {
+	config *Config
+	faults []Fault // of orders
+
 	mu      sync.Mutex
 	scripts map[string][]Fault
 	draws   map[string]uint64
@@ -47,15 +50,13 @@ func (d *Dice) DisableFaults() {
 func (d *Dice) Script(about string, faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.scripts == nil {
-		d.scripts = map[string][]Fault{}
-	}
 	d.scripts[about] = append(d.scripts[about], faults...)
 }
 
-// Fault returns the fault of an order that has several names, such as reference and account. A fault that
-// Script has set for any name comes first. Else one is drawn for the first name, by rates.
-func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names ...string) Fault {
+// Fault returns the fault of an order. An order has several names, such as its reference and its account.
+// If Script has set a fault for one of the names, Fault returns it. Otherwise it draws a fault for the
+// first name, with the probabilities of Config.Rates.
+func (d *Dice) Fault(names ...string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, name := range names {
@@ -66,9 +67,9 @@ func (d *Dice) Fault(seed uint64, rates map[Fault]float64, faults []Fault, names
 	if d.stopped {
 		return None
 	}
-	dice := d.draw(seed, names[0])
-	for _, f := range faults {
-		if dice -= rates[f]; dice < 0 {
+	dice := d.draw(names[0])
+	for _, f := range d.faults {
+		if dice -= d.config.Rates[f]; dice < 0 {
 			return f
 		}
 	}
@@ -84,50 +85,48 @@ func enquiry(about string) string { return "GET " + about }
 // ScriptEnquiry is Script for status enquiries. Faults are Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of a status enquiry. rate is the probability that it has a fault.
-func (d *Dice) Noise(seed uint64, rate float64, about string) Fault {
+// Noise returns the fault of a request that is not an order. Config.Noise is the probability of a fault.
+func (d *Dice) Noise(about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if f, ok := d.nextScripted(enquiry(about)); ok {
 		return f
 	}
-	dice := d.draw(seed, enquiry(about))
-	if d.stopped || dice >= rate {
+	dice := d.draw(enquiry(about))
+	if d.stopped || dice >= d.config.Noise {
 		return None
 	}
-	return noises[int(dice/rate*float64(len(noises)))]
+	return noises[int(dice/d.config.Noise*float64(len(noises)))]
 }
 
-func (d *Dice) nextScripted(of string) (Fault, bool) {
-	all := d.scripts[of]
+// nextScripted returns the next fault that Script has set for a subject, and removes it.
+func (d *Dice) nextScripted(about string) (Fault, bool) {
+	all := d.scripts[about]
 	if len(all) == 0 {
 		return None, false
 	}
-	d.scripts[of] = all[1:]
+	d.scripts[about] = all[1:]
 	return all[0], true
 }
 
-// draw returns a reproducible number from 0 to 1 for a seed and a subject.
-func (d *Dice) draw(seed uint64, about string) float64 {
+// draw returns a reproducible number from 0 to 1 for a subject.
+func (d *Dice) draw(about string) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(about)) // never fails
-	if d.draws == nil {
-		d.draws = map[string]uint64{}
-	}
 	d.draws[about]++
-	return rand.New(rand.NewPCG(seed^h.Sum64(), d.draws[about])).Float64()
+	return rand.New(rand.NewPCG(d.config.Seed^h.Sum64(), d.draws[about])).Float64()
 }
 
 // megabyte is more bytes than any client reads of a reply.
 const megabyte = 1 << 20
 
-// Answer sends v as a JSON reply, changed by the fault f. slow is the delay of the fault Delay.
-func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration, status int, v any) {
+// Answer sends v as a JSON reply, changed by the fault f.
+func (s *Simulator[Order]) Answer(w http.ResponseWriter, r *http.Request, f Fault, status int, v any) {
 	switch f {
 	case DropBefore, Drop:
 		panic(http.ErrAbortHandler) // net/http closes the connection
 	case Delay:
-		wait(r, slow)
+		sleep.For(r.Context(), s.Slow)
 	case Page:
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<!doctype html><title>Gateway</title><p>Please try again later.")) // a disconnected client needs no answer
@@ -140,15 +139,6 @@ func Answer(w http.ResponseWriter, r *http.Request, f Fault, slow time.Duration,
 		return
 	}
 	Reply(w, status, v)
-}
-
-func wait(r *http.Request, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
 }
 
 // Reply sends v as a JSON reply.

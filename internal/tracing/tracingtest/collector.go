@@ -2,23 +2,20 @@
 package tracingtest
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	proto "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/prototext"
 	wire "google.golang.org/protobuf/proto"
-)
 
-// timeout bounds every wait, also on a busy machine.
-const timeout = 90 * time.Second
+	"vayu/internal/testing/fixture"
+)
 
 // Collector is an HTTP server that keeps the spans it receives.
 type Collector struct {
@@ -31,13 +28,12 @@ type Collector struct {
 	text     []byte // of all exports, to search
 	spans    []*proto.Span
 	requests int
-	changed  chan struct{} // closed and replaced with each request
 }
 
 // New starts a collector that ends with the test.
 func New(t testing.TB) *Collector {
 	t.Helper()
-	c := &Collector{t: t, status: http.StatusOK, changed: make(chan struct{})}
+	c := &Collector{t: t, status: http.StatusOK}
 	c.Server = httptest.NewServer(http.HandlerFunc(c.handle))
 	t.Cleanup(c.Close)
 	return c
@@ -72,49 +68,27 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	close(c.changed)
-	c.changed = make(chan struct{})
 	w.WriteHeader(c.status)
 }
 
 // Wait waits until enough returns true for the spans received so far, and returns them. The message
 // of a timeout contains the text what.
-func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) []*proto.Span {
+func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) (all []*proto.Span) {
 	c.t.Helper()
-	var all []*proto.Span
-	c.wait(what, func() bool {
+	fixture.Eventually(c.t, what, func() bool {
+		c.mu.Lock()
 		all = slices.Clip(c.spans)
+		c.mu.Unlock()
 		return enough(all)
 	})
 	return all
 }
 
-// WaitRequests waits for n requests, with any status.
-func (c *Collector) WaitRequests(n int) {
-	c.t.Helper()
-	c.wait(fmt.Sprint(n, " requests"), func() bool { return c.requests >= n })
-}
-
-// wait waits until done returns true. It calls done while it holds the lock.
-func (c *Collector) wait(what string, done func() bool) {
-	c.t.Helper()
-	deadline := time.After(timeout)
-	for {
-		c.mu.Lock()
-		ready, spans, requests, changed := done(), c.spans, c.requests, c.changed
-		c.mu.Unlock()
-		if ready {
-			return
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			for _, s := range spans {
-				c.t.Log(s.GetName())
-			}
-			c.t.Fatalf("timeout with %d requests and %d spans, waiting for %s", requests, len(spans), what)
-		}
-	}
+// Requests returns the number of requests, with any status.
+func (c *Collector) Requests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.requests
 }
 
 // Text returns all exports received, with their resources, as text.

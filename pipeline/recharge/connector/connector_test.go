@@ -2,11 +2,10 @@ package connector_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,14 +16,13 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
-	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, fakeaggregator.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
+	_, c := serve(t, providers.Config{}, "concurrency: 32", "concurrency: 7", "recharge:\n", "recharge:\n  world: sandbox\n  serves: [Airtel, d2h]\n")
 	switch {
 	case c.Name != "simulator":
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
@@ -47,7 +45,7 @@ func TestOpen(t *testing.T) {
 	case c.Receiver == nil:
 		t.Error("c.Receiver is nil")
 	}
-	_, c = serve(t, fakeaggregator.Config{})
+	_, c = serve(t, providers.Config{})
 	if len(c.Operators) != 10 {
 		t.Errorf("it serves %v", c.Operators)
 	}
@@ -84,7 +82,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 
 func TestRefunds(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{})
+	s, c := serve(t, providers.Config{})
 	other := sampleOrder
 	other.Reference = "txn_refused"
 	s.Dice.Script(other.Reference, fakeaggregator.Refuse)
@@ -112,7 +110,8 @@ func TestRefunds(t *testing.T) {
 
 func TestNumbersAndPlans(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{Ported: map[string]string{sampleOrder.Number: "Jio"}})
+	s, c := serve(t, providers.Config{})
+	s.Ported = map[string]string{sampleOrder.Number: "Jio"}
 	if sub, err := c.Directory.Detect(t.Context(), sampleOrder.Number); err != nil || sub.Operator != "Jio" {
 		t.Errorf("a ported number: got %v, %v", sub, err)
 	}
@@ -141,10 +140,15 @@ func TestNumbersAndPlans(t *testing.T) {
 		`{"operator":"Airtel"}`:             {}, // no code of theirs
 		`{}`:                                {},
 	} {
-		sub, err := answering(t, 200, body).Directory.Detect(t.Context(), sampleOrder.Number)
-		if sub != want || (err != nil) != (want.Operator == "") {
-			t.Errorf("%s: got %v, %v, want %v", body, sub, err, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			sub, err := answering(t, 200, body).Directory.Detect(t.Context(), sampleOrder.Number)
+			if sub != want {
+				t.Errorf("got %v, want %v", sub, want)
+			}
+			if (err != nil) != (want.Operator == "") {
+				t.Errorf("got the error %v for %v", err, want)
+			}
+		})
 	}
 	for body, want := range map[string]string{
 		`{"plans":[{"price":"1.5","days":"x","text":"a\n\u0000<b>  \u202e"}]}`: "a <b>",
@@ -153,10 +157,15 @@ func TestNumbersAndPlans(t *testing.T) {
 		`{"plans":[{"price":"ten"}]}`: "",
 		`{"plans":[{}]}`:              "",
 	} {
-		all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
-		if (err != nil) != (want == "") || err == nil && all[0].Description != want {
-			t.Errorf("%.60s: got %v, %v", body, all, err)
-		}
+		t.Run(fmt.Sprintf("%.40s", body), func(t *testing.T) {
+			all, err := answering(t, 200, body).Directory.Plans(t.Context(), "Airtel", "Delhi")
+			if (err != nil) != (want == "") {
+				t.Fatalf("got %v, %v, want %q", all, err, want)
+			}
+			if err == nil && all[0].Description != want {
+				t.Errorf("got %q, want %q", all[0].Description, want)
+			}
+		})
 	}
 }
 
@@ -164,7 +173,7 @@ func TestNumbersAndPlans(t *testing.T) {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, fakeaggregator.Config{Callback: "set below", Now: now.Now, Late: time.Second})
+	s, c := serve(t, providers.Config{Callback: "set below", Now: now.Now, Late: time.Second})
 	type request struct {
 		header http.Header
 		body   []byte
@@ -181,22 +190,31 @@ func TestCallbacks(t *testing.T) {
 		t.Fatalf("got %v, %v", a, err)
 	}
 	if s.Callbacks.SendCallbacks(t.Context()); len(came) != 0 {
-		t.Error("the callback came before the change")
+		t.Error("a callback is sent before the change")
 	}
 	now.Advance(time.Second)
 	s.Callbacks.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
-	if err != nil || callback.Reference != sampleOrder.Reference || callback.Answer.Outcome != order.Succeeded {
-		t.Errorf("got %v, %v", callback, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if callback.Reference != sampleOrder.Reference {
+		t.Errorf("the reference is %q, want %q", callback.Reference, sampleOrder.Reference)
+	}
+	if got := callback.Answer.Outcome; got != order.Succeeded {
+		t.Errorf("the outcome is %v, want %v", got, order.Succeeded)
 	}
 	if !s.TakeBack(sampleOrder.Reference) {
-		t.Fatal("it cannot be taken back")
+		t.Fatal("the order cannot be reversed")
 	}
 	s.Callbacks.SendCallbacks(t.Context())
 	got = <-came
-	if callback, err := c.Receiver.Receive(got.header, got.body, now.Now()); err != nil || callback.Answer.Outcome != order.Reversed {
-		t.Errorf("got %v, %v", callback, err)
+	if callback, err = c.Receiver.Receive(got.header, got.body, now.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := callback.Answer.Outcome; got != order.Reversed {
+		t.Errorf("the outcome is %v, want %v", got, order.Reversed)
 	}
 	signed := func(body string) request {
 		h := http.Header{}
@@ -215,35 +233,23 @@ func TestCallbacks(t *testing.T) {
 		"one only for enquiry":  {signed(`{"order_ref":"a","status":"NOT_FOUND"}`), schema.InvalidRequest},
 		"a reference that is 2": {signed(`{"order_ref":"a","order_ref":"b","status":"SUCCESS"}`), schema.InvalidRequest},
 	} {
-		_, err := c.Receiver.Receive(c2.header, c2.body, now.Now())
-		var p *schema.Problem
-		if !errors.As(err, &p) || p.Code != c2.code {
-			t.Errorf("%s: got %v, want %s", name, err, c2.code)
-		} else if strings.Contains(p.Message, "DONE") {
-			t.Errorf("%s: the client gets %q", name, p.Message)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := c.Receiver.Receive(c2.header, c2.body, now.Now())
+			var p *schema.Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("got %v, want %s", err, c2.code)
+			}
+			if p.Code != c2.code {
+				t.Errorf("got %v, want %s", err, c2.code)
+			}
+			if strings.Contains(p.Message, "DONE") {
+				t.Errorf("the client gets %q", p.Message)
+			}
+		})
 	}
 	now.Advance(6 * time.Minute)
 	var p *schema.Problem
 	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
 		t.Errorf("an old one: got %v", err)
-	}
-}
-
-// All faults of a file are reported at once, each with its line.
-func TestFileFaults(t *testing.T) {
-	t.Parallel()
-	providers.Faults(t, "testdata/*.bad.yaml", func(file string) error {
-		err := connector.Check(file)
-		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
-			t.Errorf("Open returned %v", openErr)
-		}
-		return err
-	})
-	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: got %v", err)
-	}
-	if err := connector.Check(write(t, fakeaggregator.Describe("https://aggregator.example"))); err != nil {
-		t.Errorf("a good one: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func TestSimulatorFaults(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
-			s, c2 := serve(t, fakeaggregator.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s, c2 := serve(t, providers.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
 			s.Dice.Script(sampleOrder.Reference, fault)
 			ctx := t.Context()
 			if fault == providers.Delay {
@@ -80,7 +80,7 @@ func wantOutcome(t *testing.T, what string, a order.Answer, err error, want orde
 // A failed enquiry has no outcome.
 func TestFailedEnquiries(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakeaggregator.Config{Slow: time.Hour})
+	s, c := serve(t, providers.Config{Slow: time.Hour})
 	if _, err := c.Operator.Submit(t.Context(), sampleOrder); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestUnreachableProviderIsNotSent(t *testing.T) {
 	}
 	foreign := sampleOrder
 	foreign.Operator = "Unheard"
-	_, conn = serve(t, fakeaggregator.Config{})
+	_, conn = serve(t, providers.Config{})
 	if _, err := conn.Operator.Submit(t.Context(), foreign); !errors.Is(err, httpconnector.ErrNotSent) {
 		t.Errorf("an operator without a code: got %v, want %v", err, httpconnector.ErrNotSent)
 	}

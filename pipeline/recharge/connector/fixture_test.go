@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
@@ -27,7 +28,7 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator with HTTP, and returns the connection of its description.
-func serve(t *testing.T, c fakeaggregator.Config, replace ...string) (*fakeaggregator.Simulator, order.Connection) {
+func serve(t *testing.T, c providers.Config, replace ...string) (*fakeaggregator.Simulator, order.Connection) {
 	t.Helper()
 	s := fakeaggregator.New(c)
 	server := httptest.NewServer(s)

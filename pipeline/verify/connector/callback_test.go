@@ -24,7 +24,7 @@ type request struct {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	now := newClock()
-	s, c := serve(t, fakebank.Config{Now: now.Now, Late: time.Second})
+	s, c := serve(t, providers.Config{Now: now.Now, Late: time.Second})
 	came := make(chan request, 10)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -36,15 +36,21 @@ func TestCallbacks(t *testing.T) {
 	a, err := c.Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "the deposit", a, err, bank.Pending)
 	if s.Callbacks.SendCallbacks(t.Context()); len(came) != 0 {
-		t.Error("it is told before it is true")
+		t.Error("a callback is sent before the change")
 	}
 	now.Advance(time.Second)
 	s.Callbacks.SendCallbacks(t.Context())
 	got := <-came
 	callback, err := c.Receiver.Receive(got.header, got.body, now.Now())
 	wantOutcome(t, "the callback", callback.Answer, err, bank.Found)
-	if callback.Reference != drop.Reference || callback.Answer.Account.Name != fakebank.DefaultAccount.Name || callback.Answer.UTR == "" {
-		t.Errorf("got %+v", callback)
+	if callback.Reference != drop.Reference {
+		t.Errorf("the reference is %q, want %q", callback.Reference, drop.Reference)
+	}
+	if got, want := callback.Answer.Account.Name, fakebank.DefaultAccount.Name; got != want {
+		t.Errorf("the name is %q, want %q", got, want)
+	}
+	if callback.Answer.UTR == "" {
+		t.Error("the callback has no UTR")
 	}
 	now.Advance(6 * time.Minute)
 	var p *schema.Problem
@@ -56,7 +62,7 @@ func TestCallbacks(t *testing.T) {
 // A callback must be signed and readable.
 func TestRefusedCallbacks(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, fakebank.Config{})
+	_, c := serve(t, providers.Config{})
 	now := time.Now()
 	signed := func(body string) request {
 		h := http.Header{}
@@ -76,12 +82,19 @@ func TestRefusedCallbacks(t *testing.T) {
 		"a reference that is 2": {signed(`{"ref":"a","ref":"b","result":"INVALID"}`), schema.InvalidRequest},
 		"an unmapped state":     {signed(`{"ref":"a","result":"VALID","account":{"state":"DONE"}}`), schema.InvalidRequest},
 	} {
-		callback, err := c.Receiver.Receive(o.header, o.body, now)
-		var p *schema.Problem
-		if !errors.As(err, &p) || p.Code != o.code {
-			t.Errorf("%s: got %+v, %v, want %s", name, callback, err, o.code)
-		} else if strings.Contains(p.Message, "DONE") {
-			t.Errorf("%s: the unmapped value is in the message %q", name, p.Message)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			callback, err := c.Receiver.Receive(o.header, o.body, now)
+			var p *schema.Problem
+			if !errors.As(err, &p) {
+				t.Fatalf("got %+v, %v, want %s", callback, err, o.code)
+			}
+			if p.Code != o.code {
+				t.Errorf("got %v, want %s", err, o.code)
+			}
+			if strings.Contains(p.Message, "DONE") {
+				t.Errorf("the unmapped value is in the message %q", p.Message)
+			}
+		})
 	}
 }

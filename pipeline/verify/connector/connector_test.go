@@ -27,7 +27,7 @@ import (
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	_, c := serve(t, fakebank.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
+	_, c := serve(t, providers.Config{}, "concurrency: 32", "concurrency: 1000", "verify:\n", "verify:\n  world: sandbox\n")
 	switch {
 	case c.Name != "simulator":
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
@@ -123,9 +123,10 @@ func TestUnmappedValuesAreCounted(t *testing.T) {
 func TestAnswerFields(t *testing.T) {
 	t.Parallel()
 	shown := fakebank.Account{Name: "R. K. SHARMA", State: "DORMANT", Bank: "Bank of Simulation", Branch: "Fort", Flags: []string{"FRAUD", "ODD", "NO", "FRAUD", "STRANGE"}}
-	s, c := serve(t, fakebank.Config{Accounts: map[string]fakebank.Account{
+	s, c := serve(t, providers.Config{})
+	s.Accounts = map[string]fakebank.Account{
 		drop.Account: shown, address.VPA: shown, "missing@upi": {Missing: true}, "plain@upi": {State: "ACTIVE"},
-	}})
+	}
 	want := bank.Account{
 		Name: "R. K. SHARMA", Bank: "Bank of Simulation", Branch: "Fort", Status: schema.AccountDormant,
 		Reasons: []string{bank.ReportedFraud, bank.FlaggedByBank},
@@ -253,28 +254,10 @@ func TestAccountStatusByDefault(t *testing.T) {
 	}
 }
 
-// All faults of a file are reported at once, each with its line.
-func TestFileFaultsAreNamed(t *testing.T) {
-	t.Parallel()
-	providers.Faults(t, "testdata/*.bad.yaml", func(file string) error {
-		err := connector.Check(file)
-		if _, openErr := connector.Open(file, nil, nil); err != nil && (openErr == nil || openErr.Error() != err.Error()) {
-			t.Errorf("Open says %v", openErr)
-		}
-		return err
-	})
-	if err := connector.Check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: got %v", err)
-	}
-	if err := connector.Check(write(t, fakebank.Describe("https://bank.example"))); err != nil {
-		t.Errorf("a good one: %v", err)
-	}
-}
-
 // A bank with a certificate of the configured authority is called, another is not.
 func TestTLSIsRequired(t *testing.T) {
 	t.Parallel()
-	s := fakebank.New(fakebank.Config{})
+	s := fakebank.New(providers.Config{})
 	server := httptest.NewUnstartedServer(s)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()

@@ -47,7 +47,7 @@ func TestSimulatorFaults(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			now := newClock()
-			s, conn := serve(t, fakebank.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
+			s, conn := serve(t, providers.Config{Late: 30 * time.Second, Slow: time.Hour, Now: now.Now})
 			s.Dice.Script(drop.Reference, fault)
 			ctx := t.Context()
 			if fault == providers.Delay {
@@ -70,7 +70,7 @@ func TestSimulatorFaults(t *testing.T) {
 // An unanswered enquiry has no outcome.
 func TestEnquiryFaults(t *testing.T) {
 	t.Parallel()
-	s, c := serve(t, fakebank.Config{Slow: time.Hour})
+	s, c := serve(t, providers.Config{Slow: time.Hour})
 	if _, err := c.Bank.Deposit(t.Context(), drop); err != nil {
 		t.Fatal(err)
 	}

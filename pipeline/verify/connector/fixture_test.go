@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/testing/fixture"
+	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify/bank"
@@ -29,7 +30,7 @@ func newClock() *fixture.Clock {
 }
 
 // serve starts a simulator over HTTP and returns it with its connection.
-func serve(t *testing.T, c fakebank.Config, replace ...string) (*fakebank.Simulator, bank.Connection) {
+func serve(t *testing.T, c providers.Config, replace ...string) (*fakebank.Simulator, bank.Connection) {
 	t.Helper()
 	s := fakebank.New(c)
 	server := httptest.NewServer(s)

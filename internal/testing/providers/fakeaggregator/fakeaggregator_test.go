@@ -45,23 +45,30 @@ func newOrder(reference string) order.Order {
 // A repeated order is carried out once, unless the simulator is naive.
 func TestReferencesAreIdempotent(t *testing.T) {
 	t.Parallel()
-	for naive, want := range map[bool]int{false: 1, true: 3} {
-		s := fakeaggregator.New(fakeaggregator.Config{Naive: naive})
-		c := connect(t, s)
-		for range 3 {
-			if a, err := c.Operator.Submit(t.Context(), newOrder("a")); err != nil || a.Outcome != order.Succeeded {
-				t.Fatalf("got %v, %v", a, err)
+	for name, tc := range map[string]struct {
+		naive bool
+		want  int
+	}{"normal": {false, 1}, "naive": {true, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := fakeaggregator.New(providers.Config{Naive: tc.naive})
+			c := connect(t, s)
+			for range 3 {
+				a, err := c.Operator.Submit(t.Context(), newOrder("a"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Outcome != order.Succeeded {
+					t.Fatalf("the outcome is %v, want %v", a.Outcome, order.Succeeded)
+				}
 			}
-		}
-		if diff := cmp.Diff(map[string]int{"a": want}, s.Effects()); diff != "" {
-			t.Errorf("effects (-want +got):\n%s", diff)
-		}
-		if got := s.Submits()["a"]; got != 3 {
-			t.Errorf("%d orders are counted, want 3", got)
-		}
-		if got := len(s.Ledger()); got != want {
-			t.Errorf("the ledger has %d entries, want %d", got, want)
-		}
+			if diff := cmp.Diff(map[string]int{"a": tc.want}, s.Effects()); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+			if got := len(s.Ledger()); got != tc.want {
+				t.Errorf("the ledger has %d entries, want %d", got, tc.want)
+			}
+		})
 	}
 }
 
@@ -69,7 +76,7 @@ func TestReferencesAreIdempotent(t *testing.T) {
 func TestFaultRatesAreReproducible(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) map[string]int {
-		s := fakeaggregator.New(fakeaggregator.Config{Seed: seed, Rates: map[providers.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
+		s := fakeaggregator.New(providers.Config{Seed: seed, Rates: map[providers.Fault]float64{fakeaggregator.Refuse: 0.3, fakeaggregator.LieFailed: 0.2}})
 		c := connect(t, s)
 		for i := range 300 {
 			if _, err := c.Operator.Submit(t.Context(), newOrder("r"+string(rune('a'+i%26))+strings.Repeat("x", i/26))); err != nil {
@@ -87,25 +94,28 @@ func TestFaultRatesAreReproducible(t *testing.T) {
 		t.Errorf("%d of 300 were carried out, want about 210", carried)
 	}
 	if !maps.Equal(first, run(7)) {
-		t.Error("another run is another")
+		t.Error("two runs with the same seed differ")
 	}
 	if maps.Equal(first, run(8)) {
-		t.Error("another seed is the same")
+		t.Error("two runs with different seeds are equal")
 	}
 }
 
 // Only requests with the key and a valid signature are served.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
-	s := fakeaggregator.New(fakeaggregator.Config{})
+	s := fakeaggregator.New(providers.Config{})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	resp, err := http.Post(server.URL+"/v1/orders", "application/json", strings.NewReader(`{}`))
-	if err != nil || resp.StatusCode != 401 {
-		t.Errorf("got %v, %v", resp, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	resp.Body.Close()
-	c := connect(t, fakeaggregator.New(fakeaggregator.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a request without a key: got %d, want %d", resp.StatusCode, http.StatusUnauthorized)
+	}
+	c := connect(t, fakeaggregator.New(providers.Config{Now: func() time.Time { return time.Now().Add(time.Hour) }}))
 	if a, err := c.Operator.Submit(t.Context(), newOrder("a")); err == nil {
 		t.Errorf("a signature that is an hour old: got %v", a)
 	}
@@ -129,7 +139,7 @@ func TestCallbacksAreRetried(t *testing.T) {
 		came <- string(body)
 	}))
 	t.Cleanup(endpoint.Close)
-	s := fakeaggregator.New(fakeaggregator.Config{Callback: endpoint.URL})
+	s := fakeaggregator.New(providers.Config{Callback: endpoint.URL})
 	c := connect(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -145,18 +155,24 @@ func TestCallbacksAreRetried(t *testing.T) {
 	got := []string{<-came, <-came}
 	stop()
 	all.Wait()
-	if got[0] != got[1] || !strings.Contains(got[0], `"order_ref":"a","status":"SUCCESS"`) {
-		t.Errorf("got %q", got)
+	if got[0] != got[1] {
+		t.Errorf("the callbacks differ: %q", got)
 	}
-	if s.Effects()["a"] != 1 {
-		t.Error("it was carried out more than once")
+	if want := `"order_ref":"a","status":"SUCCESS"`; !strings.Contains(got[0], want) {
+		t.Errorf("the callback is %q, want it to contain %q", got[0], want)
+	}
+	if got := s.Effects()["a"]; got != 1 {
+		t.Errorf("the order was carried out %d times, want once", got)
 	}
 }
 
 // Every fault is in the list once, as other tests require.
 func TestEveryFaultIsListed(t *testing.T) {
 	t.Parallel()
-	if got := slices.Compact(slices.Sorted(slices.Values(fakeaggregator.Faults))); len(got) != len(fakeaggregator.Faults) || len(got) != 12 {
-		t.Errorf("got %v", fakeaggregator.Faults)
+	if got := len(fakeaggregator.Faults); got != 12 {
+		t.Errorf("%d faults are listed, want 12", got)
+	}
+	if got := slices.Compact(slices.Sorted(slices.Values(fakeaggregator.Faults))); len(got) != len(fakeaggregator.Faults) {
+		t.Errorf("a fault is listed twice: %v", fakeaggregator.Faults)
 	}
 }

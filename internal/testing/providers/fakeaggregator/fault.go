@@ -1,12 +1,8 @@
 package fakeaggregator
 
-import (
-	"net/http"
+import "vayu/internal/testing/providers"
 
-	"vayu/internal/testing/providers"
-)
-
-// The faults of an order. Only DropBefore, LateFailure and Refuse do not carry the order out.
+// The faults of an order. With DropBefore, LateFailure and Refuse the order is not carried out.
 const (
 	Duplicate   providers.Fault = "duplicate"    // success, at once and by two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late
@@ -20,17 +16,4 @@ const (
 var Faults = []providers.Fault{
 	providers.DropBefore, providers.Drop, providers.Delay, Duplicate, Late, LateFailure, LieFailed, LieForever,
 	providers.Page, providers.Broken, providers.Flood, Refuse,
-}
-
-// fault returns the fault that an order gets.
-func (s *Simulator) fault(reference, number string) providers.Fault {
-	return s.Dice.Fault(s.Seed, s.Rates, Faults, reference, number)
-}
-
-// noise returns the fault that a request gets that is not an order.
-func (s *Simulator) noise(about string) providers.Fault { return s.Dice.Noise(s.Seed, s.Noise, about) }
-
-// answer sends v as the reply, changed by the fault f.
-func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f providers.Fault, status int, v any) {
-	providers.Answer(w, r, f, s.Slow, status, v)
 }

@@ -18,8 +18,8 @@ type Entry struct {
 
 // Ledger returns all entries, the oldest first.
 func (s *Simulator) Ledger() []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return slices.Clone(s.ledger)
 }
 
@@ -36,17 +36,4 @@ func (s *Simulator) Received(number string) schema.Paise {
 
 // Effects returns how often each accepted reference was carried out. A reversed order counts as 1.
 // An order that was not carried out counts as 0.
-func (s *Simulator) Effects() map[string]int { return s.count(func(o *order) int { return o.effects }) }
-
-// Submits returns how often each accepted reference was submitted.
-func (s *Simulator) Submits() map[string]int { return s.count(func(o *order) int { return o.submits }) }
-
-func (s *Simulator) count(of func(*order) int) map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make(map[string]int, len(s.orders))
-	for reference, o := range s.orders {
-		all[reference] = of(o)
-	}
-	return all
-}
+func (s *Simulator) Effects() map[string]int { return s.Count(func(o *order) int { return o.effects }) }

@@ -21,7 +21,6 @@ type order struct {
 	fault    providers.Fault
 	due      time.Time // of a late outcome
 	effects  int
-	submits  int
 }
 
 // Values of status in replies.
@@ -61,28 +60,27 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(r.Body).Decode(&in)
 	amount, amountErr := schema.ParsePaise(in.Amount.String())
 	if err != nil || amountErr != nil || in.Reference == "" || in.Number == "" || names[in.Operator] == "" {
-		reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_REQUEST"})
+		providers.Reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_REQUEST"})
 		return
 	}
 	f, body := s.accept(in.Reference, in.Number, in.Operator, amount)
-	s.answer(w, r, f, http.StatusOK, body)
+	s.Answer(w, r, f, http.StatusOK, body)
 }
 
-// accept accepts an order, and returns the reply and the fault with which to send the reply.
+// accept stores an order. It returns the reply, and the fault that changes the reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.fault(reference, number)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	f := s.Dice.Fault(reference, number)
 	if f == providers.DropBefore {
 		return f, orderStatus{}
 	}
-	o, known := s.orders[reference]
+	o, known := s.Orders[reference]
 	if !known {
 		o = &order{number: number, operator: operator, amount: amount, fault: f}
-		o.orderStatus = orderStatus{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.orders)+1), Circle: "DL"}
-		s.orders[reference] = o
+		o.orderStatus = orderStatus{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.Orders)+1), Circle: "DL"}
+		s.Orders[reference] = o
 	}
-	o.submits++
 	if known {
 		if s.Naive && o.Status != wrong && o.Status != failed {
 			s.carryOut(o)
@@ -142,25 +140,25 @@ func (s *Simulator) statusOf(o *order) orderStatus {
 // enquire handles GET /v1/orders/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
-	s.mu.Lock()
-	f, status, body := s.noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
-	if o := s.orders[reference]; o != nil {
+	s.Mu.Lock()
+	f, status, body := s.Dice.Noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
+	if o := s.Orders[reference]; o != nil {
 		status, body = http.StatusOK, s.statusOf(o)
 	}
-	s.mu.Unlock()
-	s.answer(w, r, f, status, body)
+	s.Mu.Unlock()
+	s.Answer(w, r, f, status, body)
 }
 
 // refund handles POST /v1/orders/{reference}/refund.
 func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
-	s.mu.Lock()
-	f, status, body := s.noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
-	if o := s.orders[reference]; o != nil {
+	s.Mu.Lock()
+	f, status, body := s.Dice.Noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
+	if o := s.Orders[reference]; o != nil {
 		status, body = http.StatusOK, orderStatus{Reference: reference, Status: s.takeBack(o)}
 	}
-	s.mu.Unlock()
-	s.answer(w, r, f, status, body)
+	s.Mu.Unlock()
+	s.Answer(w, r, f, status, body)
 }
 
 // takeBack reverses an order if it was successful, and returns the status for the reply.
@@ -179,9 +177,9 @@ func (s *Simulator) takeBack(o *order) string {
 // TakeBack reverses an order on the aggregator's own initiative, and schedules a callback. It
 // returns false if the order was not carried out, or is already reversed.
 func (s *Simulator) TakeBack(reference string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.orders[reference]
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	o := s.Orders[reference]
 	if o == nil || s.takeBack(o) != refunded {
 		return false
 	}
@@ -192,18 +190,16 @@ func (s *Simulator) TakeBack(reference string) bool {
 // detect handles GET /v1/numbers/{number}.
 func (s *Simulator) detect(w http.ResponseWriter, r *http.Request) {
 	number := r.PathValue("number")
-	s.mu.Lock()
-	f := s.noise(number)
-	s.mu.Unlock()
+	f := s.Dice.Noise(number)
 	operator, circle, known := numbering.Series(number)
 	if owner, ported := s.Ported[number]; ported {
 		operator, known = owner, true
 	}
 	if !known || codes[operator] == "" {
-		s.answer(w, r, f, http.StatusNotFound, orderStatus{Status: notFound})
+		s.Answer(w, r, f, http.StatusNotFound, orderStatus{Status: notFound})
 		return
 	}
-	s.answer(w, r, f, http.StatusOK, map[string]string{"operator": codes[operator], "circle": circle})
+	s.Answer(w, r, f, http.StatusOK, map[string]string{"operator": codes[operator], "circle": circle})
 }
 
 type plan struct {
@@ -217,12 +213,10 @@ var offers = []plan{{199, 28, "1.5 GB a day, unlimited calls"}, {299, 28, "2 GB 
 
 // plans handles GET /v1/plans.
 func (s *Simulator) plans(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	f := s.noise(r.URL.RawQuery)
-	s.mu.Unlock()
+	f := s.Dice.Noise(r.URL.RawQuery)
 	if names[r.URL.Query().Get("operator")] == "" {
-		reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_OPERATOR"})
+		providers.Reply(w, http.StatusBadRequest, orderStatus{Code: "BAD_OPERATOR"})
 		return
 	}
-	s.answer(w, r, f, http.StatusOK, map[string][]plan{"plans": offers})
+	s.Answer(w, r, f, http.StatusOK, map[string][]plan{"plans": offers})
 }

@@ -6,7 +6,7 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults of an order. Only DropBefore, LateMissing, Missing and Away make no deposit.
+// The faults of an order. With DropBefore, LateMissing, Missing and Away no deposit is made.
 const (
 	Duplicate   providers.Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        providers.Fault = "late"         // pending, and found after Config.Late
@@ -26,11 +26,6 @@ var Faults = []providers.Fault{
 	Forget, Waver, Other, providers.Page, providers.Broken, providers.Flood, Missing, Away,
 }
 
-// fault returns the fault that an order gets.
-func (s *Simulator) fault(reference, target string) providers.Fault {
-	return s.Dice.Fault(s.Seed, s.Rates, Faults, reference, target)
-}
-
 // answer sends out as the reply, changed by the fault f.
 func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f providers.Fault, status int, out reply) {
 	switch f {
@@ -39,5 +34,5 @@ func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f providers.F
 	case Other:
 		out.Reference = "another"
 	}
-	providers.Answer(w, r, f, s.Slow, status, out)
+	s.Answer(w, r, f, status, out)
 }

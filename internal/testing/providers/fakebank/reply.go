@@ -18,7 +18,6 @@ type order struct {
 	due             time.Time // time of a late outcome
 	pendingDeposits int       // deposits to make at the time due
 	deposits        int       // deposits made so far
-	requests        int
 	enquiries       int
 }
 
@@ -56,21 +55,20 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, http.StatusOK, out)
 }
 
-// acceptOrder accepts an order, and returns the reply and the fault with which to send the reply.
+// acceptOrder stores an order. It returns the reply, and the fault that changes the reply.
 func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.fault(reference, account)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	f := s.Dice.Fault(reference, account)
 	if f == providers.DropBefore {
 		return f, reply{}
 	}
-	o, known := s.orders[reference]
+	o, known := s.Orders[reference]
 	if !known {
 		o = &order{account: account, fault: f}
-		o.reply = reply{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.orders)+1)}
-		s.orders[reference] = o
+		o.reply = reply{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.Orders)+1)}
+		s.Orders[reference] = o
 	}
-	o.requests++
 	switch {
 	case known && o.Result != unavailable:
 		if out := s.currentReply(o); !s.Naive || out.Result == invalid {
@@ -121,9 +119,9 @@ func (s *Simulator) firstReply(o *order) reply {
 func (s *Simulator) makeDeposit(o *order) {
 	a := s.accountOf(o.account)
 	o.deposits++
-	s.ledger = append(s.ledger, Entry{Reference: o.Reference, Account: o.account, At: s.Now()})
+	s.deposits++
 	o.Result, o.Account, o.Flags = valid, &a, a.Flags
-	o.UTR = fmt.Sprintf("%012d", 600_000_000_000+len(s.ledger))
+	o.UTR = fmt.Sprintf("%012d", 600_000_000_000+s.deposits)
 }
 
 // accountOf returns the data of an account or address.
@@ -154,13 +152,13 @@ func (s *Simulator) currentReply(o *order) reply {
 // enquire handles GET /v1/deposits/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
-	s.mu.Lock()
-	f := s.Dice.Noise(s.Seed, s.Noise, reference)
+	s.Mu.Lock()
+	f := s.Dice.Noise(reference)
 	out := reply{Reference: reference, Result: unseen}
-	if o := s.orders[reference]; o != nil {
+	if o := s.Orders[reference]; o != nil {
 		out = s.enquiryReply(o)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	status := http.StatusOK
 	if out.Result == unseen {
 		status = http.StatusNotFound
@@ -184,7 +182,7 @@ func (s *Simulator) enquiryReply(o *order) reply {
 // resolve handles GET /v1/addresses/{vpa}. It stores no order, because no money moves.
 func (s *Simulator) resolve(w http.ResponseWriter, r *http.Request) {
 	vpa, reference := r.PathValue("vpa"), r.URL.Query().Get("ref")
-	f, a := s.fault(reference, vpa), s.accountOf(vpa)
+	f, a := s.Dice.Fault(reference, vpa), s.accountOf(vpa)
 	out := reply{Reference: reference, ID: "UPI-" + reference, Result: valid, Account: &a, Flags: a.Flags}
 	switch {
 	case f == Away:

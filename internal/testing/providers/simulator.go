@@ -1,0 +1,73 @@
+package providers
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Config configures a simulator. The zero value injects no faults.
+type Config struct {
+	// Rates has the probability of each fault of an order, 0 to 1. Their sum is at most 1.
+	Rates map[Fault]float64
+	// Noise is the probability that a request that is not an order gets no valid answer.
+	Noise float64
+	// Seed and an order's reference determine the fault of the order.
+	Seed uint64
+	// Late is the delay of a late outcome, and Slow that of a reply with the fault Delay.
+	Late, Slow time.Duration
+	// Callback is the URL to which callbacks are sent; empty for none.
+	Callback string
+	// Naive disables idempotency: each request of an order is carried out, even with a known reference.
+	Naive bool
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
+}
+
+// Simulator is the part that the simulators of all providers share: an http.Handler with orders in
+// memory. Order is the type of an order.
+type Simulator[Order any] struct {
+	Config
+
+	// Dice decides the faults, and Callbacks sends the callbacks.
+	Dice      Dice
+	Callbacks CallbackSender
+	// Routes has the endpoints of the provider.
+	Routes http.ServeMux
+
+	Mu     sync.Mutex        // protects all orders
+	Orders map[string]*Order // by reference
+}
+
+// Init prepares s. faults are the faults that an order can get. state returns the state of an order for
+// a callback; it is called while Mu is locked.
+func (s *Simulator[Order]) Init(c Config, faults []Fault, state func(*Order) any) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s.Config, s.Orders = c, map[string]*Order{}
+	s.Dice = Dice{config: &s.Config, faults: faults, scripts: map[string][]Fault{}, draws: map[string]uint64{}}
+	s.Callbacks = CallbackSender{config: &s.Config, wake: make(chan struct{}, 1), content: func(reference string) any {
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		return state(s.Orders[reference])
+	}}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Simulator[Order]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if admit(w, r, s.Now()) {
+		s.Routes.ServeHTTP(w, r)
+	}
+}
+
+// Count returns a figure of each order, by reference.
+func (s *Simulator[Order]) Count(of func(*Order) int) map[string]int {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	all := make(map[string]int, len(s.Orders))
+	for reference, o := range s.Orders {
+		all[reference] = of(o)
+	}
+	return all
+}
