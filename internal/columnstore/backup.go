@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -113,29 +112,6 @@ func (db *DB) names(ctx context.Context, query string, args ...any) (names []str
 		names = append(names, name)
 	}
 	return names, rows.Err()
-}
-
-var createTable = regexp.MustCompile("(?im)^CREATE TABLE (?:IF NOT EXISTS )?[^.\\s]+\\.`?([A-Za-z0-9_]+)")
-
-// definedTables returns the names of the tables that the migrations create, in the order of their creation.
-func definedTables(files fs.FS, world Params) (tables []string, err error) {
-	list, err := readMigrations(files)
-	if err != nil {
-		return nil, err
-	}
-	world.Cluster = "" // a cluster's tables have the same names, besides the local ones
-	for _, m := range list {
-		text, err := world.render(m.name, m.text)
-		if err != nil {
-			return nil, err
-		}
-		for _, found := range createTable.FindAllStringSubmatch(text, -1) {
-			if !slices.Contains(tables, found[1]) {
-				tables = append(tables, found[1])
-			}
-		}
-	}
-	return tables, nil
 }
 
 // finalRows returns a context whose queries read only the latest row of each key. All rows of a key are in one

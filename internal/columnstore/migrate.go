@@ -2,32 +2,14 @@ package columnstore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/gofrs/flock"
 )
-
-// migration is one numbered SQL file.
-type migration struct {
-	version uint32
-	name    string // of the file
-	text    string
-}
-
-// sum returns the checksum of the file's text. It shows whether an applied migration was edited later.
-func (m migration) sum() string {
-	sum := sha256.Sum256([]byte(m.text))
-	return hex.EncodeToString(sum[:8])
-}
 
 // Migrate applies the migrations of files to the database p.Database, in order. They are NNNN_name.sql in the root of
 // files. Each is a template (see Params) of statements that end with ";" at the end of a line. Applied migrations are
@@ -252,90 +234,4 @@ func (db *DB) hasColumn(ctx context.Context, p Params, table, column string) (bo
 		return false, fmt.Errorf("looking for the column %s.%s: %w", table, column, err)
 	}
 	return columns > 0, nil
-}
-
-// pendingMigrations returns the files that are not applied. It fails if an applied file is missing or was edited.
-func pendingMigrations(files []migration, applied []record) ([]migration, error) {
-	known := map[uint32]migration{}
-	for _, m := range files {
-		known[m.version] = m
-	}
-	done := map[uint32]bool{}
-	for _, r := range applied {
-		m, ok := known[r.Version]
-		if !ok {
-			return nil, fmt.Errorf("the database was migrated by a newer version of this program: it has %s, and the latest file here is %s; upgrade the program",
-				r.Name, lastName(files))
-		}
-		if m.sum() != r.Checksum {
-			return nil, fmt.Errorf("%s was edited after it was applied here; put it back and write a new migration", m.name)
-		}
-		done[r.Version] = true
-	}
-	return slices.DeleteFunc(slices.Clone(files), func(m migration) bool { return done[m.version] }), nil
-}
-
-func lastName(files []migration) string {
-	if len(files) == 0 {
-		return "none"
-	}
-	return files[len(files)-1].name
-}
-
-var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
-
-// readMigrations returns the migrations in order. A wrong file name or a duplicate number is an error.
-func readMigrations(files fs.FS) ([]migration, error) {
-	names, err := fs.Glob(files, "*.sql")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	var list []migration
-	for _, name := range names {
-		m := migrationName.FindStringSubmatch(name)
-		if m == nil {
-			return nil, fmt.Errorf("migration %q is not named NNNN_name.sql", name)
-		}
-		version, err := strconv.ParseUint(m[1], 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("migration %q: %w", name, err)
-		}
-		if n := len(list); n > 0 && uint64(list[n-1].version) == version {
-			return nil, fmt.Errorf("migrations %q and %q have one number", list[n-1].name, name)
-		}
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, migration{uint32(version), name, string(text)})
-	}
-	return list, nil
-}
-
-// splitStatements splits a text after every ";" that ends a line. It drops statements that have only comments.
-func splitStatements(text string) []string {
-	var list []string
-	var current []string
-	code := false
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		if trimmed != "" && !strings.HasPrefix(trimmed, "--") {
-			code = true
-		}
-		body, ended := strings.CutSuffix(trimmed, ";")
-		if !ended || strings.HasPrefix(trimmed, "--") {
-			current = append(current, strings.TrimRight(line, "\r\n"))
-			continue
-		}
-		current = append(current, body)
-		if code && strings.TrimSpace(strings.Join(current, "")) != "" {
-			list = append(list, strings.Join(current, "\n"))
-		}
-		current, code = nil, false
-	}
-	if code {
-		list = append(list, strings.Join(current, "\n"))
-	}
-	return list
 }
