@@ -17,6 +17,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
 )
@@ -33,14 +34,14 @@ func NewClickHouse() *cobra.Command {
 
 // settingsOf returns the configuration, and the migration parameters of the two databases. There is one
 // database for each world (live and sandbox).
-func settingsOf(cmd *cobra.Command) (settings.Config, []columnstore.Params, error) {
+func settingsOf(cmd *cobra.Command) (settings.Config, []migration.Params, error) {
 	cfg, _, err := settings.LoadQuietly(cmd)
 	if err != nil {
 		return cfg, nil, err
 	}
-	var all []columnstore.Params
+	var all []migration.Params
 	for _, w := range schema.Worlds {
-		all = append(all, columnstore.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
+		all = append(all, migration.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
 	}
 	return cfg, all, nil
 }
@@ -58,11 +59,11 @@ server. serve and migrate run this SQL themselves, if their user is permitted to
 				return err
 			}
 			for _, world := range worlds {
-				statements, err := columnstore.DDL(clickhouse.Files, world)
+				statements, err := migration.DDL(clickhouse.Files, world)
 				if err != nil {
 					return err
 				}
-				if err := printStatements(cmd.OutOrStdout(), append(statements, cfg.Engine.Storage.Statements(world)...)); err != nil {
+				if err := printStatements(cmd.OutOrStdout(), append(statements, migration.StorageStatements(cfg.Engine.Storage, world)...)); err != nil {
 					return err
 				}
 			}

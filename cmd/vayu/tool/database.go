@@ -13,6 +13,7 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/lifecycle"
 	"vayu/pipeline/airquality"
 	"vayu/schema"
@@ -95,8 +96,8 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 const EngineDrain = 20 * time.Second
 
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).
-func Worlds(db *columnstore.DB) []columnstore.Params {
-	var all []columnstore.Params
+func Worlds(db *columnstore.DB) []migration.Params {
+	var all []migration.Params
 	for _, w := range schema.Worlds {
 		all = append(all, tablesOf(db, w))
 	}
@@ -104,8 +105,8 @@ func Worlds(db *columnstore.DB) []columnstore.Params {
 }
 
 // tablesOf returns the parameters of the migration templates for a world (live or sandbox).
-func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
-	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+func tablesOf(db *columnstore.DB, w schema.World) migration.Params {
+	return migration.Params{Database: w.Database(), Cluster: db.Config().Cluster, Values: clickhouse.Values()}
 }
 
 // NewRollup creates the roll-up of a world, which computes hourly and daily values from readings.

@@ -1,4 +1,4 @@
-package columnstore
+package migration
 
 import (
 	"crypto/sha256"
@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-// migration is one numbered SQL file.
-type migration struct {
+// file is one migration: an SQL file with a number.
+type file struct {
 	version uint32
-	name    string // of the file
+	name    string
 	text    string
 }
 
-// sum returns the checksum of the file's text. It shows whether an applied migration was edited later.
-func (m migration) sum() string {
-	sum := sha256.Sum256([]byte(m.text))
+// sum returns the checksum of the text. It shows whether an applied file was edited later.
+func (f file) sum() string {
+	sum := sha256.Sum256([]byte(f.text))
 	return hex.EncodeToString(sum[:8])
 }
 
-var migrationName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
+var fileName = regexp.MustCompile(`^([0-9]{4})_[a-z0-9_]+\.sql$`)
 
-// readMigrations returns the migrations in order. A wrong file name or a duplicate number is an error.
-func readMigrations(files fs.FS) ([]migration, error) {
+// readFiles returns the migrations in order. A wrong file name or a duplicate number is an error.
+func readFiles(files fs.FS) ([]file, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
-	var list []migration
+	var list []file
 	for _, name := range names {
-		m := migrationName.FindStringSubmatch(name)
+		m := fileName.FindStringSubmatch(name)
 		if m == nil {
 			return nil, fmt.Errorf("migration %q is not named NNNN_name.sql", name)
 		}
@@ -50,54 +50,54 @@ func readMigrations(files fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, migration{uint32(version), name, string(text)})
+		list = append(list, file{uint32(version), name, string(text)})
 	}
 	return list, nil
 }
 
-// pendingMigrations returns the files that are not applied. It fails if an applied file is missing or was edited.
-func pendingMigrations(files []migration, applied []record) ([]migration, error) {
-	known := map[uint32]migration{}
-	for _, m := range files {
-		known[m.version] = m
+// pendingFiles returns the files that are not applied. It fails if an applied file is missing or was edited.
+func pendingFiles(files []file, applied []Record) ([]file, error) {
+	known := map[uint32]file{}
+	for _, f := range files {
+		known[f.version] = f
 	}
 	done := map[uint32]bool{}
 	for _, r := range applied {
-		m, ok := known[r.Version]
+		f, ok := known[r.Version]
 		if !ok {
 			return nil, fmt.Errorf("the database was migrated by a newer version of this program: it has %s, and the latest file here is %s; upgrade the program",
 				r.Name, lastName(files))
 		}
-		if m.sum() != r.Checksum {
-			return nil, fmt.Errorf("%s was edited after it was applied here; put it back and write a new migration", m.name)
+		if f.sum() != r.Checksum {
+			return nil, fmt.Errorf("%s was edited after it was applied here; put it back and write a new migration", f.name)
 		}
 		done[r.Version] = true
 	}
-	return slices.DeleteFunc(slices.Clone(files), func(m migration) bool { return done[m.version] }), nil
+	return slices.DeleteFunc(slices.Clone(files), func(f file) bool { return done[f.version] }), nil
 }
 
-func lastName(files []migration) string {
+func lastName(files []file) string {
 	if len(files) == 0 {
 		return "none"
 	}
 	return files[len(files)-1].name
 }
 
-// DDL returns the rendered statements that [Migrate] runs on an empty server: they create the database, its table
-// "migration", and all tables of files. DDL runs no query.
+// DDL returns the SQL statements that [Apply] runs on an empty server. They create the database, its table "migration",
+// and all tables of files. DDL runs no query.
 func DDL(files fs.FS, p Params) ([]string, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	list, err := readMigrations(files)
+	list, err := readFiles(files)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for _, m := range append([]migration{{name: "migration", text: ownTables}}, list...) {
-		text, err := p.render(m.name, m.text)
+	for _, f := range append([]file{{name: recordTable, text: recordDDL}}, list...) {
+		text, err := p.render(f.name, f.text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
+			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		all = append(all, splitStatements(text)...)
 	}
@@ -106,25 +106,18 @@ func DDL(files fs.FS, p Params) ([]string, error) {
 
 var createTable = regexp.MustCompile("(?im)^CREATE TABLE (?:IF NOT EXISTS )?[^.\\s]+\\.`?([A-Za-z0-9_]+)")
 
-// definedTables returns the names of the tables that the migrations create, in the order of their creation.
-func definedTables(files fs.FS, world Params) (tables []string, err error) {
-	list, err := readMigrations(files)
-	if err != nil {
-		return nil, err
-	}
-	world.Cluster = "" // a cluster's tables have the same names, besides the local ones
-	for _, m := range list {
-		text, err := world.render(m.name, m.text)
-		if err != nil {
-			return nil, err
-		}
-		for _, found := range createTable.FindAllStringSubmatch(text, -1) {
-			if !slices.Contains(tables, found[1]) {
-				tables = append(tables, found[1])
-			}
+// Tables returns the names of the tables that files create, in the order of their creation. It omits the local tables
+// of a cluster and the table "migration".
+func Tables(files fs.FS, p Params) (tables []string, err error) {
+	p.Cluster = ""
+	statements, err := DDL(files, p)
+	for _, statement := range statements {
+		found := createTable.FindStringSubmatch(statement)
+		if found != nil && found[1] != recordTable && !slices.Contains(tables, found[1]) {
+			tables = append(tables, found[1])
 		}
 	}
-	return tables, nil
+	return tables, err
 }
 
 // splitStatements splits a text after every ";" that ends a line. It drops statements that have only comments.

@@ -1,4 +1,5 @@
-package columnstore
+// Package backup copies the tables of ClickHouse into files, and restores them.
+package backup
 
 import (
 	"context"
@@ -14,20 +15,29 @@ import (
 
 	chproto "github.com/ClickHouse/ch-go/proto"
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"vayu/internal/backupfile"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 )
 
-// Backup copies the tables of each of worlds (live, sandbox) into dir. These are the tables that the migrations in
-// files define. Reads and writes continue. dir must be absent or empty. The backup has a manifest only if Backup
-// returns nil.
+// Store is the ClickHouse to back up or restore. [columnstore.DB] implements it.
+type Store interface {
+	migration.Store
+	Version(ctx context.Context) (string, error)
+}
+
+// Write copies the tables of each of worlds (live, sandbox) into dir. These are the tables that the migrations in
+// files define. Other queries and inserts can run meanwhile. dir must be absent or empty. The backup has a manifest
+// only if Write returns nil.
 //
-// Of each key Backup copies only the latest row. It reads tables in the reverse order of their creation, so that
+// Write copies only the latest row of each key. It reads tables in the reverse order of their creation, so that
 // derived tables come before their sources. So the backup contains the sources of every derived row in it. It may
-// miss rows that are stored while Backup runs.
-func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
-	m := Manifest{Format: backupFormat, Began: time.Now().UTC().Truncate(time.Second)}
+// miss rows that are stored while Write runs.
+func Write(ctx context.Context, db Store, files fs.FS, worlds []migration.Params, dir string) (Manifest, error) {
+	m := Manifest{Format: formatVersion, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}
 	err := b.run(ctx, &m, files, worlds)
 	if err != nil {
@@ -38,11 +48,11 @@ func Backup(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir strin
 
 // backup is a backup in progress.
 type backup struct {
-	db  *DB
+	db  Store
 	dir string
 }
 
-func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Params) error {
+func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []migration.Params) error {
 	if err := backupfile.NewFolder(b.dir); err != nil {
 		return err
 	}
@@ -61,26 +71,23 @@ func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []Par
 	return backupfile.WriteManifest(b.dir, m)
 }
 
-func (b *backup) database(ctx context.Context, files fs.FS, world Params) (DatabaseBackup, error) {
-	d := DatabaseBackup{Name: world.Database}
-	defined, err := definedTables(files, world)
+func (b *backup) database(ctx context.Context, files fs.FS, world migration.Params) (Database, error) {
+	d := Database{Name: world.Database}
+	defined, err := migration.Tables(files, world)
 	if err != nil {
 		return d, err
 	}
-	if d.Migrations, _, err = b.db.applied(ctx, world); err != nil {
+	if d.Migrations, _, err = migration.Applied(ctx, b.db, world); err != nil {
 		return d, err
 	}
-	var present []string
-	rows, err := b.db.names(ctx, "SELECT name FROM system.tables WHERE database = {database:String} AND engine NOT LIKE '%View' ORDER BY name",
+	present, err := names(ctx, b.db.Conn(), "SELECT name FROM system.tables WHERE database = {database:String} AND engine NOT LIKE '%View' ORDER BY name",
 		clickhouse.Named("database", world.Database))
 	if err != nil {
 		return d, err
 	}
-	for _, name := range rows {
-		switch {
-		case slices.Contains(defined, name):
-			present = append(present, name)
-		case name != "migration" && !slices.ContainsFunc(defined, func(t string) bool { return name == world.local(t) }):
+	for _, name := range present {
+		known := func(table string) bool { return name == table || name == world.Local(table) }
+		if name != "migration" && !slices.ContainsFunc(defined, known) {
 			d.Skipped = append(d.Skipped, name)
 		}
 	}
@@ -97,43 +104,32 @@ func (b *backup) database(ctx context.Context, files fs.FS, world Params) (Datab
 	return d, nil
 }
 
-// names runs a query and returns the strings in the only column of its result.
-func (db *DB) names(ctx context.Context, query string, args ...any) (names []string, err error) {
-	rows, err := db.conn.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+// names returns the values of the column "name" of a query, in the query's order, which groupArray preserves.
+func names(ctx context.Context, conn driver.Conn, query string, args ...any) (list []string, err error) {
+	err = conn.QueryRow(ctx, "SELECT groupArray(name) FROM ("+query+")", args...).Scan(&list)
+	return list, err
 }
 
 // finalRows returns a context whose queries read only the latest row of each key. All rows of a key are in one
 // partition, so ClickHouse can merge one partition at a time. The second setting does that to save memory.
 func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		finalSetting: 1, "do_not_merge_across_partitions_select_final": 1,
+		"final": 1, "do_not_merge_across_partitions_select_final": 1,
 	}))
 }
 
-func (b *backup) table(ctx context.Context, database, name string) (TableBackup, error) {
-	t := TableBackup{Name: name}
+func (b *backup) table(ctx context.Context, database, name string) (Table, error) {
+	t := Table{Name: name}
 	var err error
-	t.Columns, err = b.db.names(ctx, `SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}
+	t.Columns, err = names(ctx, b.db.Conn(), `SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}
 		AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') ORDER BY position`,
 		clickhouse.Named("database", database), clickhouse.Named("table", name))
 	if err != nil {
 		return t, err
 	}
-	partitions, err := b.db.names(ctx, "SELECT DISTINCT _partition_id FROM "+quoteName(database)+"."+quoteName(name)+" ORDER BY 1")
+	partitions, err := names(ctx, b.db.Conn(), "SELECT DISTINCT _partition_id AS name FROM "+columnstore.QuoteName(database, name)+" ORDER BY 1")
 	if err != nil {
-		return t, fmt.Errorf("listing its partitions: %w", err)
+		return t, fmt.Errorf("listing the partitions: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(b.dir, database, name), 0o700); err != nil {
 		return t, err
@@ -156,20 +152,20 @@ func contentHash(columns string) string { return "cityHash64(tuple(" + columns +
 func columnList(columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, c := range columns {
-		quoted[i] = quoteName(c)
+		quoted[i] = columnstore.QuoteName(c)
 	}
 	return strings.Join(quoted, ", ")
 }
 
-func (b *backup) partition(ctx context.Context, database string, t TableBackup, id string) (f FileBackup, err error) {
-	f = FileBackup{Path: path.Join(database, t.Name, id+".native.zst"), Partition: id}
+func (b *backup) partition(ctx context.Context, database string, t Table, id string) (f File, err error) {
+	f = File{Path: path.Join(database, t.Name, id+".native.zst"), Partition: id}
 	columns := columnList(t.Columns)
-	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s.%s WHERE _partition_id = '%s'",
-		columns, contentHash(columns), quoteName(database), quoteName(t.Name), id)
+	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s WHERE _partition_id = '%s'",
+		columns, contentHash(columns), columnstore.QuoteName(database, t.Name), id)
 	file := filepath.Join(b.dir, filepath.FromSlash(f.Path))
 	sum, err := backupfile.Write(file, func(w io.Writer) error {
 		var buffer chproto.Buffer
-		return selectBlocks(finalRows(ctx), b.db.conn, query, func(block *proto.Block) error { return f.append(w, block, &buffer) })
+		return selectBlocks(finalRows(ctx), b.db.Conn(), query, func(block *proto.Block) error { return f.append(w, block, &buffer) })
 	})
 	f.Bytes, f.Raw, f.SHA256 = sum.Bytes, sum.Raw, sum.SHA256
 	if err == nil && f.Rows == 0 {
@@ -178,8 +174,8 @@ func (b *backup) partition(ctx context.Context, database string, t TableBackup, 
 	return f, err
 }
 
-// append writes a block without its last column, the hashes of the rows, which append adds to f.Hash.
-func (f *FileBackup) append(w io.Writer, block *proto.Block, buffer *chproto.Buffer) error {
+// append writes a block without its last column. That column has the hashes of the rows, which append adds to f.Hash.
+func (f *File) append(w io.Writer, block *proto.Block, buffer *chproto.Buffer) error {
 	if block.Rows() == 0 {
 		return nil
 	}
