@@ -18,7 +18,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
-	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -32,20 +31,6 @@ func NewClickHouse() *cobra.Command {
 	return cmd
 }
 
-// settingsOf returns the configuration, and the migration parameters of the two databases. There is one
-// database for each world (live and sandbox).
-func settingsOf(cmd *cobra.Command) (settings.Config, []migration.Params, error) {
-	cfg, _, err := settings.LoadQuietly(cmd)
-	if err != nil {
-		return cfg, nil, err
-	}
-	var all []migration.Params
-	for _, w := range schema.Worlds {
-		all = append(all, migration.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
-	}
-	return cfg, all, nil
-}
-
 func newClickHouseDDL() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ddl",
@@ -54,11 +39,11 @@ func newClickHouseDDL() *cobra.Command {
 server. serve and migrate run this SQL themselves, if their user is permitted to.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, worlds, err := settingsOf(cmd)
+			cfg, _, err := settings.LoadQuietly(cmd)
 			if err != nil {
 				return err
 			}
-			for _, world := range worlds {
+			for _, world := range tool.Worlds(cfg.Cluster) {
 				statements, err := migration.DDL(clickhouse.Files, world)
 				if err != nil {
 					return err
@@ -98,7 +83,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
   vayu clickhouse analyst reports --apply`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, worlds, err := settingsOf(cmd)
+			cfg, _, err := settings.LoadQuietly(cmd)
 			if err != nil {
 				return err
 			}
@@ -118,7 +103,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 			if limits.Service, err = cfg.ColumnStore().User(); err != nil {
 				return err
 			}
-			for _, world := range worlds {
+			for _, world := range tool.Worlds(cfg.Cluster) {
 				limits.Databases = append(limits.Databases, world.Database)
 			}
 			statements, err := limits.Statements()

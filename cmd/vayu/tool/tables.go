@@ -24,7 +24,7 @@ import (
 
 // Migrate migrates the databases of both worlds (live and sandbox).
 func Migrate(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db) {
+	for _, world := range Worlds(db.Config().Cluster) {
 		if err := migration.Apply(ctx, db, clickhouse.Files, world); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func Migrate(ctx context.Context, db *columnstore.DB) error {
 
 // ApplyStorage applies the storage and retention settings to both worlds.
 func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db) {
+	for _, world := range Worlds(db.Config().Cluster) {
 		if err := migration.ApplyStorage(ctx, db, world); err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ const checkTimeout = 15 * time.Second
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	for _, world := range Worlds(db) {
+	for _, world := range Worlds(db.Config().Cluster) {
 		err := migration.Check(ctx, db, clickhouse.Files, world)
 		if needsMigration(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
