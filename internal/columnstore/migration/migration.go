@@ -191,7 +191,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.migration {{.OnCluster}}
 )
 ENGINE = {{everywhere "ReplacingMergeTree" "applied_at"}}
 ORDER BY version
-COMMENT 'Migrations that were applied. Written by package columnar only.';
+COMMENT 'Migrations that were applied. Written by internal/columnstore/migration only.';
 `
 
 // Applied returns the applied migrations of the database p.Database. found is false if there is no table "migration",
