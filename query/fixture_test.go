@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/httpapi/server"
 	"vayu/query"
@@ -53,7 +53,7 @@ func newFixture(t testing.TB) *fixture {
 	db := columnstoretest.New(t)
 	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db)}
 	for _, name := range [...]string{w.live, w.sandbox} {
-		if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, columnstore.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
+		if err := migration.Apply(t.Context(), db, clickhouse.Files, migration.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
 			t.Fatal(err)
 		}
 	}

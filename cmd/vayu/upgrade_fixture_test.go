@@ -22,7 +22,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/backup"
 	"vayu/internal/sqlstore/dump"
 )
 
@@ -231,12 +231,12 @@ var migrationRows = map[string]uint64{"vayu.rollup": 1}
 func compareBackups(t *testing.T, old, got string) {
 	t.Helper()
 	compareState(t, filepath.Join(old, "state"), filepath.Join(got, "state"))
-	was, err := columnstore.ReadManifest(filepath.Join(old, "clickhouse"))
-	is, again := columnstore.ReadManifest(filepath.Join(got, "clickhouse"))
+	was, err := backup.ReadManifest(filepath.Join(old, "clickhouse"))
+	is, again := backup.ReadManifest(filepath.Join(got, "clickhouse"))
 	if err := cmp.Or(err, again); err != nil {
 		t.Fatal(err)
 	}
-	tables := map[string]columnstore.TableBackup{}
+	tables := map[string]backup.Table{}
 	for _, d := range is.Databases {
 		for _, table := range d.Tables {
 			tables[d.Name+"."+table.Name] = table

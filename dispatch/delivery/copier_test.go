@@ -18,6 +18,7 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -40,7 +41,7 @@ func newArchive(t *testing.T, db *sqlstore.DB) *archive {
 	a := &archive{t: t, engine: columnstoretest.New(t), names: map[schema.World]string{}, now: start}
 	for _, world := range schema.Worlds {
 		a.names[world] = columnstoretest.Database(t, a.engine)
-		if err := columnstore.Migrate(t.Context(), a.engine, clickhouse.Files, columnstore.Params{Database: a.names[world], Values: clickhouse.Values()}); err != nil {
+		if err := migration.Apply(t.Context(), a.engine, clickhouse.Files, migration.Params{Database: a.names[world], Values: clickhouse.Values()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/ingest"
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
@@ -26,8 +26,8 @@ func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
 	db := columnstoretest.New(tb)
 	name := columnstoretest.Database(tb, db)
-	params := columnstore.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
-	if err := columnstore.Migrate(tb.Context(), db, clickhouse.Files, params); err != nil {
+	params := migration.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
+	if err := migration.Apply(tb.Context(), db, clickhouse.Files, params); err != nil {
 		tb.Fatal(err)
 	}
 	return db.Conn(), name

@@ -44,7 +44,7 @@ func TestSizesOfASmallTree(t *testing.T) {
 			t.Errorf("%s = %d, want %d", sizes[i].Name, sizes[i].Is, want)
 		}
 	}
-	if len(faults) != 1 || faults[0].Path != "pipeline" {
-		t.Errorf("faults = %v, want one for pipeline", faults)
+	if len(faults) != 2 || faults[0].Path != "pipeline" || faults[1].Path != "." {
+		t.Errorf("faults = %v, want one for pipeline and one for the number of large packages", faults)
 	}
 }

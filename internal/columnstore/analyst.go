@@ -49,18 +49,16 @@ func (a Analyst) Statements() ([]string, error) {
 		return nil, fmt.Errorf("%q is the user of the service, which could then write no more: choose another name", a.Name)
 	case !sha256Text.MatchString(a.Hash):
 		return nil, errors.New("the hash of the password is not a SHA-256 in hexadecimal")
+	case strings.ContainsAny(a.Cluster, "`\\"):
+		return nil, fmt.Errorf("%q is not a cluster name", a.Cluster)
 	case a.Memory <= 0 || a.Time < time.Second || a.Rows == 0 || a.Queries == 0 || a.Total < time.Second:
 		return nil, errors.New("a limit is missing: none may be 0, and no time shorter than a second")
 	}
-	p := Params{Database: "x", Cluster: a.Cluster}
-	if err := p.validate(); err != nil {
-		return nil, err
+	var on string
+	if a.Cluster != "" {
+		on = " ON CLUSTER " + QuoteName(a.Cluster)
 	}
-	on := p.onCluster()
-	if on != "" {
-		on = " " + on
-	}
-	name, own := quoteName(a.Name), quoteName("vayu_analyst_"+a.Name)
+	name, own := QuoteName(a.Name), QuoteName("vayu_analyst_"+a.Name)
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%d", int64(d/time.Second)) }
 	limit := func(setting, value string) string { return setting + " = " + value + " MIN 1 MAX " + value }
 	all := []string{
@@ -78,11 +76,11 @@ func (a Analyst) Statements() ([]string, error) {
 			"final = 1",
 			"distributed_product_mode = 'global'",
 		}, ",\n    "),
-		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + quoteName(a.Databases[0]) +
+		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + QuoteName(a.Databases[0]) +
 			" SETTINGS PROFILE '" + "vayu_analyst_" + a.Name + "'",
 	}
 	for _, database := range a.Databases {
-		all = append(all, "GRANT"+on+" SELECT ON "+quoteName(database)+".* TO "+name)
+		all = append(all, "GRANT"+on+" SELECT ON "+QuoteName(database)+".* TO "+name)
 	}
 	return append(all, "CREATE QUOTA OR REPLACE "+own+on+" KEYED BY user_name FOR INTERVAL 1 hour MAX queries = "+fmt.Sprint(a.Queries)+
 		", execution_time = "+seconds(a.Total)+" TO "+name), nil

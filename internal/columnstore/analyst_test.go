@@ -9,7 +9,6 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	schemas "vayu/schema/migrations/clickhouse"
 )
 
 func analyst() columnstore.Analyst {
@@ -42,23 +41,6 @@ func TestAnalystStatements(t *testing.T) {
 		t.Error(diff)
 	}
 	canBeRead(t, got)
-}
-
-// The embedded engine has no Keeper and cannot run them, so only its parser checks them.
-func TestClusterStatementsParse(t *testing.T) {
-	t.Parallel()
-	p := columnstore.Params{Database: "vayu", Cluster: "air", Values: schemas.Values()}
-	statements, err := columnstore.DDL(schemas.Files, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range statements {
-		if !strings.Contains(s, " ON CLUSTER `air`") && !strings.Contains(s, "INSERT INTO") { // rows go through distributed tables
-			t.Errorf("%s is for one node", s)
-		}
-	}
-	storage := columnstore.Storage{KeepReadings: 365 * day, KeepHours: 730 * day, Policy: "tiered", ColdAfter: 30 * day, ColdVolume: "cold"}
-	canBeRead(t, append(statements, storage.Statements(p)...))
 }
 
 // Each statement runs on all nodes, and ClickHouse can parse it.

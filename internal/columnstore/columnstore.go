@@ -68,8 +68,11 @@ func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 // engine's tables. It is false for a server, and for a command that uses the engine of a service.
 func (db *DB) OwnsEngine() bool { return db.Embedded() && db.endpoint.own() }
 
-// Cluster returns the cluster's name, "" for a single node.
-func (db *DB) Cluster() string { return db.cfg.Cluster }
+// Config returns the configuration that Open received.
+func (db *DB) Config() Config { return db.cfg }
+
+// Log returns the log that Open received.
+func (db *DB) Log() *slog.Logger { return db.log }
 
 // Conn returns the pool of connections. The pool survives restarts of the embedded engine: a query waits up to
 // dialTimeout for the engine and then fails. Run closes the pool when it returns.

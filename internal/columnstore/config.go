@@ -1,6 +1,7 @@
 package columnstore
 
 import (
+	"regexp"
 	"time"
 
 	"vayu/internal/config"
@@ -64,6 +65,52 @@ func (c Config) Validate() []error {
 	}
 	if c.Connections < 1 {
 		faults = append(faults, config.Invalid("connections", "must be at least 1"))
+	}
+	return faults
+}
+
+// Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
+// interval. So imported history counts as old at once.
+type Storage struct {
+	// KeepReadings is the retention of readings; 0 keeps them for ever.
+	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
+	// KeepHours is the retention of stations' and cities' hourly rows; 0 keeps them for ever, like daily rows.
+	KeepHours time.Duration `yaml:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
+	// Policy is the name of the tables' storage policy, which ClickHouse's own configuration defines; empty for the
+	// default policy.
+	Policy string `yaml:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
+	// ColdAfter is the age at which readings and hourly rows move to ColdVolume; 0 for never.
+	ColdAfter time.Duration `yaml:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
+	// ColdVolume is the volume of Policy to which old rows move.
+	ColdVolume string `yaml:"cold-volume" help:"volume of the storage policy for old rows"`
+}
+
+// minKeep is the shortest retention. A roll-up reads 30 hours back, and a feed may catch up after days without data.
+const minKeep = 7 * 24 * time.Hour
+
+var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Validate returns an error for each setting that is wrong or contradicts another. It implements config.Validator.
+func (s Storage) Validate() []error {
+	var faults []error
+	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
+		if d != 0 && d < minKeep {
+			faults = append(faults, config.Invalid(key, "must be 0 or at least %s", minKeep))
+		}
+	}
+	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours, "cold-after": s.ColdAfter} {
+		if d < 0 || d%time.Hour != 0 {
+			faults = append(faults, config.Invalid(key, "must be whole hours"))
+		}
+	}
+	if s.Policy != "" && !storageName.MatchString(s.Policy) {
+		faults = append(faults, config.Invalid("policy", "%q is not the name of a storage policy", s.Policy))
+	}
+	if s.ColdAfter != 0 && s.Policy == "" {
+		faults = append(faults, config.Invalid("policy", "cold-after needs a storage policy that has the volume"))
+	}
+	if s.ColdAfter != 0 && !storageName.MatchString(s.ColdVolume) {
+		faults = append(faults, config.Invalid("cold-volume", "%q is not the name of a volume", s.ColdVolume))
 	}
 	return faults
 }

@@ -2,13 +2,11 @@ package columnstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/internal/columnstore/embedded"
 )
@@ -28,24 +26,6 @@ func Code(err error) (code int32, ok bool) {
 	}
 	return 0, false
 }
-
-// Through is db with wrapped connections.
-func Through(db *DB, wrap func(driver.Conn) driver.Conn) *DB {
-	other := *db
-	other.conn = wrap(db.conn)
-	return &other
-}
-
-// ParseManifest reads the text of a backup's manifest.
-func ParseManifest(text []byte) (m Manifest, err error) {
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, err
-	}
-	return m, m.validate()
-}
-
-// SetStorage changes the storage settings of db.
-func SetStorage(db *DB, s Storage) { db.cfg.Storage = s }
 
 // TransientCodes are the transient errors of ClickHouse, by number.
 func TransientCodes() map[int32]string { return transientCodes }

@@ -10,15 +10,15 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// insertSettings returns the settings of one INSERT. By default an INSERT may touch 100 partitions (months). A file
-// of daily means has more, so that limit is off. A cluster acknowledges a batch when its shards have stored the
-// batch, not when one node has queued it. Async insert is off, because batches are large. Deduplication is on,
-// whatever the server's profile. With a token, ClickHouse compares inserts by token and not by content.
-func insertSettings(token string) clickhouse.QueryOption {
-	return clickhouse.WithSettings(clickhouse.Settings{
+// InsertContext returns a context for one INSERT with the token (see Insert). By default an INSERT may touch 100
+// partitions (months). A file of daily means has more, so that limit is off. A cluster acknowledges a batch when its
+// shards have stored the batch, not when one node has queued it. Async insert is off, because batches are large.
+// Deduplication is on, whatever the server's profile. ClickHouse compares inserts by token and not by content.
+func InsertContext(ctx context.Context, token string) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,
 		"insert_deduplicate": 1, "insert_deduplication_token": token,
-	})
+	}))
 }
 
 // Preparer is the part of a connection that an insert needs.
@@ -41,7 +41,7 @@ func Insert(ctx context.Context, conn Preparer, table, token string, columns []c
 	for i, column := range columns {
 		names[i] = column.Name
 	}
-	ctx = clickhouse.Context(ctx, insertSettings(token), clickhouse.WithColumnNamesAndTypes(columns))
+	ctx = clickhouse.Context(InsertContext(ctx, token), clickhouse.WithColumnNamesAndTypes(columns))
 	batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return fmt.Errorf("preparing the insert: %w", err)

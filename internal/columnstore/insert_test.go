@@ -21,11 +21,11 @@ COMMENT 'x';
 {{distributed "t" "a"}}
 `)}}
 	node := columnstoretest.New(t)
-	p := columnstore.Params{Database: columnstoretest.Database(t, node)}
-	if err := columnstore.Migrate(t.Context(), node, files, p); err != nil {
+	name := columnstoretest.Database(t, node)
+	if err := node.Conn().Exec(t.Context(), "CREATE TABLE "+name+".t (a Int32) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 100"); err != nil {
 		t.Fatal(err)
 	}
-	for database, db := range map[string]*columnstore.DB{p.Database: node, "vayu": columnstoretest.Cluster(t, files, nil)} {
+	for database, db := range map[string]*columnstore.DB{name: node, "vayu": columnstoretest.Cluster(t, files, nil)} {
 		first, second := columnstore.NewToken(), columnstore.NewToken()
 		for i, c := range []struct {
 			token string

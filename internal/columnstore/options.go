@@ -44,9 +44,6 @@ func (db *DB) options() (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// finalSetting is ClickHouse's setting that reads every table as with FINAL.
-const finalSetting = "final"
-
 // withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies
 // FINAL by default, and a server's profile may. The service's own queries set FINAL where they need it. Its other
 // queries select the latest version (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
@@ -54,14 +51,14 @@ func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
 	}
-	if _, set := options.Settings[finalSetting]; !set {
-		options.Settings[finalSetting] = 0
+	if _, set := options.Settings["final"]; !set {
+		options.Settings["final"] = 0
 	}
 }
 
 // Final returns a context whose queries read only the latest version of each key.
 func Final(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{finalSetting: 1}))
+	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"final": 1}))
 }
 
 // clusterSettings apply to every statement on a cluster, unless the DSN sets them. A subquery sees the rows of all

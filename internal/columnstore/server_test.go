@@ -12,13 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/config"
 	"vayu/internal/testing/fixture"
-	"vayu/schema/migrations/clickhouse"
 )
 
 // behindTLS is a TLS proxy in front of a server.
@@ -48,7 +46,7 @@ func refusingAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// server opens a DSN; share is what a command sets.
+// server opens the server of a configuration with a DSN.
 func server(t *testing.T, c columnstore.Config) *columnstore.DB {
 	t.Helper()
 	c.Connections = 4
@@ -118,32 +116,6 @@ func TestUntrustedCertificate(t *testing.T) {
 		if _, err := columnstore.Open(c, slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), password) {
 			t.Errorf("got %v, want that there is %s", err, want)
 		}
-	}
-}
-
-// A server has no migration lock, and all processes succeed.
-func TestConcurrentMigrationsOfServer(t *testing.T) {
-	t.Parallel()
-	address, password := columnstoretest.Access(t)
-	dsn := config.DSN("http://default:" + password + "@" + address + "/")
-	p := columnstore.Params{Database: columnstoretest.Database(t, columnstoretest.New(t)), Values: clickhouse.Values()}
-	var all errgroup.Group
-	for range 3 {
-		db := server(t, columnstore.Config{DSN: dsn, Storage: columnstore.Storage{KeepReadings: 365 * day}})
-		all.Go(func() error {
-			if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
-				return err
-			}
-			return db.ApplyStorage(t.Context(), p)
-		})
-	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	var versions, files uint64
-	if err := server(t, columnstore.Config{DSN: dsn}).Conn().QueryRow(t.Context(),
-		"SELECT count(), uniqExact(version) FROM "+p.Database+".migration FINAL").Scan(&versions, &files); err != nil || versions != files || files < 3 {
-		t.Errorf("%d rows record %d files (%v), want one each", versions, files, err)
 	}
 }
 

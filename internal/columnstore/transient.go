@@ -59,9 +59,3 @@ func Transient(err error) bool {
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, clickhouse.ErrAcquireConnTimeout, clickhouse.ErrConnectionClosed},
 		func(passing error) bool { return errors.Is(err, passing) })
 }
-
-// absent reports whether the error means that a table or its database does not exist.
-func absent(err error) bool {
-	stated, ok := errors.AsType[*clickhouse.Exception](err)
-	return ok && (stated.Code == 60 || stated.Code == 81) // UNKNOWN_TABLE, UNKNOWN_DATABASE
-}

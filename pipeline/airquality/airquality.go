@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema/air"
 )
@@ -36,7 +37,7 @@ type Conn interface {
 // process.
 type Rollup struct {
 	conn    Conn
-	tables  columnstore.Params
+	tables  migration.Params
 	tester  *quality.Tester
 	steps   []step
 	keep    retention
@@ -57,7 +58,7 @@ type Result struct {
 // Config configures a Rollup.
 type Config struct {
 	Conn   Conn
-	Tables columnstore.Params // the database and its cluster
+	Tables migration.Params // the database and its cluster
 	// Kinds are the kinds of stations that count in the AQI of a city. If it is
 	// empty, only [air.Reference] counts.
 	Kinds   []air.StationKind

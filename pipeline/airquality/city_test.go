@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/air"
 )
 
@@ -64,7 +64,7 @@ func (w *fixture) compute(c chunk) {
 
 func (w *fixture) kinds(kinds ...air.StationKind) {
 	w.Helper()
-	rollup, err := New(Config{Conn: w.db.Conn(), Tables: columnstore.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	rollup, err := New(Config{Conn: w.db.Conn(), Tables: migration.Params{Database: w.name}, Kinds: kinds, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		w.Fatal(err)
 	}

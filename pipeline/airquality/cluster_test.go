@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 )
@@ -20,7 +20,7 @@ func TestClusterComputesTheFiguresOfANode(t *testing.T) {
 	node := newFixture(t)
 	cluster := &fixture{TB: t, db: columnstoretest.Cluster(t, clickhouse.Files, clickhouse.Values()), name: "vayu"}
 	var err error
-	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: columnstore.Params{Database: cluster.name, Cluster: columnstoretest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
+	if cluster.rollup, err = New(Config{Conn: cluster.db.Conn(), Tables: migration.Params{Database: cluster.name, Cluster: columnstoretest.ClusterName}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}); err != nil {
 		t.Fatal(err)
 	}
 	var got [2][]string

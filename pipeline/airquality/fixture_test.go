@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 )
@@ -29,10 +30,10 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
 	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, columnstore.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
+	if err := migration.Apply(t.Context(), db, clickhouse.Files, migration.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	rollup, err := New(Config{Conn: db.Conn(), Tables: columnstore.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	rollup, err := New(Config{Conn: db.Conn(), Tables: migration.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,11 @@ package airquality
 import (
 	"log/slog"
 	"testing"
-	"vayu/internal/columnstore"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 )
 
 // TestRollupRecordIsAcknowledged: queries detect a roll-up by its record, so a
@@ -17,7 +17,7 @@ func TestRollupRecordIsAcknowledged(t *testing.T) {
 	w := newFixture(t)
 	w.station("a", "Delhi", "Delhi")
 	conn, inserts := columnstoretest.RecordInserts(t)
-	rollup, err := New(Config{Conn: conn, Tables: columnstore.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	rollup, err := New(Config{Conn: conn, Tables: migration.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/template"
 
-	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -62,7 +62,7 @@ func (f templateData) IsEightHour(p string) bool {
 }
 
 // newSteps returns the steps of a roll-up for one database.
-func newSteps(tables columnstore.Params, kinds []air.StationKind, tester *quality.Tester) ([]step, error) {
+func newSteps(tables migration.Params, kinds []air.StationKind, tester *quality.Tester) ([]step, error) {
 	f := templateData{
 		Database: tables.Database, MinHours: naqi.MinHours, MinHoursOf8: naqi.MinHoursOf8, MinPollutants: naqi.MinPollutants,
 		EightHour:    []string{air.CO.String(), air.O3.String()},

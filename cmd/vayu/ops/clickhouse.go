@@ -17,7 +17,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
-	"vayu/schema"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -31,20 +31,6 @@ func NewClickHouse() *cobra.Command {
 	return cmd
 }
 
-// settingsOf returns the configuration, and the migration parameters of the two databases. There is one
-// database for each world (live and sandbox).
-func settingsOf(cmd *cobra.Command) (settings.Config, []columnstore.Params, error) {
-	cfg, _, err := settings.LoadQuietly(cmd)
-	if err != nil {
-		return cfg, nil, err
-	}
-	var all []columnstore.Params
-	for _, w := range schema.Worlds {
-		all = append(all, columnstore.Params{Database: w.Database(), Cluster: cfg.Cluster, Values: clickhouse.Values()})
-	}
-	return cfg, all, nil
-}
-
 func newClickHouseDDL() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ddl",
@@ -53,16 +39,16 @@ func newClickHouseDDL() *cobra.Command {
 server. serve and migrate run this SQL themselves, if their user is permitted to.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, worlds, err := settingsOf(cmd)
+			cfg, _, err := settings.LoadQuietly(cmd)
 			if err != nil {
 				return err
 			}
-			for _, world := range worlds {
-				statements, err := columnstore.DDL(clickhouse.Files, world)
+			for _, world := range tool.Worlds(cfg.Cluster) {
+				statements, err := migration.DDL(clickhouse.Files, world)
 				if err != nil {
 					return err
 				}
-				if err := printStatements(cmd.OutOrStdout(), append(statements, cfg.Engine.Storage.Statements(world)...)); err != nil {
+				if err := printStatements(cmd.OutOrStdout(), append(statements, migration.StorageStatements(cfg.Engine.Storage, world)...)); err != nil {
 					return err
 				}
 			}
@@ -97,7 +83,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
   vayu clickhouse analyst reports --apply`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, worlds, err := settingsOf(cmd)
+			cfg, _, err := settings.LoadQuietly(cmd)
 			if err != nil {
 				return err
 			}
@@ -117,7 +103,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 			if limits.Service, err = cfg.ColumnStore().User(); err != nil {
 				return err
 			}
-			for _, world := range worlds {
+			for _, world := range tool.Worlds(cfg.Cluster) {
 				limits.Databases = append(limits.Databases, world.Database)
 			}
 			statements, err := limits.Statements()

@@ -13,6 +13,7 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/lifecycle"
 	"vayu/pipeline/airquality"
 	"vayu/schema"
@@ -95,24 +96,23 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 const EngineDrain = 20 * time.Second
 
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).
-func Worlds(db *columnstore.DB) []columnstore.Params {
-	var all []columnstore.Params
+func Worlds(cluster string) (all []migration.Params) {
 	for _, w := range schema.Worlds {
-		all = append(all, tablesOf(db, w))
+		all = append(all, tablesOf(cluster, w))
 	}
 	return all
 }
 
 // tablesOf returns the parameters of the migration templates for a world (live or sandbox).
-func tablesOf(db *columnstore.DB, w schema.World) columnstore.Params {
-	return columnstore.Params{Database: w.Database(), Cluster: db.Cluster(), Values: clickhouse.Values()}
+func tablesOf(cluster string, w schema.World) migration.Params {
+	return migration.Params{Database: w.Database(), Cluster: cluster, Values: clickhouse.Values()}
 }
 
 // NewRollup creates the roll-up of a world (live or sandbox), which computes hourly and daily values.
 func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.ColumnStore().Storage
 	return airquality.New(airquality.Config{
-		Conn: db.Conn(), Tables: tablesOf(db, w), Kinds: c.StationKinds(), Quality: c.Quality,
+		Conn: db.Conn(), Tables: tablesOf(c.Cluster, w), Kinds: c.StationKinds(), Quality: c.Quality,
 		KeepReadings: storage.KeepReadings, KeepHours: storage.KeepHours, Log: log, Metrics: reg,
 	})
 }

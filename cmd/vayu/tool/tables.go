@@ -10,6 +10,7 @@ import (
 
 	"vayu/ingest/loader"
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/sleep"
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
@@ -23,8 +24,8 @@ import (
 
 // Migrate migrates the databases of both worlds (live and sandbox).
 func Migrate(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db) {
-		if err := columnstore.Migrate(ctx, db, clickhouse.Files, world); err != nil {
+	for _, world := range Worlds(db.Config().Cluster) {
+		if err := migration.Apply(ctx, db, clickhouse.Files, world); err != nil {
 			return err
 		}
 	}
@@ -38,8 +39,8 @@ func Migrate(ctx context.Context, db *columnstore.DB) error {
 
 // ApplyStorage applies the storage and retention settings to the databases of both worlds (live and sandbox).
 func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db) {
-		if err := db.ApplyStorage(ctx, world); err != nil {
+	for _, world := range Worlds(db.Config().Cluster) {
+		if err := migration.ApplyStorage(ctx, db, world); err != nil {
 			return err
 		}
 	}
@@ -53,8 +54,8 @@ const checkTimeout = 15 * time.Second
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	for _, world := range Worlds(db) {
-		err := columnstore.CheckMigrated(ctx, db, clickhouse.Files, world)
+	for _, world := range Worlds(db.Config().Cluster) {
+		err := migration.Check(ctx, db, clickhouse.Files, world)
 		if needsMigration(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
 		}
@@ -67,7 +68,7 @@ func checkTables(ctx context.Context, db *columnstore.DB) error {
 
 // needsMigration reports whether an error of checkTables means that the tables must be migrated.
 func needsMigration(err error) bool {
-	_, behind := errors.AsType[*columnstore.BehindError](err)
+	_, behind := errors.AsType[*migration.BehindError](err)
 	return behind
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 )
 
 // ClusterName is the cluster's name in the configuration that [Cluster] writes.
@@ -35,7 +36,7 @@ func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB 
 		tb.Fatal(err)
 	}
 	db := Start(tb, func(c *columnstore.Config) { c.File = file })
-	statements, err := columnstore.DDL(files, columnstore.Params{Database: "vayu", Cluster: ClusterName, Values: values})
+	statements, err := migration.DDL(files, migration.Params{Database: "vayu", Cluster: ClusterName, Values: values})
 	if err != nil {
 		tb.Fatal(err)
 	}

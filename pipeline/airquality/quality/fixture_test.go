@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/pipeline/airquality/quality"
 	tables "vayu/schema/migrations/clickhouse"
 )
@@ -28,7 +29,7 @@ func newFixture(t testing.TB, settings quality.Settings) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
 	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := columnstore.Migrate(t.Context(), db, tables.Files, columnstore.Params{Database: w.name, Values: tables.Values()}); err != nil {
+	if err := migration.Apply(t.Context(), db, tables.Files, migration.Params{Database: w.name, Values: tables.Values()}); err != nil {
 		t.Fatal(err)
 	}
 	w.readingTable()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestReplacingTableCommentsNameFinal(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
-		statements, err := columnstore.DDL(clickhouse.Files, p)
+		statements, err := migration.DDL(clickhouse.Files, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -17,8 +17,8 @@ import (
 var update = flag.Bool("update", false, "write testdata")
 
 // forms are the two forms of the migrations: single node and cluster.
-func forms() map[string]columnstore.Params {
-	return map[string]columnstore.Params{
+func forms() map[string]migration.Params {
+	return map[string]migration.Params{
 		"single":  {Database: "vayu", Values: clickhouse.Values()},
 		"cluster": {Database: "vayu", Cluster: "air", Values: clickhouse.Values()},
 	}
@@ -30,7 +30,7 @@ func forms() map[string]columnstore.Params {
 func TestStatementsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
-		statements, err := columnstore.DDL(clickhouse.Files, p)
+		statements, err := migration.DDL(clickhouse.Files, p)
 		if err != nil {
 			t.Fatal(err)
 		}

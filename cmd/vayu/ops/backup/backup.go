@@ -18,7 +18,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/agefile"
-	"vayu/internal/columnstore"
+	columnbackup "vayu/internal/columnstore/backup"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore/dump"
 	"vayu/schema/migrations/clickhouse"
@@ -171,7 +171,7 @@ func checkEmptyDir(dir string) error {
 // backUp writes a backup into a directory, and records where the encryption key is.
 func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	err := tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-		m, err := columnstore.Backup(ctx, t.DB, clickhouse.Files, tool.Worlds(t.DB), filepath.Join(dir, backupTables))
+		m, err := columnbackup.Write(ctx, t.DB, clickhouse.Files, tool.Worlds(t.Cluster), filepath.Join(dir, backupTables))
 		if err == nil {
 			printTables(cmd, m)
 		}
@@ -232,7 +232,7 @@ func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encry
 }
 
 // printTables prints how many tables and rows of ClickHouse a backup has.
-func printTables(cmd *cobra.Command, m columnstore.Manifest) {
+func printTables(cmd *cobra.Command, m columnbackup.Manifest) {
 	for _, d := range m.Databases {
 		var rows uint64
 		for _, t := range d.Tables {

@@ -17,7 +17,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/agefile"
-	"vayu/internal/columnstore"
+	columnbackup "vayu/internal/columnstore/backup"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore/dump"
 	"vayu/schema/migrations/clickhouse"
@@ -171,7 +171,7 @@ func readNote(dir string) (note backupManifest, err error) {
 func restoreStores(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, dir string) error {
 	t := &tool.Database{Config: cfg, Log: log, Reg: prometheus.NewRegistry()}
 	err := t.Run(cmd.Context(), t.ColumnStore(), func(ctx context.Context) error {
-		m, err := columnstore.Restore(ctx, t.DB, clickhouse.Files, tool.Worlds(t.DB), filepath.Join(dir, backupTables))
+		m, err := columnbackup.Restore(ctx, t.DB, clickhouse.Files, tool.Worlds(t.Cluster), filepath.Join(dir, backupTables))
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS vayu.migration
 )
 ENGINE = ReplacingMergeTree(applied_at)
 ORDER BY version
-COMMENT 'Migrations that were applied. Written by package columnar only.';
+COMMENT 'Migrations that were applied. Written by internal/columnstore/migration only.';
 
 -- The air: what was measured and what follows from it.
 CREATE TABLE IF NOT EXISTS vayu.station 

@@ -1,4 +1,4 @@
-package columnstore
+package backup
 
 import (
 	"context"
@@ -13,19 +13,20 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/backupfile"
+	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 )
 
 // Restore loads the backup in dir into the databases of worlds (live, sandbox). A database must not exist, or must
 // have only empty tables. Restore first verifies every file. Then it creates the tables in the version of the
-// backup, inserts the rows, compares them with the manifest, and applies newer migrations. If Restore fails, it
-// empties the tables that it was filling.
-func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir string) (Manifest, error) {
-	m, err := ReadManifest(dir)
-	if err != nil {
-		return m, fmt.Errorf("restoring ClickHouse: %w", err)
-	}
+// backup, inserts the rows, compares them with the manifest, and applies newer migrations. If it fails after the
+// verification, it empties the tables again.
+func Restore(ctx context.Context, db Store, files fs.FS, worlds []migration.Params, dir string) (m Manifest, err error) {
 	r := &restore{db: db, dir: dir, files: files, worlds: worlds}
-	if err := r.run(ctx, m); err != nil {
+	if m, err = ReadManifest(dir); err == nil {
+		err = r.run(ctx, m)
+	}
+	if err != nil {
 		return m, fmt.Errorf("restoring ClickHouse: %w", err)
 	}
 	return m, nil
@@ -33,25 +34,21 @@ func Restore(ctx context.Context, db *DB, files fs.FS, worlds []Params, dir stri
 
 // restore is a restore of a backup in progress.
 type restore struct {
-	db     *DB
+	db     Store
 	dir    string
 	files  fs.FS
-	worlds []Params
+	worlds []migration.Params
 }
 
 func (r *restore) run(ctx context.Context, m Manifest) error {
-	list, err := readMigrations(r.files)
-	if err != nil {
-		return err
-	}
-	targets := make([]Params, len(m.Databases))
+	targets := make([]migration.Params, len(m.Databases))
 	for i, d := range m.Databases {
-		at := slices.IndexFunc(r.worlds, func(p Params) bool { return p.Database == d.Name })
+		at := slices.IndexFunc(r.worlds, func(p migration.Params) bool { return p.Database == d.Name })
 		if at < 0 {
 			return fmt.Errorf("the backup has a database %s, which this program does not know", d.Name)
 		}
 		targets[i] = r.worlds[at]
-		if _, err := pendingMigrations(list, d.Migrations); err != nil {
+		if err := migration.Verify(r.files, d.Migrations); err != nil {
 			return err
 		}
 		if err := r.checkEmpty(ctx, d); err != nil {
@@ -62,7 +59,7 @@ func (r *restore) run(ctx context.Context, m Manifest) error {
 		return err
 	}
 	for i, d := range m.Databases {
-		if err := r.database(ctx, list, d, targets[i]); err != nil {
+		if err := r.database(ctx, d, targets[i]); err != nil {
 			return errors.Join(fmt.Errorf("database %s: %w", d.Name, err), r.clear(ctx, m.Databases[:i+1], targets))
 		}
 	}
@@ -70,17 +67,17 @@ func (r *restore) run(ctx context.Context, m Manifest) error {
 }
 
 // checkEmpty fails when a table of the backup already has rows.
-func (r *restore) checkEmpty(ctx context.Context, d DatabaseBackup) error {
-	present, err := r.db.names(ctx, "SELECT name FROM system.tables WHERE database = {database:String}", clickhouse.Named("database", d.Name))
+func (r *restore) checkEmpty(ctx context.Context, d Database) error {
+	present, err := names(ctx, r.db.Conn(), "SELECT name FROM system.tables WHERE database = {database:String}", clickhouse.Named("database", d.Name))
 	if err != nil {
 		return err
 	}
 	for _, name := range present {
-		if name == "migration" || !slices.ContainsFunc(d.Tables, func(t TableBackup) bool { return t.Name == name }) {
+		if name == "migration" || !slices.ContainsFunc(d.Tables, func(t Table) bool { return t.Name == name }) {
 			continue
 		}
 		var rows uint64
-		if err := r.db.conn.QueryRow(ctx, "SELECT count() FROM "+quoteName(d.Name)+"."+quoteName(name)).Scan(&rows); err != nil {
+		if err := r.db.Conn().QueryRow(ctx, "SELECT count() FROM "+columnstore.QuoteName(d.Name, name)).Scan(&rows); err != nil {
 			return err
 		}
 		if rows > 0 {
@@ -107,13 +104,10 @@ func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-func (r *restore) path(f FileBackup) string { return filepath.Join(r.dir, filepath.FromSlash(f.Path)) }
+func (r *restore) path(f File) string { return filepath.Join(r.dir, filepath.FromSlash(f.Path)) }
 
-func (r *restore) database(ctx context.Context, list []migration, d DatabaseBackup, world Params) error {
-	then := slices.DeleteFunc(slices.Clone(list), func(m migration) bool {
-		return !slices.ContainsFunc(d.Migrations, func(r record) bool { return r.Version == m.version })
-	})
-	if err := r.db.migrate(ctx, then, world); err != nil {
+func (r *restore) database(ctx context.Context, d Database, world migration.Params) error {
+	if err := migration.ApplyOnly(ctx, r.db, r.files, world, d.Migrations); err != nil {
 		return err
 	}
 	for _, t := range slices.Backward(d.Tables) { // in the order of their creation: sources before derived tables
@@ -121,16 +115,16 @@ func (r *restore) database(ctx context.Context, list []migration, d DatabaseBack
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
-	return r.db.migrate(ctx, list, world)
+	return migration.Apply(ctx, r.db, r.files, world)
 }
 
-func (r *restore) table(ctx context.Context, database string, t TableBackup) error {
-	// An INSERT returns when the rows of the file are stored completely. After a failed restore a new one stores
-	// the same rows again, because the token of each insert is new.
-	name, columns := quoteName(database)+"."+quoteName(t.Name), columnList(t.Columns)
+func (r *restore) table(ctx context.Context, database string, t Table) error {
+	// An INSERT returns when all rows of the file are stored. Each insert has a new token. So a restore after a failed
+	// one stores the rows again, although ClickHouse has already received them.
+	name, columns := columnstore.QuoteName(database, t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {
-			return insertBlocks(ctx, r.db.conn, "INSERT INTO "+name+" ("+columns+")", plain)
+			return insertBlocks(ctx, r.db.Conn(), "INSERT INTO "+name+" ("+columns+")", plain)
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
@@ -138,8 +132,8 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 	}
 	var total struct{ rows, hash uint64 }
 	query := fmt.Sprintf("SELECT count(), sum(%s) FROM %s", contentHash(columns), name)
-	if err := r.db.conn.QueryRow(finalRows(ctx), query).Scan(&total.rows, &total.hash); err != nil {
-		return fmt.Errorf("comparing it: %w", err)
+	if err := r.db.Conn().QueryRow(finalRows(ctx), query).Scan(&total.rows, &total.hash); err != nil {
+		return fmt.Errorf("comparing the stored rows: %w", err)
 	}
 	var want hash
 	for _, f := range t.Files {
@@ -156,14 +150,13 @@ func (r *restore) table(ctx context.Context, database string, t TableBackup) err
 const clearTimeout = time.Minute
 
 // clear empties the tables that a failed restore may have begun to fill. Before the restore they were empty.
-func (r *restore) clear(ctx context.Context, databases []DatabaseBackup, targets []Params) error {
+func (r *restore) clear(ctx context.Context, databases []Database, targets []migration.Params) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 	defer cancel()
 	for i, d := range databases {
 		for _, t := range d.Tables {
-			text := fmt.Sprintf("TRUNCATE TABLE IF EXISTS %s.%s %s", quoteName(d.Name), quoteName(targets[i].local(t.Name)), targets[i].onCluster())
-			if err := r.db.conn.Exec(ctx, text); err != nil {
-				return fmt.Errorf("emptying %s.%s again: %w", d.Name, t.Name, err)
+			if err := r.db.Conn().Exec(ctx, "TRUNCATE TABLE IF EXISTS "+targets[i].LocalTable(t.Name)); err != nil {
+				return fmt.Errorf("emptying %s.%s after the failure: %w", d.Name, t.Name, err)
 			}
 		}
 	}

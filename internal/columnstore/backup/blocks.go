@@ -1,4 +1,4 @@
-package columnstore
+package backup
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+
+	"vayu/internal/columnstore"
 )
 
 // blockRows is the maximum number of rows of a block in memory, equal to ClickHouse's block size. A block of the
@@ -43,8 +45,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks runs a query and passes every block of the result to take, which must not keep the block. Over
-// HTTP, as from the embedded engine, clickhouse-go delivers columns. Over the native protocol it delivers rows.
+// selectBlocks runs a query and calls take with each block of the result. take must not retain the block. Over HTTP,
+// as from the embedded engine, clickhouse-go delivers columns. Over the native protocol it delivers rows.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -110,7 +112,7 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 // insertBlocks inserts the data of r, which is in Native format. insert is "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
-	err := conn.InsertFormat(clickhouse.Context(ctx, insertSettings(NewToken())), "Native", insert, buffer)
+	err := conn.InsertFormat(columnstore.InsertContext(ctx, columnstore.NewToken()), "Native", insert, buffer)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
 		return insertRows(ctx, conn, insert, buffer)
 	}
@@ -133,7 +135,7 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 
 // insertBatch runs one INSERT with the next batchBlocks blocks. over is true if no blocks are left.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
-	batch, err := conn.PrepareBatch(clickhouse.Context(ctx, insertSettings(NewToken())), insert)
+	batch, err := conn.PrepareBatch(columnstore.InsertContext(ctx, columnstore.NewToken()), insert)
 	if err != nil {
 		return false, err
 	}

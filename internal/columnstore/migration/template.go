@@ -1,4 +1,4 @@
-package columnstore
+package migration
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"text/template"
+
+	"vayu/internal/columnstore"
 )
 
 // Params are the input of a migration's template. One template defines the tables of a single node and of a cluster.
@@ -24,7 +26,7 @@ import (
 //	    ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', ingested_at); the server sets
 //	    the macros. Engines outside the MergeTree family stay as they are.
 //	{{everywhere "ReplacingMergeTree" "applied_at"}}
-//	    the same, for a small table with all rows on every node: its replicas are the nodes of all shards.
+//	    the same, for a small table of which every node of every shard has all rows.
 //	{{local "reading"}}
 //	    the name of the table that holds the rows on each node: reading, or reading_local on a cluster.
 //	{{distributed "reading" "cityHash64(station)"}}
@@ -33,17 +35,20 @@ import (
 //	    CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a line of its own
 //	    {{distributed "reading" "cityHash64(station)"}}
 //
-// A missing name is an error, not an empty string.
+// A field that is not in Values is an error, not an empty string.
 type Params struct {
 	Database string         // letters, digits, underscore
 	Cluster  string         // "" for a single node
 	Values   map[string]any // further fields of the template
 }
 
-var databaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// IsName reports whether text can be the name of a database, table or column: letters, digits and underscores.
+func IsName(text string) bool { return plainName.MatchString(text) }
 
 func (p Params) validate() error {
-	if !databaseName.MatchString(p.Database) {
+	if !IsName(p.Database) {
 		return fmt.Errorf("%q is not a database name", p.Database)
 	}
 	if strings.ContainsAny(p.Cluster, "`\\") {
@@ -57,10 +62,11 @@ func (p Params) validate() error {
 	return nil
 }
 
-// render executes the template text with the values of p.
+// render executes the template text with the values of p. It copies the comment of each local table to the distributed
+// table over it.
 func (p Params) render(name, text string) (string, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
-		"engine": p.engine, "everywhere": p.everywhere, "local": p.local, "distributed": p.distributed,
+		"engine": p.engine, "everywhere": p.everywhere, "local": p.Local, "distributed": p.distributed,
 	}).Parse(text)
 	if err != nil {
 		return "", err
@@ -74,22 +80,17 @@ func (p Params) render(name, text string) (string, error) {
 	if err := t.Execute(&b, data); err != nil {
 		return "", err
 	}
-	return commentDistributed(b.String()), nil
+	return distributedTable.ReplaceAllString(b.String(), "\n$1;\n$2\n$1;"), nil
 }
 
-// distributedTable matches a local table's COMMENT and the distributed table behind it, which has no COMMENT.
+// distributedTable matches the COMMENT of a local table, and the following statement for the distributed table.
 var distributedTable = regexp.MustCompile(`(?s)\n(COMMENT '(?:[^'\\]|\\.|'')*');\n(CREATE TABLE IF NOT EXISTS [^;]* ENGINE = Distributed\([^;]*\));`)
-
-// commentDistributed copies the comment of each local table to the distributed table over it.
-func commentDistributed(text string) string {
-	return distributedTable.ReplaceAllString(text, "\n$1;\n$2\n$1;")
-}
 
 func (p Params) onCluster() string {
 	if p.Cluster == "" {
 		return ""
 	}
-	return "ON CLUSTER " + quoteName(p.Cluster)
+	return "ON CLUSTER " + columnstore.QuoteName(p.Cluster)
 }
 
 // Arguments of a replicated engine: the path in Keeper where replicas find each other, and the replica's name.
@@ -121,10 +122,11 @@ func (p Params) everywhere(name string, args ...string) (string, error) {
 // LocalTable returns the name of the table that contains the rows on each node, with its ON CLUSTER clause. ALTER
 // TABLE and DELETE FROM need this form. It is "vayu.reading", or "vayu.reading_local ON CLUSTER `air`".
 func (p Params) LocalTable(table string) string {
-	return strings.TrimRight(p.Database+"."+p.local(table)+" "+p.onCluster(), " ")
+	return strings.TrimRight(p.Database+"."+p.Local(table)+" "+p.onCluster(), " ")
 }
 
-func (p Params) local(table string) string {
+// Local returns the name of the table that contains the rows on each node: reading, or reading_local on a cluster.
+func (p Params) Local(table string) string {
 	if p.Cluster == "" {
 		return table
 	}
@@ -135,17 +137,15 @@ func (p Params) distributed(table, shard string) string {
 	if p.Cluster == "" {
 		return ""
 	}
-	local := p.local(table)
+	local := p.Local(table)
 	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s %s AS %s.%s ENGINE = Distributed(%s, '%s', '%s', %s);",
-		p.Database, table, p.onCluster(), p.Database, local, quoteName(p.Cluster), p.Database, local, shard)
+		p.Database, table, p.onCluster(), p.Database, local, columnstore.QuoteName(p.Cluster), p.Database, local, shard)
 }
-
-func quoteName(name string) string { return "`" + name + "`" }
 
 // everyNode returns the SQL for reading a table on all nodes of the cluster at once.
 func (p Params) everyNode(table string) string {
 	if p.Cluster == "" {
-		return quoteName(p.Database) + "." + quoteName(table)
+		return columnstore.QuoteName(p.Database, table)
 	}
-	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", quoteName(p.Cluster), quoteName(p.Database), quoteName(table))
+	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", columnstore.QuoteName(p.Cluster), columnstore.QuoteName(p.Database), columnstore.QuoteName(table))
 }

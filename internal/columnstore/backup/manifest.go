@@ -1,4 +1,4 @@
-package columnstore
+package backup
 
 import (
 	"fmt"
@@ -7,37 +7,38 @@ import (
 	"time"
 
 	"vayu/internal/backupfile"
+	"vayu/internal/columnstore/migration"
 )
 
 // Manifest describes a backup. It is the file manifest.json, which is written last: without that file a backup is
 // incomplete.
 type Manifest struct {
-	Format     int              `json:"format"`     // of the backup, backupFormat
-	ClickHouse string           `json:"clickhouse"` // version that was read
-	Began      time.Time        `json:"began"`      // UTC
-	Ended      time.Time        `json:"ended"`      // UTC
-	Databases  []DatabaseBackup `json:"databases"`
+	Format     int        `json:"format"`     // formatVersion of the program that wrote the backup
+	ClickHouse string     `json:"clickhouse"` // version of the ClickHouse that was read
+	Began      time.Time  `json:"began"`      // UTC
+	Ended      time.Time  `json:"ended"`      // UTC
+	Databases  []Database `json:"databases"`
 }
 
-// DatabaseBackup lists the migrations and tables of one database in a backup.
-type DatabaseBackup struct {
-	Name       string        `json:"name"`
-	Migrations []record      `json:"migrations"` // that were applied
-	Tables     []TableBackup `json:"tables"`     // in the order in which they were read
+// Database lists the migrations and tables of one database in a backup.
+type Database struct {
+	Name       string             `json:"name"`
+	Migrations []migration.Record `json:"migrations"` // that were applied
+	Tables     []Table            `json:"tables"`     // in the order in which they were read
 	// Skipped are tables of the database that no migration defines.
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// TableBackup lists the columns and files of one table in a backup.
-type TableBackup struct {
-	Name    string       `json:"name"`
-	Columns []string     `json:"columns"`
-	Files   []FileBackup `json:"files"`
+// Table lists the columns and files of one table in a backup.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Files   []File   `json:"files"`
 }
 
-// FileBackup is a file with one partition of a table, in ClickHouse's Native format and zstd. ClickHouse's function
-// file() can also read it.
-type FileBackup struct {
+// File is a file with one partition of a table, in ClickHouse's Native format and zstd. ClickHouse's function file() can
+// also read it.
+type File struct {
 	Path      string `json:"path"`      // relative to the manifest, with slashes
 	Partition string `json:"partition"` // its id in ClickHouse
 	Rows      uint64 `json:"rows"`
@@ -62,7 +63,7 @@ func (h *hash) UnmarshalText(text []byte) error {
 }
 
 // Rows returns the number of rows of the table in the backup.
-func (t TableBackup) Rows() (rows uint64) {
+func (t Table) Rows() (rows uint64) {
 	for _, f := range t.Files {
 		rows += f.Rows
 	}
@@ -84,8 +85,8 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 	return tables, rows, bytes, raw
 }
 
-// backupFormat is increased by each change after which older programs cannot read a backup.
-const backupFormat = 1
+// formatVersion is increased by each change after which older programs cannot read a backup.
+const formatVersion = 1
 
 // ReadManifest reads the manifest of the backup in dir. It fails if the backup is incomplete, or of a newer program.
 func ReadManifest(dir string) (m Manifest, err error) {
@@ -99,12 +100,12 @@ func ReadManifest(dir string) (m Manifest, err error) {
 }
 
 func (m Manifest) validate() error {
-	if m.Format < 1 || m.Format > backupFormat {
-		return fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, backupFormat)
+	if m.Format < 1 || m.Format > formatVersion {
+		return fmt.Errorf("the backup is of format %d, and this program reads %d only; upgrade the program", m.Format, formatVersion)
 	}
 	for _, d := range m.Databases {
 		for _, t := range d.Tables {
-			if !databaseName.MatchString(d.Name) || !databaseName.MatchString(t.Name) {
+			if !migration.IsName(d.Name) || !migration.IsName(t.Name) {
 				return fmt.Errorf("it is damaged: %q.%q is no name of a table", d.Name, t.Name)
 			}
 			for _, f := range t.Files {
@@ -113,7 +114,7 @@ func (m Manifest) validate() error {
 				}
 			}
 			for _, c := range t.Columns {
-				if !databaseName.MatchString(c) {
+				if !migration.IsName(c) {
 					return fmt.Errorf("it is damaged: %q is no name of a column", c)
 				}
 			}

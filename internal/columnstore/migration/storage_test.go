@@ -1,4 +1,4 @@
-package columnstore_test
+package migration_test
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -45,24 +46,9 @@ func TestStorageStatements(t *testing.T) {
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 		}},
 	} {
-		got := c.storage.Statements(columnstore.Params{Database: "vayu", Cluster: c.cluster})
+		got := migration.StorageStatements(c.storage, migration.Params{Database: "vayu", Cluster: c.cluster})
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
-		}
-	}
-}
-
-func TestStorageValidate(t *testing.T) {
-	t.Parallel()
-	for want, s := range map[string]columnstore.Storage{
-		"keep-readings": {KeepReadings: day},
-		"keep-hours":    {KeepHours: 1000*time.Hour + time.Minute},
-		"policy":        {ColdAfter: day, ColdVolume: "cold"},
-		"cold-volume":   {ColdAfter: day, Policy: "tiered", ColdVolume: "c'old"},
-	} {
-		faults := s.Validate()
-		if len(faults) != 1 || !strings.Contains(faults[0].Error(), want) {
-			t.Errorf("%+v gave %v, want one fault about %s", s, faults, want)
 		}
 	}
 }
@@ -76,6 +62,19 @@ const tiered = `<clickhouse><storage_configuration>
 	</volumes></tiered></policies>
 </storage_configuration></clickhouse>`
 
+// configured is a DB with other storage settings.
+type configured struct {
+	*columnstore.DB
+
+	storage columnstore.Storage
+}
+
+func (c configured) Config() columnstore.Config {
+	cfg := c.DB.Config()
+	cfg.Storage = c.storage
+	return cfg
+}
+
 // Changed settings apply to existing tables, and each change runs once.
 func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 	t.Parallel()
@@ -85,8 +84,8 @@ func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := columnstoretest.Start(t, func(c *columnstore.Config) { c.File = file })
-	p := columnstore.Params{Database: columnstoretest.Database(t, db), Values: clickhouse.Values()}
-	if err := columnstore.Migrate(t.Context(), db, clickhouse.Files, p); err != nil {
+	p := migration.Params{Database: columnstoretest.Database(t, db), Values: clickhouse.Values()}
+	if err := migration.Apply(t.Context(), db, clickhouse.Files, p); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(query string) {
@@ -117,12 +116,12 @@ func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 			month(40) + " on slow, " + month(1) + " on default"},
 		{columnstore.Storage{}, "", month(40) + " on slow, " + month(1) + " on default"},
 	} {
-		columnstore.SetStorage(db, step.storage)
-		if err := db.ApplyStorage(t.Context(), p); err != nil {
+		set := configured{db, step.storage}
+		if err := migration.ApplyStorage(t.Context(), set, p); err != nil {
 			t.Fatal(err)
 		}
 		altered := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'")
-		if err := db.ApplyStorage(t.Context(), p); err != nil { // no-op
+		if err := migration.ApplyStorage(t.Context(), set, p); err != nil { // no-op
 			t.Fatal(err)
 		}
 		if again := ask("SELECT toString(max(metadata_modification_time)) FROM system.tables WHERE database || '.' = 'vayu.'"); again != altered {

@@ -1,4 +1,4 @@
-package columnstore_test
+package backup_test
 
 import (
 	"context"
@@ -17,8 +17,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/backup"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 )
+
+func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // keptTables have the types of the real ones; figure is derived from reading.
 const keptTables = `CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "reading"}} {{.OnCluster}}
@@ -64,7 +68,7 @@ func contents(t *testing.T, db *columnstore.DB, name string) (c struct{ Readings
 // kept is a database that was filled and backed up.
 type kept struct {
 	db     *columnstore.DB
-	worlds []columnstore.Params
+	worlds []migration.Params
 	name   string
 	dir    string
 }
@@ -73,16 +77,25 @@ func keep(t *testing.T) kept {
 	t.Helper()
 	db := columnstoretest.New(t)
 	k := kept{db: db, name: columnstoretest.Database(t, db), dir: filepath.Join(t.TempDir(), "backup")}
-	k.worlds = []columnstore.Params{{Database: k.name}}
-	if err := columnstore.Migrate(t.Context(), db, keptFiles(), k.worlds[0]); err != nil {
+	k.worlds = []migration.Params{{Database: k.name}}
+	if err := migration.Apply(t.Context(), db, keptFiles(), k.worlds[0]); err != nil {
 		t.Fatal(err)
 	}
 	fillReadings(t, db, k.name)
-	if _, err := columnstore.Backup(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
+	if _, err := backup.Write(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
+
+// wrapped is a DB with another connection.
+type wrapped struct {
+	*columnstore.DB
+
+	conn driver.Conn
+}
+
+func (w wrapped) Conn() driver.Conn { return w.conn }
 
 // rowsOnly is a connection with the limits of the native protocol.
 type rowsOnly struct{ driver.Conn }
@@ -99,11 +112,9 @@ func TestRestoreEqualsBackup(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	want := contents(t, k.db, k.name)
-	byRows := func(db *columnstore.DB) *columnstore.DB {
-		return columnstore.Through(db, func(c driver.Conn) driver.Conn { return rowsOnly{c} })
-	}
+	byRows := func(db *columnstore.DB) backup.Store { return wrapped{db, rowsOnly{db.Conn()}} }
 	dir := filepath.Join(t.TempDir(), "by rows")
-	m, err := columnstore.Backup(t.Context(), byRows(k.db), keptFiles(), k.worlds, dir)
+	m, err := backup.Write(t.Context(), byRows(k.db), keptFiles(), k.worlds, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,21 +137,21 @@ func TestRestoreEqualsBackup(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		dir string
-		way func(*columnstore.DB) *columnstore.DB
+		way func(*columnstore.DB) backup.Store
 	}{
-		"by columns": {k.dir, func(db *columnstore.DB) *columnstore.DB { return db }},
+		"by columns": {k.dir, func(db *columnstore.DB) backup.Store { return db }},
 		"by rows":    {dir, byRows},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := own(t, embedded(t.TempDir()))
-			if _, err := columnstore.Restore(t.Context(), c.way(db), keptFiles(), k.worlds, c.dir); err != nil {
+			db := columnstoretest.Start(t, func(*columnstore.Config) {})
+			if _, err := backup.Restore(t.Context(), c.way(db), keptFiles(), k.worlds, c.dir); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, contents(t, db, k.name)); diff != "" {
 				t.Errorf("restored (-want +got):\n%s", diff)
 			}
-			if _, err := columnstore.Restore(t.Context(), db, keptFiles(), k.worlds, c.dir); err == nil || !strings.Contains(err.Error(), ".figure has") {
+			if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, c.dir); err == nil || !strings.Contains(err.Error(), ".figure has") {
 				t.Errorf("a restore over rows that are there: got %v, want it refused", err)
 			}
 		})
@@ -172,13 +183,13 @@ func TestBackupContainsSourcesOfDerivedRows(t *testing.T) {
 	})
 	<-first
 	dir := filepath.Join(t.TempDir(), "busy")
-	_, err := columnstore.Backup(t.Context(), k.db, keptFiles(), k.worlds, dir)
+	_, err := backup.Write(t.Context(), k.db, keptFiles(), k.worlds, dir)
 	stop()
 	if err := errors.Join(err, busy.Wait()); err != nil {
 		t.Fatal(err)
 	}
-	db := own(t, embedded(t.TempDir()))
-	if _, err := columnstore.Restore(t.Context(), db, keptFiles(), k.worlds, dir); err != nil {
+	db := columnstoretest.Start(t, func(*columnstore.Config) {})
+	if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, dir); err != nil {
 		t.Fatal(err)
 	}
 	var figures, orphans uint64
@@ -211,17 +222,17 @@ func TestCancelledBackupIsIncomplete(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	dir := filepath.Join(t.TempDir(), "half")
-	db := columnstore.Through(k.db, func(c driver.Conn) driver.Conn { return cancelling{c, cancel, new(int)} })
-	if _, err := columnstore.Backup(ctx, db, keptFiles(), k.worlds, dir); !errors.Is(err, context.Canceled) {
+	db := wrapped{k.db, cancelling{k.db.Conn(), cancel, new(int)}}
+	if _, err := backup.Write(ctx, db, keptFiles(), k.worlds, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, k.name, "*", "*")); len(files) != 1 {
 		t.Errorf("the cancelled backup wrote %q, want one file", files)
 	}
-	if _, err := columnstore.Restore(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "no whole backup") {
+	if _, err := backup.Restore(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "no whole backup") {
 		t.Errorf("restoring half a backup: got %v, want it refused", err)
 	}
-	if _, err := columnstore.Backup(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := backup.Write(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a backup into the remains of another: got %v, want it refused", err)
 	}
 }
@@ -230,7 +241,7 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
 	want := contents(t, k.db, k.name)
-	db := own(t, embedded(t.TempDir()))
+	db := columnstoretest.Start(t, func(*columnstore.Config) {})
 	file := filepath.Join(k.dir, k.name, "reading", "202602.native.zst")
 	manifest := filepath.Join(k.dir, "manifest.json")
 	whole := map[string][]byte{}
@@ -243,8 +254,8 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 	}
 	flipped := append([]byte(nil), whole[file]...)
 	flipped[len(flipped)/2] ^= 1
-	edited := func(edit func(*columnstore.Manifest)) []byte {
-		m, err := columnstore.ParseManifest(whole[manifest])
+	edited := func(edit func(*backup.Manifest)) []byte {
+		m, err := backup.ParseManifest(whole[manifest])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,32 +269,32 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		path   string
 		text   []byte
-		worlds []columnstore.Params
+		worlds []migration.Params
 		want   string
 	}{
 		"a bit that flipped":        {file, flipped, k.worlds, "202602.native.zst is damaged"},
 		"a file cut short":          {file, whole[file][:1000], k.worlds, "202602.native.zst is damaged"},
 		"an unknown database":       {file, whole[file], nil, "does not know"},
 		"a manifest that is no one": {manifest, []byte("{"), k.worlds, "manifest.json is damaged"},
-		"a newer format":            {manifest, edited(func(m *columnstore.Manifest) { m.Format = 2 }), k.worlds, "upgrade the program"},
-		"a newer database": {manifest, edited(func(m *columnstore.Manifest) {
+		"a newer format":            {manifest, edited(func(m *backup.Manifest) { m.Format = 2 }), k.worlds, "upgrade the program"},
+		"a newer database": {manifest, edited(func(m *backup.Manifest) {
 			d := &m.Databases[0]
 			d.Migrations = append(d.Migrations, d.Migrations[0])
 			d.Migrations[1].Version++
 		}), k.worlds, "newer version of this program"},
-		"contents that differ": {manifest, edited(func(m *columnstore.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.worlds, "table reading: what was stored is not"},
+		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.worlds, "table reading: what was stored is not"},
 	} {
 		if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := columnstore.Restore(t.Context(), db, keptFiles(), c.worlds, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := backup.Restore(t.Context(), db, keptFiles(), c.worlds, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 		}
 		if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := columnstore.Restore(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
+	if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
 		t.Fatalf("after all these: %v", err)
 	}
 	if diff := cmp.Diff(want, contents(t, db, k.name)); diff != "" {
@@ -295,12 +306,12 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 func TestRestoreMigratesOlderBackup(t *testing.T) {
 	t.Parallel()
 	k := keep(t)
-	db := own(t, embedded(t.TempDir()))
+	db := columnstoretest.Start(t, func(*columnstore.Config) {})
 	newer := keptFiles()
 	newer["0002_double.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE {{.Database}}.{{local "figure"}} ADD COLUMN IF NOT EXISTS half Nullable(Float64) DEFAULT mean / 2;
 CREATE TABLE IF NOT EXISTS {{.Database}}.seen ENGINE = MergeTree ORDER BY n AS SELECT count() AS n FROM {{.Database}}.figure FINAL;
 `)}
-	if _, err := columnstore.Restore(t.Context(), db, newer, k.worlds, k.dir); err != nil {
+	if _, err := backup.Restore(t.Context(), db, newer, k.worlds, k.dir); err != nil {
 		t.Fatal(err)
 	}
 	var seen, figures uint64
@@ -316,7 +327,7 @@ func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(`{"format":1,"databases":[{"name":"vayu","tables":[{"name":"reading","columns":["at"],"files":[{"path":"a/b","rows":1,"hash":"00000000000000ff"}]}]}]}`))
 	f.Add([]byte(`{"format":1,"databases":[{"tables":[{"files":[{"path":"../../etc/passwd"}]}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := columnstore.ParseManifest(text)
+		m, err := backup.ParseManifest(text)
 		if err != nil {
 			return
 		}
