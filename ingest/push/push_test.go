@@ -21,8 +21,8 @@ import (
 	"vayu/ingest/loader"
 	"vayu/ingest/push"
 	"vayu/internal/access/accesstest"
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore/migration"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -67,7 +67,7 @@ func newFixture(tb testing.TB) *fixture {
 	databases := [len(schema.Worlds)]string{}
 	for _, w := range schema.Worlds {
 		databases[w] = columnstoretest.Database(tb, db)
-		if err := columnstore.Migrate(tb.Context(), db, clickhouse.Files, columnstore.Params{Database: databases[w], Values: clickhouse.Values()}); err != nil {
+		if err := migration.Apply(tb.Context(), db, clickhouse.Files, migration.Params{Database: databases[w], Values: clickhouse.Values()}); err != nil {
 			tb.Fatal(err)
 		}
 	}
