@@ -53,6 +53,7 @@ var internalMay = map[string][]string{
 	"columnstore/embedded":             {"columnstore/embedded/chdb", "filelock"},
 	"columnstore/embedded/chdb":        {"config"},
 	"config":                           {},
+	"config/section":                   {"config"},
 	"dashboard":                        {"httpapi"},
 	"encryption":                       {"config", "sqlstore"},
 	"failpoint":                        {},

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector/answer"
-	"vayu/pipeline/httpconnector/section"
 )
 
 // Clock skew tolerated in callbacks, and its limits. Spec 5.4 sets the default for our own webhooks.

@@ -46,6 +46,15 @@ var measures = map[string]measure{
 	"w/m2": {irradiance, 1, 0}, "w/mt2": {irradiance, 1, 0},
 }
 
+// Units returns the spellings of all known units, in no particular order.
+func Units() []string {
+	all := make([]string, 0, len(measures))
+	for unit := range measures {
+		all = append(all, unit)
+	}
+	return all
+}
+
 // Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]).
 // It accepts different spellings of the unit. It returns false for an unknown unit
 // and for a unit of another quantity. If p has no molar mass, it also returns false
