@@ -1,0 +1,192 @@
+package mapping
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
+type Sink struct {
+	m       *Mapping
+	now     time.Time
+	builder *ingest.Builder
+	clock   clock // with the last parsed time
+	listed  map[string]map[string]string
+
+	stations map[string]*station // by the key of the station
+	added    map[added]bool
+	records  int
+	readings int
+	looked   []bool
+	seen     []bool
+}
+
+// station is a described station. number is that of the builder.
+type station struct {
+	described air.Station
+	number    int
+	builder   *ingest.Builder
+}
+
+// added identifies a reading of the fetch.
+type added struct {
+	station   *station
+	parameter parameter.Parameter
+	at        int64
+}
+
+// NewSink returns a sink. listed has the fields of stations in the station list, by
+// the key of the station; it may be nil.
+func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
+	return &Sink{
+		m: m, now: now, builder: b, clock: m.clock, listed: listed,
+		stations: make(map[string]*station), added: make(map[added]bool),
+		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)),
+	}
+}
+
+// Replace makes the sink continue with another builder.
+func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
+
+// Readings returns the number of readings that were added.
+func (s *Sink) Readings() int { return s.readings }
+
+// Add adds the readings of a reply. part has the fields of the partition. It returns
+// the number of records. The error is that of the builder.
+func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
+	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
+		s.records++
+		seen, err := s.m.Records.walkEach(f, func() error { return s.element(f) })
+		s.look(s.m.each, seen)
+		return err
+	})
+	return count, err
+}
+
+// Check returns an error if there were records, no reading, and a field that no
+// record has: the API has probably renamed it.
+func (s *Sink) Check() error {
+	if s.records == 0 || s.readings > 0 {
+		return nil
+	}
+	if fields := s.m.renamed(s.looked, s.seen); fields != "" {
+		return refuse(fmt.Sprintf("none of %d records has the field %s; the API may have renamed it", s.records, fields))
+	}
+	return nil
+}
+
+func (s *Sink) look(field int, seen bool) {
+	s.looked[field] = true
+	s.seen[field] = s.seen[field] || seen
+}
+
+// element adds the readings of a record, or of an element of its list each.
+func (s *Sink) element(f *Frame) error {
+	at, reason, seen := s.clock.of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	key, seen := s.m.station.key(f)
+	s.look(s.m.stationAt, seen)
+	if s.listed != nil {
+		f.listed = s.listed[key]
+	}
+	var of *station
+	if key == "" {
+		reason = ingest.NoStation
+	} else {
+		of = s.station(f, key)
+		if !s.m.area.contains(f, of.described.Latitude, of.described.Longitude) {
+			reason = ingest.OutsideIndia
+		}
+	}
+	flag := air.Plain
+	if reason == ingest.None {
+		flag, reason = s.test(f)
+	}
+	for i := range s.m.measures {
+		if err := s.measure(f, &s.m.measures[i], of, at, flag, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// station returns the station of a record. It is described when it is first needed.
+func (s *Sink) station(f *Frame, key string) *station {
+	known := s.stations[key]
+	if known == nil {
+		known = &station{described: s.m.station.describe(f, strings.Clone(key), s.builder)}
+		s.stations[strings.Clone(key)] = known
+	}
+	return known
+}
+
+// test applies the quality tests to a record.
+func (s *Sink) test(f *Frame) (air.Flag, ingest.Reason) {
+	flag := air.Plain
+	for i := range s.m.tests {
+		t := &s.m.tests[i]
+		if t.required {
+			s.look(t.mapped, f.find(t.field).Exists())
+		}
+		set, reason := t.apply(f)
+		if reason != ingest.None {
+			return flag, reason
+		}
+		if set != air.Plain {
+			flag = set
+		}
+	}
+	return flag, ingest.None
+}
+
+// measure adds one value. reason rejects it because of its record.
+func (s *Sink) measure(f *Frame, m *measure, of *station, at time.Time, flag air.Flag, reason ingest.Reason) error {
+	p, unit, skip, seen := m.parameterOf(f)
+	s.look(m.parameterAt, seen)
+	if skip {
+		return nil
+	}
+	text, seen := m.valueOf(f)
+	s.look(m.valueAt, seen)
+	if len(m.unitField) > 0 {
+		unit, seen = f.text(m.unitField)
+		s.look(m.unitAt, seen)
+	}
+	if reason == ingest.None && !p.Valid() {
+		reason = ingest.UnknownPollutant
+	}
+	if reason != ingest.None {
+		s.builder.Reject(reason)
+		return nil
+	}
+	if s.clock.begin {
+		at = at.Add(time.Duration(m.averaging) * time.Minute)
+	}
+	if of.builder != s.builder {
+		of.number, of.builder = s.builder.Station(of.described), s.builder
+	}
+	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: m.averaging, Flag: flag}
+	reading.Value, reason = m.convert(p, text, unit, s.m.relabels)
+	switch reason {
+	case ingest.None:
+	case ingest.MissingValue:
+		s.builder.Missing(of.number, reading)
+		return nil
+	default:
+		s.builder.Reject(reason)
+		return nil
+	}
+	id := added{of, p, at.Unix()}
+	if s.added[id] {
+		s.builder.Reject(ingest.Duplicate)
+		return nil
+	}
+	s.added[id] = true
+	s.readings++
+	return s.builder.Add(of.number, reading)
+}
