@@ -8,6 +8,8 @@ import (
 	"vayu/ingest"
 	"vayu/internal/config/section"
 	"vayu/schema/air"
+	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
 )
 
 // test is a test of a field: a quality field of the network, or the value itself.
@@ -106,11 +108,12 @@ type area struct {
 	countryField []path
 	countries    []string
 	box          []float64 // south, west, north, east in degrees; nil for none
+	india        bool      // positions outside the outline of India do not belong to it
 }
 
 // readArea reads the section area.
 func readArea(s *section.Section) area {
-	a := area{countryField: readPaths(s, "country-field"), countries: texts(s, "country")}
+	a := area{countryField: readPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
 	if (a.countryField == nil) != (a.countries == nil) {
 		s.Faultf("country", "needs country-field, and country-field needs country")
 	}
@@ -128,13 +131,25 @@ func readArea(s *section.Section) area {
 	return a
 }
 
-// contains reports whether a record belongs to the area. A record without position
-// or country does.
-func (a *area) contains(f *Frame, lat, lon float64) bool {
-	if country, _ := f.text(a.countryField); country != "" &&
-		!slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) }) {
-		return false
+// inCountry reports whether the country of a record belongs to the area. A record
+// without country does.
+func (a *area) inCountry(f *Frame) bool {
+	if a.countries == nil {
+		return true
 	}
-	return a.box == nil || lat == 0 && lon == 0 ||
-		lat >= a.box[0] && lon >= a.box[1] && lat <= a.box[2] && lon <= a.box[3]
+	country, _ := f.text(a.countryField)
+	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
+}
+
+// contains reports whether a position belongs to the area. A missing position does.
+func (a *area) contains(lat, lon float64) bool {
+	if lat == 0 && lon == 0 {
+		return true
+	}
+	if a.india {
+		if _, ok := gazetteer.State(geo.Point{Latitude: lat, Longitude: lon}); !ok {
+			return false
+		}
+	}
+	return a.box == nil || lat >= a.box[0] && lon >= a.box[1] && lat <= a.box[2] && lon <= a.box[3]
 }

@@ -31,6 +31,7 @@ type station struct {
 	described air.Station
 	number    int
 	builder   *ingest.Builder
+	outside   bool // of the area
 }
 
 // added identifies a reading of the fetch.
@@ -99,7 +100,7 @@ func (s *Sink) element(f *Frame) error {
 		reason = ingest.NoStation
 	} else {
 		of = s.station(f, key)
-		if !s.m.area.contains(f, of.described.Latitude, of.described.Longitude) {
+		if of.outside || !s.m.area.inCountry(f) {
 			reason = ingest.OutsideIndia
 		}
 	}
@@ -120,6 +121,7 @@ func (s *Sink) station(f *Frame, key string) *station {
 	known := s.stations[key]
 	if known == nil {
 		known = &station{described: s.m.station.describe(f, strings.Clone(key), s.builder)}
+		known.outside = !s.m.area.contains(known.described.Latitude, known.described.Longitude)
 		s.stations[strings.Clone(key)] = known
 	}
 	return known

@@ -88,7 +88,7 @@ func (d *stationFields) key(f *Frame) (key string, seen bool) {
 func (d *stationFields) describe(f *Frame, key string, b *ingest.Builder) air.Station {
 	text := func(paths []path, fallback string) string {
 		if t, _ := f.text(paths); t != "" {
-			return strings.Clone(t)
+			return strings.Clone(strings.TrimSpace(t))
 		}
 		return fallback
 	}
