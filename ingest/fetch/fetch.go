@@ -181,10 +181,10 @@ func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return errors.New("no complete reply in time")
+	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		if wrapped.Timeout() {
-			return errors.New("no complete reply in time")
-		}
 		return wrapped.Err
 	}
 	return err

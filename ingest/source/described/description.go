@@ -6,6 +6,7 @@ package described
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,7 +63,7 @@ type Description struct {
 	partitions *listing // nil for one request of all readings
 	stations   *listing // nil without a station list
 	mapping    *mapping.Mapping
-	secrets    []string // values of environment variables
+	secrets    []string // values of environment variables, also as they stand in URLs
 }
 
 var (
@@ -86,7 +87,7 @@ func Parse(from File) (*Description, error) {
 		}
 		value, ok := from.Env(name)
 		if len(value) >= leastSecret {
-			d.secrets = append(d.secrets, value)
+			d.secrets = append(d.secrets, value, url.QueryEscape(value), url.PathEscape(value))
 		}
 		return value, ok
 	})

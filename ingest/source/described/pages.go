@@ -69,7 +69,7 @@ type walk struct {
 	number   int // pages read
 	records  int
 	cursor   string
-	link     string // address of the next page, from a header
+	link     string                    // address of the next page, from a header
 	previous map[[sha256.Size]byte]int // numbers of pages by the hash of their records
 }
 

@@ -64,7 +64,7 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 		if f.builder != nil {
 			f.builder.Discard()
 		}
-		return fmt.Errorf("fetching source %q: %w", s.d.Name, err)
+		return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 	}
 	return f.builder.Close()
 }
@@ -234,7 +234,7 @@ func (s *Source) readPages(
 		}
 		reply, err := s.caller.get(ctx, fetch.Request{URL: address, Header: r.header})
 		if err != nil {
-			return 0, s.cleaned(err)
+			return 0, err
 		}
 		body, err := records.Decode(reply.Body, s.d.clean)
 		if err != nil {
@@ -254,8 +254,8 @@ func (s *Source) readPages(
 	}
 }
 
-// cleaned removes secrets from an error of the client, which quotes the path of the
-// request.
+// cleaned removes secrets from an error. The path of a request may hold one, and the
+// API may quote one.
 func (s *Source) cleaned(err error) error {
 	if text := s.d.clean(err.Error()); text != err.Error() {
 		return &cleanError{err, text}

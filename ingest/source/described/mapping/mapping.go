@@ -19,9 +19,11 @@ type Mapping struct {
 	clock    clock
 	station  stationFields
 	measures []measure
-	tests    []test
-	area     area
-	relabels map[parameter.Parameter]relabel
+	// Tests of fields of the record, and tests of fields of its elements.
+	recordTests, eachTests []test
+	headInEach             bool // time or station are fields of an element
+	area                   area
+	relabels               map[parameter.Parameter]relabel
 
 	fields                  []field // whose absence from every record is an error
 	timeAt, stationAt, each int     // indices in fields
@@ -39,8 +41,8 @@ type field struct {
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
 		Records: ReadRecords(root), clock: readClock(root.Section("time")), station: readStation(root.Section("station"), owner),
-		measures: readMeasures(root, readAveraging(root, 60)), tests: readTests(root.Section("quality")),
-		area: readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
+		measures: readMeasures(root, readAveraging(root, 60)),
+		area:     readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
 	}
 	m.timeAt = m.need("time.field", m.clock.field, false)
 	m.stationAt = m.need("station.id", m.station.id, false)
@@ -51,8 +53,16 @@ func Read(root *section.Section, owner Owner) *Mapping {
 		one.parameterAt = m.need("value.parameter-field", one.parameterField, false)
 		one.unitAt = m.need("value.unit-field", one.unitField, false)
 	}
-	for i := range m.tests {
-		m.tests[i].mapped = m.need("quality", []path{m.tests[i].field}, false)
+	for _, t := range readTests(root.Section("quality")) {
+		t.mapped = m.need("quality", []path{t.field}, false)
+		if t.field.scope == ofEach {
+			m.eachTests = append(m.eachTests, t)
+		} else {
+			m.recordTests = append(m.recordTests, t)
+		}
+	}
+	for _, p := range slices.Concat(m.clock.field, m.station.paths(), m.area.countryField) {
+		m.headInEach = m.headInEach || p.scope == ofEach
 	}
 	return m
 }

@@ -62,7 +62,16 @@ func (s *Sink) Readings() int { return s.readings }
 func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
 	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
 		s.records++
-		seen, err := s.m.Records.walkEach(f, func() error { return s.element(f) })
+		var h head
+		if !s.m.headInEach {
+			h = s.head(f)
+		}
+		seen, err := s.m.Records.walkEach(f, func() error {
+			if s.m.headInEach {
+				h = s.head(f)
+			}
+			return s.element(f, &h)
+		})
 		s.look(s.m.each, seen)
 		return err
 	})
@@ -86,8 +95,16 @@ func (s *Sink) look(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// element adds the readings of a record, or of an element of its list each.
-func (s *Sink) element(f *Frame) error {
+// head is what the values of a record share: time, station and quality.
+type head struct {
+	at     time.Time
+	of     *station // nil without one
+	flag   air.Flag
+	reason ingest.Reason // rejects the record
+}
+
+// head reads what the values of a record share.
+func (s *Sink) head(f *Frame) head {
 	at, reason, seen := s.clock.of(f, s.now)
 	s.look(s.m.timeAt, seen)
 	key, seen := s.m.station.key(f)
@@ -104,12 +121,17 @@ func (s *Sink) element(f *Frame) error {
 			reason = ingest.OutsideIndia
 		}
 	}
-	flag := air.Plain
-	if reason == ingest.None {
-		flag, reason = s.test(f)
-	}
+	h := head{at: at, of: of, reason: reason}
+	s.test(f, s.m.recordTests, &h)
+	return h
+}
+
+// element adds the readings of a record, or of an element of its list each.
+func (s *Sink) element(f *Frame, record *head) error {
+	h := *record
+	s.test(f, s.m.eachTests, &h)
 	for i := range s.m.measures {
-		if err := s.measure(f, &s.m.measures[i], of, at, flag, reason); err != nil {
+		if err := s.measure(f, &s.m.measures[i], &h); err != nil {
 			return err
 		}
 	}
@@ -127,27 +149,27 @@ func (s *Sink) station(f *Frame, key string) *station {
 	return known
 }
 
-// test applies the quality tests to a record.
-func (s *Sink) test(f *Frame) (air.Flag, ingest.Reason) {
-	flag := air.Plain
-	for i := range s.m.tests {
-		t := &s.m.tests[i]
+// test applies quality tests until one rejects the record.
+func (s *Sink) test(f *Frame, tests []test, h *head) {
+	for i := range tests {
+		if h.reason != ingest.None {
+			return
+		}
+		t := &tests[i]
 		if t.required {
 			s.look(t.mapped, f.find(t.field).Exists())
 		}
-		set, reason := t.apply(f)
-		if reason != ingest.None {
-			return flag, reason
-		}
-		if set != air.Plain {
-			flag = set
+		flag, reason := t.apply(f)
+		h.reason = reason
+		if flag != air.Plain {
+			h.flag = flag
 		}
 	}
-	return flag, ingest.None
 }
 
-// measure adds one value. reason rejects it because of its record.
-func (s *Sink) measure(f *Frame, m *measure, of *station, at time.Time, flag air.Flag, reason ingest.Reason) error {
+// measure adds one value.
+func (s *Sink) measure(f *Frame, m *measure, h *head) error {
+	at, of, reason := h.at, h.of, h.reason
 	p, unit, skip, seen := m.parameterOf(f)
 	s.look(m.parameterAt, seen)
 	if skip {
@@ -172,7 +194,7 @@ func (s *Sink) measure(f *Frame, m *measure, of *station, at time.Time, flag air
 	if of.builder != s.builder {
 		of.number, of.builder = s.builder.Station(of.described), s.builder
 	}
-	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: m.averaging, Flag: flag}
+	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: m.averaging, Flag: h.flag}
 	reading.Value, reason = m.convert(p, text, unit, s.m.relabels)
 	switch reason {
 	case ingest.None:

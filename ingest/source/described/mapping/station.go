@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"slices"
 	"strings"
 
 	"vayu/ingest"
@@ -64,6 +65,11 @@ func readStation(s *section.Section, owner Owner) stationFields {
 	return f
 }
 
+// paths returns the paths of all fields.
+func (d *stationFields) paths() []path {
+	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
+}
+
 // key returns the text that identifies the station of a record. It is "" if the record
 // names none; seen is false if the record lacks the field.
 func (d *stationFields) key(f *Frame) (key string, seen bool) {
@@ -120,4 +126,3 @@ func (d *stationFields) describe(f *Frame, key string, b *ingest.Builder) air.St
 	}
 	return s
 }
-
