@@ -20,7 +20,7 @@ var noon = time.Date(2026, 6, 9, 12, 0, 0, 0, time.UTC)
 const rows = `
 about: rows of a test
 licence: CC0
-attribution: nobody
+attribution: a test
 local: true
 records: rows
 station: {id: id}
@@ -94,9 +94,9 @@ func TestBudgetEndsFetch(t *testing.T) {
 	t.Parallel()
 	var clock fixture.Clock
 	clock.Set(noon)
-	var asked []string
+	var requested []string
 	server := network(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, strings.TrimPrefix(r.URL.Path, "/rows/")+" "+r.URL.Query().Get("from"))
+		requested = append(requested, strings.TrimPrefix(r.URL.Path, "/rows/")+" "+r.URL.Query().Get("from"))
 		_, _ = fmt.Fprint(w, `{"rows":[]}`)
 	})
 	s := source(t, server, "budget: {calls: 2/1h}\npartitions: {fixed: {part: [a, b, c]}}\n", &clock)
@@ -108,7 +108,7 @@ func TestBudgetEndsFetch(t *testing.T) {
 	clock.Advance(2 * time.Hour)
 	_ = s.Fetch(ctx, ingest.Window{From: noon}, drop)
 	want := "a 2026-06-09T11:00:00Z, b 2026-06-09T11:00:00Z, c 2026-06-09T11:00:00Z, a 2026-06-09T12:00:00Z"
-	if got := strings.Join(asked, ", "); got != want {
+	if got := strings.Join(requested, ", "); got != want {
 		t.Errorf("calls %s, want %s", got, want)
 	}
 }

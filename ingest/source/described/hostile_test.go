@@ -80,9 +80,9 @@ func TestWindows(t *testing.T) {
 	t.Parallel()
 	var clock fixture.Clock
 	clock.Set(noon)
-	var asked []string
+	var requested []string
 	server := network(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Query().Get("from")+" "+r.URL.Query().Get("to"))
+		requested = append(requested, r.URL.Query().Get("from")+" "+r.URL.Query().Get("to"))
 		_, _ = fmt.Fprint(w, one)
 	})
 	s := source(t, server, "partitions: {fixed: {part: [all]}}\noverlap: 6h\n", &clock)
@@ -96,14 +96,14 @@ func TestWindows(t *testing.T) {
 		"none":                {ingest.Window{}, "2026-06-09T06:00:00Z 2026-06-09T12:00:00Z"},
 	} {
 		for range 2 {
-			asked = nil
+			requested = nil
 			stored := 0
 			err := s.Fetch(t.Context(), c.window, func(b *ingest.Batch) error {
 				stored += b.Rows()
 				return drop(b)
 			})
-			if err != nil || stored != 1 || len(asked) != 1 || asked[0] != c.want {
-				t.Errorf("%s: %v, %d readings, asked %q, want one reading and %q", name, err, stored, asked, c.want)
+			if err != nil || stored != 1 || len(requested) != 1 || requested[0] != c.want {
+				t.Errorf("%s: %v, %d readings, requested %q, want one reading and %q", name, err, stored, requested, c.want)
 			}
 		}
 	}
@@ -116,10 +116,10 @@ func TestFailedPartitionIsFetchedAgain(t *testing.T) {
 	var clock fixture.Clock
 	clock.Set(noon)
 	broken := true
-	var asked string
+	var requested string
 	server := network(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/b") {
-			asked = r.URL.Query().Get("from")
+			requested = r.URL.Query().Get("from")
 			if broken {
 				w.WriteHeader(http.StatusBadGateway)
 				return
@@ -138,8 +138,8 @@ func TestFailedPartitionIsFetchedAgain(t *testing.T) {
 	broken = false
 	for _, want := range []string{"2026-06-09T09:00:00Z", "2026-06-09T11:00:00Z"} {
 		fetch(noon.Add(-time.Hour))
-		if asked != want {
-			t.Errorf("asked from %s, want %s", asked, want)
+		if requested != want {
+			t.Errorf("requested from %s, want %s", requested, want)
 		}
 	}
 }
