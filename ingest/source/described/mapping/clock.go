@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // a container may have no time zones
 
 	"vayu/ingest"
 	"vayu/internal/config"
