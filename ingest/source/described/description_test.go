@@ -56,12 +56,11 @@ func TestNameIsThatOfTheFile(t *testing.T) {
 	for path, want := range map[string]string{"x/roof-1.yaml": "roof-1", "roof.yml": "roof", "Roof.yaml": ""} {
 		text := strings.Replace(strings.Replace(rows, "%s", "http://127.0.0.1", 1), "{part}", "all", 1)
 		d, err := Parse(File{Path: path, Text: []byte(text), Env: anyKey})
-		if got := ""; err == nil {
-			if got = d.Name; got != want {
-				t.Errorf("name %q, want %q", got, want)
-			}
-		} else if want != "" {
+		switch {
+		case err != nil && want != "":
 			t.Error(err)
+		case err == nil && d.Name != want:
+			t.Errorf("name %q, want %q", d.Name, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -215,9 +216,7 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	fields := map[string]string{
 		"from": mapping.Format(w.From.Add(-lag), s.d.window), "to": mapping.Format(w.To, s.d.window),
 	}
-	for name, value := range part {
-		fields[name] = value
-	}
+	maps.Copy(fields, part)
 	return fields
 }
 

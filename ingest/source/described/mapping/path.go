@@ -49,16 +49,6 @@ func parsePath(text string) path {
 	return path{ofRecord, text, text}
 }
 
-// readPath reads the path under a key; ok is false if the key is absent.
-func readPath(s *section.Section, key string) (p path, ok bool) {
-	text := s.Text(key)
-	if text == "" {
-		return path{}, false
-	}
-	checkPath(s, key, text)
-	return parsePath(text), true
-}
-
 // readPaths reads a path or a list of alternatives.
 func readPaths(s *section.Section, key string) []path {
 	var all []path

@@ -151,5 +151,5 @@ func (a *area) contains(lat, lon float64) bool {
 			return false
 		}
 	}
-	return a.box == nil || lat >= a.box[0] && lon >= a.box[1] && lat <= a.box[2] && lon <= a.box[3]
+	return len(a.box) == 0 || lat >= a.box[0] && lon >= a.box[1] && lat <= a.box[2] && lon <= a.box[3]
 }
