@@ -36,7 +36,8 @@ const (
 	NotListed        Reason = "not_listed"        // a record that the source counts but does not list
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading from another country
-	Unreadable       Reason = "unreadable"        // an unreadable part of a watched folder; the rest is read
+	Unreadable       Reason = "unreadable"        // an unreadable part of a folder or a network; the rest is read
+	Excluded         Reason = "excluded"          // a value that its source or the description of the source marks as unusable
 	GateFailed       Reason = "gate_failed"       // a feed whose values contradict each other
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
@@ -57,6 +58,8 @@ var explanations = map[Reason]string{
 	NotListed:        "the source counts records that it does not list",
 	BadLine:          "the lines cannot be read as rows of the table",
 	OutsideIndia:     "the readings were taken outside India",
+	Excluded:         "the source or its description marks the values as unusable",
+	Unreadable:       "a part of the input cannot be read",
 }
 
 // Explain returns a description of the reason; empty for [None].

@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
+
+	"code.dny.dev/ssrf"
 
 	"vayu/ingest"
 )
@@ -34,6 +38,35 @@ type Client struct {
 func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
+
+// internalHosts are internal addresses that look public: the host of Azure machines
+// serves their metadata at this one.
+var internalHosts = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
+
+// NewPublic is [New] for addresses of the public internet. The client refuses
+// connections to private and reserved addresses. It checks the address of each
+// connection, because a name can change its address. If the environment names a
+// proxy for HTTP, the proxy decides instead.
+func NewPublic(timeout time.Duration, limit int64) *Client {
+	c := New(timeout, limit)
+	direct := http.DefaultTransport.(*http.Transport).Clone()
+	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(internalHosts...))
+	direct.Proxy = nil
+	direct.DialContext = (&net.Dialer{Timeout: timeout, Control: guard.Safe}).DialContext
+	c.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		if proxy, err := http.ProxyFromEnvironment(r); err != nil || proxy != nil {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		return direct.RoundTrip(r)
+	})
+	return c
+}
+
+// roundTrip is a function as [http.RoundTripper].
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // redirect accepts only redirects to the same host. Another host must not get a key
 // in the URL, and may serve a maintenance page. It rejects plain HTTP, which would
@@ -60,15 +93,47 @@ type Validators struct{ ETag, LastModified string }
 type Reply struct {
 	Body       []byte
 	Validators Validators
+	// Header has the headers of the reply.
+	Header http.Header
 }
 
-// Get downloads an address. It returns an [*ingest.BatchError] for a reply that is too
-// large, empty or a web page, and another error for a status other than 200 and 304. No
-// error contains the address's query.
+// Request is a GET request. Its header may contain a key.
+type Request struct {
+	URL    string
+	Header http.Header
+	// Known makes the request conditional, unless it is zero.
+	Known Validators
+}
+
+// StatusError is a reply whose status is neither 200 nor an expected 304.
+type StatusError struct {
+	Status int
+	Header http.Header
+
+	address string // without the query
+}
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("fetching %s: status %d %s", e.address, e.Status, http.StatusText(e.Status))
+}
+
+// Get downloads an address. Its errors are those of [Client.Do].
 func (c *Client) Get(ctx context.Context, address string, known Validators) (*Reply, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	return c.Do(ctx, Request{URL: address, Known: known})
+}
+
+// Do sends a request. It returns an [*ingest.BatchError] for a reply that is too
+// large, empty or a web page, and a [*StatusError] for any status but 200 and 304.
+// No error contains the address's query or a header of the request.
+func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
+	known := r.Known
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, errors.New("fetching the feed: its URL is invalid") // the cause quotes the URL with the key
+	}
+	if r.Header != nil {
+		req.Header = r.Header.Clone()
 	}
 	req.Header.Set("User-Agent", userAgent)
 	if known.ETag != "" {
@@ -83,11 +148,10 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known != (Validators{}) {
-		return &Reply{Validators: known}, nil
+		return &Reply{Validators: known, Header: resp.Header}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetching %s: status %d %s",
-			safeURL(req.URL), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, address: safeURL(req.URL)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {
@@ -101,7 +165,9 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 	case IsHTML(body):
 		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
 	}
-	return &Reply{body, Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}}, nil
+	return &Reply{
+		Body: body, Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header,
+	}, nil
 }
 
 // safeURL returns an address without query and user, for errors.
@@ -115,10 +181,10 @@ func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return errors.New("no complete reply in time")
+	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		if wrapped.Timeout() {
-			return errors.New("no complete reply in time")
-		}
 		return wrapped.Err
 	}
 	return err

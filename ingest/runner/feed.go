@@ -30,6 +30,8 @@ type Feed struct {
 	// History is the time range of the first backfill; 0 for a source without
 	// history.
 	History time.Duration
+	// Step is the range that one backfill run fetches. Default 7 days.
+	Step time.Duration
 }
 
 const (
@@ -39,10 +41,18 @@ const (
 	// recentSlice is the range that a new source fetches first. Current answers
 	// need 24 hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour
-	// backfillSlice is the range that one backfill run fetches. An interrupted backfill
+	// backfillSlice is the default range of a backfill run. An interrupted backfill
 	// repeats at most one slice.
 	backfillSlice = 7 * 24 * time.Hour
 )
+
+// step returns Step or its default.
+func (f Feed) step() time.Duration {
+	if f.Step <= 0 {
+		return backfillSlice
+	}
+	return f.Step
+}
 
 // prepare checks the feed and fills its defaults.
 func (f Feed) prepare() (Feed, cron.Schedule, error) {
@@ -80,7 +90,7 @@ type fetchPlan struct {
 }
 
 // newFetchPlan plans a feed from the times of its first and last stored reading since
-// now - History - backfillSlice. Both times are zero if there is no reading.
+// now - History - Step. Both times are zero if there is no reading.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
@@ -92,8 +102,8 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 		// The run that stored the first or last reading may be incomplete.
 		p.watermark = later(last.Add(-recentSlice), p.horizon)
 		p.oldest = p.horizon
-		if first.After(p.horizon.Add(-backfillSlice)) {
-			p.oldest = earlier(first.Add(backfillSlice), p.watermark)
+		if first.After(p.horizon.Add(-feed.step())) {
+			p.oldest = earlier(first.Add(feed.step()), p.watermark)
 		}
 	}
 	return p
@@ -121,7 +131,7 @@ func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return ingest.Window{}, false
 	}
-	return ingest.Window{From: later(p.oldest.Add(-backfillSlice), p.horizon), To: p.oldest}, true
+	return ingest.Window{From: later(p.oldest.Add(-p.feed.step()), p.horizon), To: p.oldest}, true
 }
 
 // fetched extends the fetched range by a window that is stored.

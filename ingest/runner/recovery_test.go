@@ -140,6 +140,7 @@ func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		history     time.Duration
+		step        time.Duration
 		first, last time.Time
 		length      time.Duration
 		want        []call
@@ -183,6 +184,14 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
+			name: "the range of a backfill run is the feed's", history: 2 * day, step: 6 * time.Hour, length: time.Minute,
+			want: []call{
+				{0, -36 * time.Hour, 0},
+				{0, -42 * time.Hour, -36 * time.Hour},
+				{0, -48 * time.Hour, -42 * time.Hour},
+			},
+		},
+		{
 			name: "one call for a source without history", first: at(-3 * day), last: at(-3 * day), length: time.Minute,
 			want: []call{{0, -3*day - 3*time.Hour, 0}},
 		},
@@ -193,7 +202,7 @@ func TestWindows(t *testing.T) {
 				var k runnerFixture
 				k.archive.first, k.archive.last = c.first, c.last
 				k.source.fetch = func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return nil }
-				k.run(t, runner.Feed{Schedule: "@every 1h", History: c.history}, c.length)
+				k.run(t, runner.Feed{Schedule: "@every 1h", History: c.history, Step: c.step}, c.length)
 				if diff := cmp.Diff(c.want, k.source.calls); diff != "" {
 					t.Errorf("calls (-want +got):\n%s", diff)
 				}

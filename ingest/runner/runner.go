@@ -199,7 +199,7 @@ func (f *feedRun) next(now time.Time) time.Time {
 func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 	for failures := 0; ; failures++ {
 		now := time.Now()
-		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-backfillSlice))
+		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-f.step()))
 		if err == nil {
 			f.plan = newFetchPlan(f.Feed, first, last, now)
 			return true

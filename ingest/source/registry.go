@@ -1,12 +1,7 @@
-// Package source is the registry of all sources.
+// Package source is the catalogue of all sources: those in Go and the described ones.
 package source
 
 import (
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"vayu/ingest"
@@ -38,7 +33,7 @@ type Factory interface {
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
-// Entry is a source in the registry.
+// Entry is a source of the catalogue.
 type Entry struct {
 	// About is a short description of the source.
 	About string
@@ -46,11 +41,13 @@ type Entry struct {
 	World schema.World
 	// Factory returns the source's part of the configuration.
 	Factory func(Config) Factory
-	// Feed is the source's schedule; [Config.Feeds] sets its Name and Source.
+	// Feed is the source's schedule; [Catalogue.Feeds] sets its Name and Source.
 	Feed runner.Feed
+	// Fault is why the description of the source is invalid; nil for a valid one.
+	Fault error
 }
 
-// Registry maps the names of all sources to their entries.
+// Registry maps the names of the sources in Go to their entries.
 var Registry = map[string]Entry{
 	"cpcb": {
 		About:   "CPCB's live feed of about 500 stations, sub-indices, hourly, no key",
@@ -75,88 +72,4 @@ var Registry = map[string]Entry{
 		Factory: func(c Config) Factory { return c.Simulator },
 		Feed:    runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Lookback: time.Hour},
 	},
-}
-
-// Names returns the names of the sources of a world, sorted.
-func Names(world schema.World) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(Registry)) {
-		if Registry[name].World == world {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// Parse parses a list of live sources from a flag: names separated by commas, or
-// "none". It ignores blanks and duplicates. The error describes each invalid name
-// and lists the known ones.
-func Parse(list string) ([]string, error) {
-	var names []string
-	var faults []error
-	for name := range strings.SplitSeq(list, ",") {
-		name = strings.TrimSpace(name)
-		if name == "" || name == "none" || slices.Contains(names, name) {
-			continue
-		}
-		if err := check(name, schema.Live); err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		names = append(names, name)
-	}
-	if len(names) > 0 && strings.Contains(","+strings.ReplaceAll(list, " ", "")+",", ",none,") {
-		faults = append(faults, errors.New(`"none" stands alone`))
-	}
-	if strings.TrimSpace(list) != "none" && len(names) == 0 && len(faults) == 0 {
-		faults = append(faults, errors.New(`no source is named; "none" runs without one`))
-	}
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("reading the sources %q: %w (known: %s, or none)", list, errors.Join(faults...), strings.Join(Names(schema.Live), ", "))
-	}
-	return names, nil
-}
-
-// check returns an error unless the source exists and belongs to the world.
-func check(name string, world schema.World) error {
-	entry, known := Registry[name]
-	switch {
-	case !known:
-		return fmt.Errorf("there is no source %q", name)
-	case entry.World != world:
-		return fmt.Errorf("source %q fills the %s world only", name, entry.World)
-	}
-	return nil
-}
-
-// New builds one source of either world.
-func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
-	entry, known := Registry[name]
-	if !known {
-		all := slices.Sorted(maps.Keys(Registry))
-		return nil, fmt.Errorf("there is no source %q (known: %s)", name, strings.Join(all, ", "))
-	}
-	return entry.Factory(c).New(name, clock)
-}
-
-// Feeds builds the named sources for the runner of a world. The error joins the errors
-// of all names, including names of sources of the other world.
-func (c Config) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
-	var feeds []runner.Feed
-	var faults []error
-	for _, name := range names {
-		if err := check(name, world); err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		src, err := c.New(name, clock)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		feed := Registry[name].Feed
-		feed.Name, feed.Source = name, src
-		feeds = append(feeds, feed)
-	}
-	return feeds, errors.Join(faults...)
 }

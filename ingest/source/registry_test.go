@@ -12,9 +12,20 @@ import (
 	"vayu/schema"
 )
 
+// catalogue opens the catalogue with the descriptions of a folder.
+func catalogue(t *testing.T, folder string) *source.Catalogue {
+	t.Helper()
+	c, err := source.Open(source.DefaultConfig(), folder, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
-	known := "(known: " + strings.Join(source.Names(schema.Live), ", ") + ", or none)"
+	all := catalogue(t, "testdata/none")
+	known := "(known: " + strings.Join(all.NamesOf(schema.Live), ", ") + ", or none)"
 	for _, c := range []struct {
 		list  string
 		want  []string
@@ -29,7 +40,7 @@ func TestParse(t *testing.T) {
 		{"simulator", nil, "sandbox world only"},
 		{"cpcb,x,simulator", nil, `"x"`},
 	} {
-		got, err := source.Parse(c.list)
+		got, err := all.Parse(c.list)
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("Parse(%q) = %v, want an error with %q", c.list, err, c.fault)
 		}
@@ -41,31 +52,31 @@ func TestParse(t *testing.T) {
 
 func TestWorldsStayApart(t *testing.T) {
 	t.Parallel()
-	c := source.DefaultConfig()
+	c := catalogue(t, "testdata/none")
 	if _, err := c.Feeds(schema.Live, []string{"simulator"}, time.Now); err == nil {
 		t.Error("the simulator was accepted as a source of live air")
 	}
 	if _, err := c.Feeds(schema.Sandbox, []string{"cpcb"}, time.Now); err == nil {
 		t.Error("measured air was accepted for the sandbox")
 	}
-	if slices.Contains(source.Names(schema.Live), "simulator") {
+	if slices.Contains(c.NamesOf(schema.Live), "simulator") {
 		t.Error("the simulator is offered as a live source")
 	}
 }
 
 func TestDefaultsBuild(t *testing.T) {
 	t.Parallel()
-	c := source.DefaultConfig()
+	c := catalogue(t, "testdata/none")
 	live, err := c.Feeds(schema.Live, []string{"cpcb"}, time.Now)
 	if err != nil || len(live) != 1 || live[0].Name != "cpcb" || live[0].Source == nil {
 		t.Errorf("Feeds = %v, %v", live, err)
 	}
-	sandbox, err := c.Feeds(schema.Sandbox, source.Names(schema.Sandbox), time.Now)
+	sandbox, err := c.Feeds(schema.Sandbox, c.NamesOf(schema.Sandbox), time.Now)
 	if err != nil || len(sandbox) != 1 || sandbox[0].History != 60*24*time.Hour {
 		t.Errorf("Feeds = %v, %v", sandbox, err)
 	}
 	for name, entry := range source.Registry {
-		if entry.About == "" || entry.Factory(c) == nil {
+		if entry.About == "" || entry.Factory(source.DefaultConfig()) == nil {
 			t.Errorf("source %q has no description or no factory", name)
 		}
 	}

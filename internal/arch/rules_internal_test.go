@@ -55,6 +55,7 @@ var internalMay = map[string][]string{
 	"columnstore/embedded/chdb":        {"config"},
 	"columnstore/migration":            {"columnstore"},
 	"config":                           {},
+	"config/section":                   {"config"},
 	"dashboard":                        {"httpapi"},
 	"encryption":                       {"config", "sqlstore"},
 	"failpoint":                        {},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 )
 
 // auth authenticates requests. All parts are optional and can be combined: a key as identity,

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector/answer"
-	"vayu/pipeline/httpconnector/section"
 	"vayu/pipeline/httpconnector/template"
 )
 

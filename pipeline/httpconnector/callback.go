@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector/answer"
-	"vayu/pipeline/httpconnector/section"
 )
 
 // Tolerated clock skew of callbacks. The default is that of our own webhooks (spec 5.4).

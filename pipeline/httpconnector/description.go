@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"vayu/internal/config"
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 )
 
 // Limits and defaults of a description's numbers.

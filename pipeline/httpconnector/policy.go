@@ -3,7 +3,7 @@ package httpconnector
 import (
 	"time"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 	"vayu/schema"
 )
 

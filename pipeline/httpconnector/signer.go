@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector/template"
 )
 

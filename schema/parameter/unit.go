@@ -1,6 +1,10 @@
 package parameter
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // MolarVolume is the volume of one mole of an ideal gas at 25 °C, in litres. At 1
 // atm (1013.25 hPa) it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465.
@@ -45,6 +49,9 @@ var measures = map[string]measure{
 	"mm": {length, 1, 0}, "cm": {length, 10, 0},
 	"w/m2": {irradiance, 1, 0}, "w/mt2": {irradiance, 1, 0},
 }
+
+// Units returns the normalised spellings of all known units, sorted.
+func Units() []string { return slices.Sorted(maps.Keys(measures)) }
 
 // Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]).
 // It accepts different spellings of the unit. It returns false for an unknown unit

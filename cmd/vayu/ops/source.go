@@ -15,7 +15,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/runner"
-	"vayu/ingest/source"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -23,6 +22,7 @@ import (
 // NewSource returns the command `vayu source`.
 func NewSource() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
+	settings.Bind(cmd.PersistentFlags(), "source-dir")
 	cmd.AddCommand(newSourceList(), newSourceTest())
 	return cmd
 }
@@ -37,9 +37,13 @@ func newSourceList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			all, err := loaded.Value.Catalogue()
+			if err != nil {
+				return err
+			}
 			out := tool.NewTable(cmd.OutOrStdout(), "NAME\tWORLD\tACTIVE\tSCHEDULE\tWHAT IT IS")
-			for _, name := range slices.Sorted(maps.Keys(source.Registry)) {
-				entry := source.Registry[name]
+			for _, name := range all.Names() {
+				entry := all.Entry(name)
 				active := entry.World == schema.Sandbox || slices.Contains(loaded.Value.Sources, name)
 				_, _ = fmt.Fprintf(out, "%s\t%s\t%v\t%s\t%s\n", name, entry.World, active, entry.Feed.Schedule, entry.About)
 			}
@@ -62,7 +66,11 @@ func newSourceTest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			src, err := loaded.Value.Source.New(args[0], time.Now)
+			all, err := loaded.Value.Catalogue()
+			if err != nil {
+				return err
+			}
+			src, err := all.New(args[0], time.Now)
 			if err != nil {
 				return err
 			}

@@ -2,8 +2,10 @@
 package settings
 
 import (
+	"cmp"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +39,7 @@ type Config struct {
 	PublicURL    string        `yaml:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
 	InsecureHTTP bool          `yaml:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string      `yaml:"sources" help:"live sources of air quality, or none"`
+	SourceDir    string        `yaml:"source-dir" help:"folder of descriptions of sources, *.yaml; empty for DATA/sources"`
 	ClickHouse   config.DSN    `yaml:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
 	ClickHouseCA string        `yaml:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
 	Cluster      string        `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
@@ -128,7 +131,9 @@ func (c Config) Validate() []error {
 	if c.Data == "" {
 		wrong = append(wrong, config.Invalid("data", "a directory is needed"))
 	}
-	if _, err := source.Parse(strings.Join(c.Sources, ",")); err != nil {
+	if all, err := c.Catalogue(); err != nil {
+		wrong = append(wrong, config.Invalid("source-dir", "%w", err))
+	} else if _, err := all.Parse(strings.Join(c.Sources, ",")); err != nil {
 		wrong = append(wrong, config.Invalid("sources", "%w", err))
 	}
 	if _, err := air.ParseCityKinds(c.CityKinds); err != nil {
@@ -160,8 +165,14 @@ func (c Config) Validate() []error {
 // LiveSources returns the configured live sources without duplicates. It ignores the error, because Validate
 // has rejected invalid lists.
 func (c Config) LiveSources() []string {
-	names, _ := source.Parse(strings.Join(c.Sources, ","))
+	all, _ := c.Catalogue()
+	names, _ := all.Parse(strings.Join(c.Sources, ","))
 	return names
+}
+
+// Catalogue returns all sources, with the described ones of the folder source-dir.
+func (c Config) Catalogue() (*source.Catalogue, error) {
+	return source.Open(c.Source, cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")), c.SourceDir != "")
 }
 
 // StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,

@@ -14,7 +14,6 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
-	"vayu/ingest/source"
 	"vayu/internal/columnstore"
 	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
@@ -66,11 +65,15 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 // runner returns a runner with new sources. A source never returns a reading twice. The sources of an earlier
 // runner would therefore omit the readings that the earlier runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
-	names := source.Names(schema.Sandbox)
+	all, err := a.cfg.Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	names := all.NamesOf(schema.Sandbox)
 	if w == schema.Live {
 		names = a.cfg.LiveSources()
 	}
-	feeds, err := a.cfg.Source.Feeds(w, names, time.Now)
+	feeds, err := all.Feeds(w, names, time.Now)
 	if err != nil {
 		return nil, err
 	}

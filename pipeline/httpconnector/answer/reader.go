@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 )
 
 // Reader reads the answers to a call according to its description.

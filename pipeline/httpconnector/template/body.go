@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vayu/internal/config"
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 )
 
 // Body is a template of a request's body: mappings and lists, with text templates and constants.

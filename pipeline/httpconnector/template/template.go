@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 	"vayu/schema"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/pipeline/httpconnector/section"
+	"vayu/internal/config/section"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector"
-	"vayu/pipeline/httpconnector/section"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )

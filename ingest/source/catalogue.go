@@ -1,0 +1,180 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/runner"
+	"vayu/ingest/source/described"
+	"vayu/schema"
+)
+
+// Catalogue has the sources in Go, the shipped descriptions, and those of a folder. It
+// is immutable.
+type Catalogue struct {
+	config  Config
+	entries map[string]Entry
+}
+
+// Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
+// is an error only if required is set. A file may replace a shipped description. It is
+// an error if a file has the name of a source in Go, or of another file. An invalid file
+// is an entry with a fault, which fails only its own source. With an error, the
+// catalogue has the sources that were read before.
+func Open(c Config, folder string, required bool) (*Catalogue, error) {
+	all := &Catalogue{config: c, entries: maps.Clone(Registry)}
+	for _, f := range described.Shipped() {
+		name, entry := describe(f)
+		all.entries[name] = entry
+	}
+	files, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) && !required {
+		return all, nil
+	}
+	if err != nil {
+		return all, fmt.Errorf("reading the descriptions of sources: %w", err)
+	}
+	from := make(map[string]string)
+	for _, file := range files {
+		if ext := filepath.Ext(file.Name()); file.IsDir() || ext != ".yaml" && ext != ".yml" {
+			continue
+		}
+		path := filepath.Join(folder, file.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return all, fmt.Errorf("reading the descriptions of sources: %w", err)
+		}
+		name, entry := describe(described.File{Path: path, Text: text})
+		if _, taken := Registry[name]; taken {
+			return all, fmt.Errorf("%s: the name %q belongs to a source of the program; set another name", path, name)
+		}
+		if other := from[name]; other != "" {
+			return all, fmt.Errorf("%s: %s has the name %q, too; set another name", path, other, name)
+		}
+		from[name] = path
+		all.entries[name] = entry
+	}
+	return all, nil
+}
+
+// describe returns the name and the entry of a description. Variables of the
+// environment are replaced when the source is built, because only enabled sources
+// need them.
+func describe(f described.File) (string, Entry) {
+	f.Env = func(string) (string, bool) { return "unset", true }
+	d, err := described.Parse(f)
+	if err != nil {
+		return described.NameOf(f.Path), Entry{About: "invalid description " + f.Path, Fault: err}
+	}
+	return d.Name, Entry{About: d.About, Feed: d.Feed, Factory: func(Config) Factory { return fromFile(f) }}
+}
+
+// fromFile is the factory of a described source.
+type fromFile described.File
+
+// New implements [Factory]. It reads the file again, with the environment of the
+// process.
+func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error) {
+	f.Env = os.LookupEnv
+	d, err := described.Parse(described.File(f))
+	if err != nil {
+		return nil, fmt.Errorf("source %q: %w", name, err)
+	}
+	return d.New(name, clock)
+}
+
+// Names returns the names of all sources, sorted.
+func (c *Catalogue) Names() []string { return slices.Sorted(maps.Keys(c.entries)) }
+
+// NamesOf returns the names of the sources of a world, sorted.
+func (c *Catalogue) NamesOf(world schema.World) []string {
+	return slices.DeleteFunc(c.Names(), func(name string) bool { return c.entries[name].World != world })
+}
+
+// Entry returns a source by its name; the zero value if it is unknown.
+func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
+
+// Parse parses a list of live sources from a flag: names separated by commas, or
+// "none". It ignores blanks and duplicates. The error describes each invalid name
+// and lists the known ones.
+func (c *Catalogue) Parse(list string) ([]string, error) {
+	var names []string
+	var faults []error
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || name == "none" || slices.Contains(names, name) {
+			continue
+		}
+		if err := c.check(name, schema.Live); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 && strings.Contains(","+strings.ReplaceAll(list, " ", "")+",", ",none,") {
+		faults = append(faults, errors.New(`"none" stands alone`))
+	}
+	if strings.TrimSpace(list) != "none" && len(names) == 0 && len(faults) == 0 {
+		faults = append(faults, errors.New(`no source is named; "none" runs without one`))
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("reading the sources %q: %w (known: %s, or none)", list, errors.Join(faults...), strings.Join(c.NamesOf(schema.Live), ", "))
+	}
+	return names, nil
+}
+
+// check returns an error unless the source exists, is valid and belongs to the world.
+func (c *Catalogue) check(name string, world schema.World) error {
+	entry, known := c.entries[name]
+	switch {
+	case !known:
+		return fmt.Errorf("there is no source %q", name)
+	case entry.Fault != nil:
+		return fmt.Errorf("source %q: %w", name, entry.Fault)
+	case entry.World != world:
+		return fmt.Errorf("source %q fills the %s world only", name, entry.World)
+	}
+	return nil
+}
+
+// New builds one source of either world.
+func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
+	entry, known := c.entries[name]
+	if !known {
+		return nil, fmt.Errorf("there is no source %q (known: %s)", name, strings.Join(c.Names(), ", "))
+	}
+	if entry.Fault != nil {
+		return nil, fmt.Errorf("source %q: %w", name, entry.Fault)
+	}
+	return entry.Factory(c.config).New(name, clock)
+}
+
+// Feeds builds the named sources for the runner of a world. The error joins the
+// faults of all of them, including sources of the other world.
+func (c *Catalogue) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
+	var feeds []runner.Feed
+	var faults []error
+	for _, name := range names {
+		if err := c.check(name, world); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		src, err := c.New(name, clock)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		feed := c.entries[name].Feed
+		feed.Name, feed.Source = name, src
+		feeds = append(feeds, feed)
+	}
+	return feeds, errors.Join(faults...)
+}

@@ -1,0 +1,148 @@
+package described
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/testing/fixture"
+)
+
+var noon = time.Date(2026, 6, 9, 12, 0, 0, 0, time.UTC)
+
+// rows is a description without station, readings and paging.
+const rows = `
+about: rows of a test
+licence: CC0
+attribution: a test
+local: true
+records: rows
+station: {id: id}
+time: {field: t, format: rfc3339}
+readings:
+  pm25: {value: v, unit: µg/m³}
+request: {url: "%s/rows/{part}", query: {from: "{from}", to: "{to}"}}
+`
+
+// network serves rows and notes each call.
+func network(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	web := httptest.NewServer(answer)
+	t.Cleanup(web.Close)
+	return web.URL
+}
+
+// source builds a source from a description whose text may hold the server's address.
+func source(t *testing.T, server, more string, clock *fixture.Clock) *Source {
+	t.Helper()
+	s := open(t, File{Path: "rows.yaml", Text: []byte(fmt.Sprintf(rows, server) + more), Env: anyKey}, clock.Now)
+	s.caller.sleep = func(ctx context.Context, d time.Duration) error {
+		clock.Advance(d)
+		return ctx.Err()
+	}
+	return s
+}
+
+func drop(b *ingest.Batch) error {
+	b.Release()
+	return nil
+}
+
+// TestCallsStayInTheBudget has a server that counts the calls of 40 partitions in each
+// period of the budget.
+func TestCallsStayInTheBudget(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	var calls []time.Time
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls = append(calls, clock.Now())
+		clock.Advance(700 * time.Millisecond)
+		_, _ = fmt.Fprint(w, `{"rows":[]}`)
+	})
+	parts := make([]string, 40)
+	for i := range parts {
+		parts[i] = fmt.Sprint(i)
+	}
+	s := source(t, server, "budget: {calls: [5/1m, 12/1h]}\npartitions: {fixed: {part: ["+strings.Join(parts, ", ")+"]}}\n", &clock)
+	for range 2 { // the budget holds over fetches
+		if err := s.Fetch(t.Context(), ingest.Window{}, drop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(calls) != 80 {
+		t.Errorf("%d calls, want 80", len(calls))
+	}
+	for _, l := range s.d.budget.limits {
+		for i := l.calls; i < len(calls); i++ {
+			if got := calls[i].Sub(calls[i-l.calls]); got < l.per {
+				t.Errorf("%d calls in %s, want at most %d in %s", l.calls+1, got, l.calls, l.per)
+			}
+		}
+	}
+}
+
+// TestBudgetEndsFetch checks that a fetch which cannot wait for the budget ends at
+// once, and that the next one begins with the partitions that were not reached.
+func TestBudgetEndsFetch(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	var requested []string
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		requested = append(requested, strings.TrimPrefix(r.URL.Path, "/rows/")+" "+r.URL.Query().Get("from"))
+		_, _ = fmt.Fprint(w, `{"rows":[]}`)
+	})
+	s := source(t, server, "budget: {calls: 2/1h}\npartitions: {fixed: {part: [a, b, c]}}\n", &clock)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.Fetch(ctx, ingest.Window{From: noon.Add(-time.Hour)}, drop); !errors.Is(err, errBudget) {
+		t.Fatalf("error %v, want that the budget is used up", err)
+	}
+	clock.Advance(2 * time.Hour)
+	_ = s.Fetch(ctx, ingest.Window{From: noon}, drop)
+	want := "a 2026-06-09T11:00:00Z, b 2026-06-09T11:00:00Z, c 2026-06-09T11:00:00Z, a 2026-06-09T12:00:00Z"
+	if got := strings.Join(requested, ", "); got != want {
+		t.Errorf("calls %s, want %s", got, want)
+	}
+}
+
+func TestStatedLimits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		header  map[string]string
+		refused bool
+		want    time.Duration // until the next call
+	}{
+		{"Retry-After in seconds", map[string]string{"Retry-After": "30"}, true, 30 * time.Second},
+		{"Retry-After as a date", map[string]string{"Retry-After": noon.Add(2 * time.Minute).Format(http.TimeFormat)}, true, 2 * time.Minute},
+		{"Retry-After in the past", map[string]string{"Retry-After": noon.Add(-time.Hour).Format(http.TimeFormat)}, true, defaultPause},
+		{"Retry-After precedes the reset", map[string]string{"Retry-After": "7", "X-Reset": "50"}, true, 7 * time.Second},
+		{"reset in seconds", map[string]string{"X-Reset": "5"}, true, 5 * time.Second},
+		{"reset as Unix time", map[string]string{"X-Reset": fmt.Sprint(noon.Add(40 * time.Second).Unix())}, true, 40 * time.Second},
+		{"reset without sense", map[string]string{"X-Reset": "soon"}, true, defaultPause},
+		{"no header", nil, true, defaultPause},
+		{"accepted", map[string]string{"X-Reset": "50", "X-Left": "3"}, false, 0},
+		{"accepted, the last call", map[string]string{"X-Reset": "50", "X-Left": "0"}, false, 50 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := budget{rule: budgetRule{resetHeader: "X-Reset", remainingHeader: "X-Left"}}
+			h := http.Header{}
+			for name, value := range c.header {
+				h.Set(name, value)
+			}
+			b.observe(h, c.refused, noon)
+			if got := b.next(noon).Sub(noon); got != c.want {
+				t.Errorf("next call after %s, want %s", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,210 @@
+// Package described builds sources from descriptions. A description is a YAML file
+// that defines the requests to a JSON API and how its replies become readings. The
+// guide docs/guides/sources.md explains every key.
+package described
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/ingest/runner"
+	"vayu/ingest/source/described/mapping"
+	"vayu/internal/config"
+	"vayu/internal/config/section"
+)
+
+// Limits and defaults of a description's numbers.
+const (
+	defaultCallTimeout = 60 * time.Second
+	mostCallTimeout    = 10 * time.Minute
+	defaultMaxBytes    = 32 * config.MiB // of a reply; Sensor.Community's whole feed has 9 MB
+	mostMaxBytes       = 256 * config.MiB
+	leastSecret        = 4 // bytes; shorter texts occur everywhere
+	mostTimeout        = 24 * time.Hour
+	mostHistory        = 20 * 366 * 24 * time.Hour
+)
+
+// File is the text of a description.
+type File struct {
+	// Path is quoted in errors. Its base without the extension is the default of the
+	// source's name.
+	Path string
+	Text []byte
+	// Env looks up an environment variable, as os.LookupEnv does.
+	Env func(string) (string, bool)
+}
+
+// Description is a network as its file describes it. It is immutable.
+type Description struct {
+	// Name is the name of the source: lower-case letters, digits and hyphens.
+	Name string
+	// About, Licence, Attribution and Homepage are texts about the network.
+	About, Licence, Attribution, Homepage string
+	// Feed is the schedule, without Source.
+	Feed runner.Feed
+
+	network    string
+	local      bool // addresses of private networks are allowed
+	window     string
+	timeout    time.Duration // of a call
+	maxBytes   int64
+	readings   request
+	budget     budgetRule
+	partitions *listing // nil for one request of all readings
+	stations   *listing // nil without a station list
+	mapping    *mapping.Mapping
+	secrets    []string // values of environment variables, also as they stand in URLs
+}
+
+var (
+	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	networkPattern = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
+)
+
+// reservedPrefix begins the variables of the service's own settings. A description
+// must not send them to another host.
+const reservedPrefix = "VAYU_"
+
+// Parse reads a description. The error is config.Problems, with file, line and key of
+// every fault.
+func Parse(from File) (*Description, error) {
+	d := &Description{}
+	reserved := ""
+	root := section.Parse(from.Path, from.Text, func(name string) (string, bool) {
+		if strings.HasPrefix(name, reservedPrefix) {
+			reserved = name
+			return "", false
+		}
+		value, ok := from.Env(name)
+		if len(value) >= leastSecret {
+			d.secrets = append(d.secrets, value, url.QueryEscape(value), url.PathEscape(value))
+		}
+		return value, ok
+	})
+	if !root.Present() {
+		return nil, root.Finish()
+	}
+	d.readNames(root, from.Path)
+	d.readFeed(root)
+	d.local = root.Bool("local", false)
+	d.readLimits(root.Section("request"))
+	auth := readAuth(root.Section("auth"))
+	d.partitions = d.readListing(root.Section("partitions"), auth)
+	d.stations = d.readListing(root.Section("stations"), auth)
+	if d.stations != nil && !slices.Contains(d.stations.names, "id") {
+		root.Section("stations").Faultf("fields", "must have id, whose values are those of station.id")
+	}
+	var fields []string
+	if d.partitions != nil {
+		fields = d.partitions.names
+	}
+	d.readings = d.readRequest(root, auth, fields)
+	d.budget = readBudget(root.Section("budget"))
+	d.mapping = mapping.Read(root, mapping.Owner{Network: d.network, Licence: d.Licence, Attribution: d.Attribution})
+	if reserved != "" {
+		root.Faultf("auth", "%s: variables that begin with %s belong to the service; use another name", reserved, reservedPrefix)
+	}
+	if err := root.Finish(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// readLimits reads the keys of the section request that all calls share.
+func (d *Description) readLimits(s *section.Section) {
+	if d.window = s.Text("window-format"); d.window == "" {
+		d.window = "rfc3339"
+	}
+	if err := mapping.CheckFormat(d.window); err != nil {
+		s.Faultf("window-format", "%w", err)
+	}
+	d.timeout = s.Duration("timeout", defaultCallTimeout, time.Second, mostCallTimeout)
+	size := defaultMaxBytes
+	if text := s.Text("max-bytes"); text != "" {
+		if err := size.UnmarshalText([]byte(text)); err != nil || size < config.KiB || size > mostMaxBytes {
+			s.Faultf("max-bytes", "must be a size such as 16MiB, from 1KiB to %s", mostMaxBytes)
+		}
+	}
+	d.maxBytes = int64(size)
+}
+
+func (d *Description) readNames(root *section.Section, path string) {
+	d.Name = root.Text("name")
+	if d.Name == "" {
+		d.Name = NameOf(path)
+	}
+	if !namePattern.MatchString(d.Name) {
+		root.Faultf("name", "must be up to 32 lower-case letters, digits and hyphens, the first a letter; without the key it is the name of the file")
+	}
+	if d.network = root.Text("network"); d.network == "" {
+		d.network = strings.ReplaceAll(d.Name, "-", "")
+		d.network = d.network[:min(len(d.network), 16)]
+	} else if !networkPattern.MatchString(d.network) {
+		root.Faultf("network", "must be up to 16 lower-case letters and digits: the ids of stations begin with it")
+	}
+	d.About, d.Homepage = root.Required("about"), root.Text("homepage")
+	d.Licence, d.Attribution = root.Required("licence"), root.Required("attribution")
+}
+
+// NameOf returns the default name of the source that a file describes.
+func NameOf(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+func (d *Description) readFeed(root *section.Section) {
+	d.Feed = runner.Feed{
+		Name:     d.Name,
+		Schedule: root.Text("schedule"),
+		Jitter:   root.Duration("jitter", 0, 0, time.Hour),
+		Timeout:  root.Duration("timeout", 10*time.Minute, time.Second, mostTimeout),
+		Lookback: root.Duration("overlap", 3*time.Hour, time.Minute, mostHistory),
+	}
+	if d.Feed.Schedule == "" {
+		d.Feed.Schedule = "@hourly"
+	}
+	if _, err := cron.ParseStandard(d.Feed.Schedule); err != nil {
+		root.Faultf("schedule", `must have five fields of cron, as "5 * * * *", or be "@every 10m": %w`, err)
+	}
+	if history := root.Section("history"); history.Present() {
+		d.Feed.History = history.Duration("range", 0, time.Hour, mostHistory)
+		d.Feed.Step = history.Duration("step", 7*24*time.Hour, time.Hour, 366*24*time.Hour)
+	}
+}
+
+// New builds the source. It implements the factory of package source.
+func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
+	if name != d.Name {
+		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)
+	}
+	client := fetch.NewPublic(d.timeout, d.maxBytes)
+	if d.local {
+		client = fetch.New(d.timeout, d.maxBytes)
+	}
+	return &Source{
+		d: d, clock: clock, behind: make(map[string]lag),
+		caller: &caller{client: client, budget: budget{rule: d.budget}, clock: clock, sleep: sleepUntil},
+	}, nil
+}
+
+// clean removes secrets from a text of the API.
+func (d *Description) clean(text string) string {
+	for _, secret := range d.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	return text
+}
+
+// errBudget means that a fetch cannot go on within its time limit, because the call
+// budget is used up.
+var errBudget = errors.New("the call budget is used up")

@@ -1,0 +1,61 @@
+package described
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+)
+
+// block returns the first block of a language in a document.
+func block(t *testing.T, text, language string) string {
+	t.Helper()
+	_, after, found := strings.Cut(text, "```"+language+"\n")
+	body, _, closed := strings.Cut(after, "```")
+	if !found || !closed {
+		t.Fatalf("the guide has no block of %s", language)
+	}
+	return body
+}
+
+// TestGuide runs the example of the guide with the reply that the guide shows, and
+// checks that the guide has every key of the shipped descriptions.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../docs/guides/sources.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, block(t, string(guide), "json")) })
+	s := open(t, at(File{Path: "schools.yaml", Text: []byte(block(t, string(guide), "yaml"))}, server), func() time.Time { return noon })
+	var got []string
+	rejected := ingest.Rejections{}
+	err = s.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
+		for i := range b.Rows() {
+			r := b.Reading(i)
+			got = append(got, fmt.Sprintf("%s %s %s %.2f", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Value))
+		}
+		rejected.Merge(b.Rejected)
+		return drop(b)
+	})
+	// The hour that begins at 16:00 in India ends at 11:30 UTC.
+	want := "schools-17 pm25 2026-06-09T11:30:00Z 61.50, schools-17 no2 2026-06-09T11:30:00Z 39.52"
+	if err != nil || strings.Join(got, ", ") != want || rejected[ingest.Excluded] != 2 {
+		t.Errorf("readings %s, rejected %v, error %v, want %s and two excluded", strings.Join(got, ", "), rejected, err, want)
+	}
+	for _, f := range Shipped() {
+		if !strings.Contains(string(guide), "`"+NameOf(f.Path)+"`") {
+			t.Errorf("the guide lacks the source %s", NameOf(f.Path))
+		}
+		for _, key := range regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(string(f.Text), -1) {
+			if !regexp.MustCompile("`" + key[1] + "[`.]").Match(guide) {
+				t.Errorf("the guide lacks the key %s of %s", key[1], f.Path)
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package described
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/sourcetest"
+	"vayu/internal/testing/fixture"
+)
+
+const one = `{"rows":[{"id":"a","t":"2026-06-09T11:00:00Z","v":7}]}`
+
+// TestPrivateAddressIsRefused checks that a description without local: true cannot
+// reach an address of this machine.
+func TestPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	var called atomic.Bool
+	server := network(t, func(http.ResponseWriter, *http.Request) { called.Store(true) })
+	var clock fixture.Clock
+	clock.Set(noon)
+	text := strings.Replace(fmt.Sprintf(rows, strings.Replace(server, "http:", "https:", 1)), "local: true", "", 1)
+	text = strings.Replace(text, "{part}", "all", 1)
+	s := open(t, File{Path: "rows.yaml", Text: []byte(text), Env: anyKey}, clock.Now)
+	err := s.Fetch(t.Context(), ingest.Window{}, drop)
+	if err == nil || called.Load() || !strings.Contains(err.Error(), "prohibited") {
+		t.Errorf("error %v, called %t, want a refused connection", err, called.Load())
+	}
+}
+
+// TestSlowReplyEnds checks that a server which never completes its reply fails the
+// call after request.timeout.
+func TestSlowReplyEnds(t *testing.T) {
+	t.Parallel()
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, `{"rows":[`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	text := strings.Replace(fmt.Sprintf(rows, server), "request: {url:", "request: {timeout: 1s, url:", 1)
+	s := open(t, File{Path: "rows.yaml", Text: []byte(strings.Replace(text, "{part}", "all", 1)), Env: anyKey}, time.Now)
+	if err := s.Fetch(t.Context(), ingest.Window{}, drop); err == nil || !strings.Contains(err.Error(), "no complete reply in time") {
+		t.Errorf("error %v, want one about the time", err)
+	}
+}
+
+// TestKeysStayOutOfErrors checks errors of the connection, of a status and of the API.
+func TestKeysStayOutOfErrors(t *testing.T) {
+	t.Parallel()
+	const key = "auth: {query: {name: token, value: \"${TOKEN}\"}, header: {name: X-Key, value: \"${TOKEN}\"}}\nerror-message: error\n"
+	for name, answer := range map[string]http.HandlerFunc{
+		"status":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) },
+		"message": func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintf(w, `{"error":%q}`, r.URL.String()) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere.example/?"+r.URL.RawQuery, http.StatusFound)
+		},
+		"broken": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"path":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(fmt.Sprintf(rows, network(t, answer)), "{part}", "${TOKEN}", 1) + key
+			s := open(t, File{Path: "rows.yaml", Text: []byte(text), Env: anyKey}, time.Now)
+			err := s.Fetch(t.Context(), ingest.Window{}, drop)
+			if err == nil || strings.Contains(err.Error(), sourcetest.Key) {
+				t.Errorf("error %v, want one without the key", err)
+			}
+		})
+	}
+}
+
+// TestWindows checks the range that requests ask for: also for the same window twice,
+// and for one that begins in the future because a stored reading does.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	var requested []string
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		requested = append(requested, r.URL.Query().Get("from")+" "+r.URL.Query().Get("to"))
+		_, _ = fmt.Fprint(w, one)
+	})
+	s := source(t, server, "partitions: {fixed: {part: [all]}}\noverlap: 6h\n", &clock)
+	for name, c := range map[string]struct {
+		window ingest.Window
+		want   string
+	}{
+		"window":              {ingest.Window{From: noon.Add(-2 * time.Hour), To: noon}, "2026-06-09T10:00:00Z 2026-06-09T12:00:00Z"},
+		"beginning in future": {ingest.Window{From: noon.Add(18 * time.Hour), To: noon}, "2026-06-09T06:00:00Z 2026-06-09T12:00:00Z"},
+		"end in future":       {ingest.Window{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}, "2026-06-09T11:00:00Z 2026-06-09T12:00:00Z"},
+		"none":                {ingest.Window{}, "2026-06-09T06:00:00Z 2026-06-09T12:00:00Z"},
+	} {
+		for range 2 {
+			requested = nil
+			stored := 0
+			err := s.Fetch(t.Context(), c.window, func(b *ingest.Batch) error {
+				stored += b.Rows()
+				return drop(b)
+			})
+			if err != nil || stored != 1 || len(requested) != 1 || requested[0] != c.want {
+				t.Errorf("%s: %v, %d readings, requested %q, want one reading and %q", name, err, stored, requested, c.want)
+			}
+		}
+	}
+}
+
+// TestFailedPartitionIsFetchedAgain checks that the next fetch asks for the range that
+// a failed partition lacks.
+func TestFailedPartitionIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	broken := true
+	var requested string
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/b") {
+			requested = r.URL.Query().Get("from")
+			if broken {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+		}
+		_, _ = fmt.Fprint(w, `{"rows":[]}`)
+	})
+	s := source(t, server, "partitions: {fixed: {part: [a, b]}}\n", &clock)
+	fetch := func(from time.Time) {
+		t.Helper()
+		if err := s.Fetch(t.Context(), ingest.Window{From: from}, drop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch(noon.Add(-3 * time.Hour))
+	broken = false
+	for _, want := range []string{"2026-06-09T09:00:00Z", "2026-06-09T11:00:00Z"} {
+		fetch(noon.Add(-time.Hour))
+		if requested != want {
+			t.Errorf("requested from %s, want %s", requested, want)
+		}
+	}
+}
+
+// TestAllPartitionsFail checks that a failure of the whole API is an error.
+func TestAllPartitionsFail(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ status, calls int }{
+		"server error": {http.StatusInternalServerError, maxConsecutive}, "refused key": {http.StatusForbidden, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clock fixture.Clock
+			clock.Set(noon)
+			calls := 0
+			server := network(t, func(w http.ResponseWriter, _ *http.Request) {
+				calls++
+				w.WriteHeader(c.status)
+			})
+			s := source(t, server, "partitions: {fixed: {part: [a, b, c, d, e, f, g]}}\n", &clock)
+			if err := s.Fetch(t.Context(), ingest.Window{}, drop); err == nil || calls != c.calls {
+				t.Errorf("error %v after %d calls, want one after %d", err, calls, c.calls)
+			}
+		})
+	}
+}
+
+// TestStoreErrorEndsFetch checks that partitions are not blamed for a store that is down.
+func TestStoreErrorEndsFetch(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, one) })
+	s := source(t, server, "partitions: {fixed: {part: [a, b]}}\n", &clock)
+	down := errors.New("the store is down")
+	err := s.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
+		b.Release()
+		return down
+	})
+	if !errors.Is(err, down) {
+		t.Errorf("error %v, want that of the store", err)
+	}
+}

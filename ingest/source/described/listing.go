@@ -1,0 +1,87 @@
+package described
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest/source/described/mapping"
+	"vayu/internal/config/section"
+)
+
+// listing is a list that the API gives before the readings: of partitions, such as
+// sensors, or of stations.
+type listing struct {
+	names   []string // fields of an entry
+	fixed   []map[string]string
+	request request
+	list    *mapping.List
+}
+
+// readListing reads the section partitions or stations; nil if the file has none.
+func (d *Description) readListing(s *section.Section, a auth) *listing {
+	if !s.Present() {
+		return nil
+	}
+	if fixed := s.Section("fixed"); fixed.Present() {
+		return readFixed(fixed)
+	}
+	l := &listing{request: d.readRequest(s, a, nil), list: mapping.ReadList(s)}
+	l.names = l.list.Names()
+	return l
+}
+
+// readFixed reads partitions that the file lists itself: one field with its values.
+func readFixed(s *section.Section) *listing {
+	l := &listing{names: s.Names()}
+	if len(l.names) != 1 {
+		s.Faultf("", "must have one field with the list of its values")
+		return l
+	}
+	for _, e := range s.List(l.names[0]) {
+		l.fixed = append(l.fixed, map[string]string{l.names[0]: e.Text})
+	}
+	return l
+}
+
+// fetch returns the entries of the list. Entries without a value since `since` are
+// left out.
+func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string, since time.Time) ([]map[string]string, error) {
+	if l.list == nil {
+		return l.fixed, nil
+	}
+	var all []map[string]string
+	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body mapping.Reply) (int, error) {
+		return l.list.Walk(body, since, func(entry map[string]string) error {
+			if len(all) >= mostPartitions {
+				return refuse(fmt.Sprintf("the API lists more than %d entries", mostPartitions))
+			}
+			all = append(all, entry)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		if missing := l.list.Unlisted(); missing != "" {
+			return nil, refuse("the list has no entry: " + missing)
+		}
+	}
+	return all, nil
+}
+
+// mostPartitions bounds the memory of a list. OpenAQ has about 6,000 sensors in India.
+const mostPartitions = 200_000
+
+// keyOf identifies a partition.
+func keyOf(part map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(part)) {
+		all = append(all, name+"="+part[name])
+	}
+	return strings.Join(all, "\x00")
+}

@@ -1,0 +1,106 @@
+package mapping
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/config/section"
+)
+
+// List reads named fields of records as text: of partitions or of stations.
+type List struct {
+	Records Records
+
+	names []string
+	paths map[string][]path
+	only  map[string][]string // accepted values of fields
+	last  *clock              // time of the newest reading of an entry; nil for none
+
+	walked  int // records
+	without map[string]int
+}
+
+// ReadList reads the keys records, shape, each, fields, only and last.
+func ReadList(s *section.Section) *List {
+	l := &List{Records: ReadRecords(s), paths: make(map[string][]path), only: make(map[string][]string)}
+	fields := s.Section("fields")
+	for _, name := range fields.Names() {
+		l.names = append(l.names, name)
+		l.paths[name] = readPaths(fields, name)
+	}
+	if len(l.names) == 0 {
+		s.Faultf("fields", "is missing: names of fields and their paths")
+	}
+	only := s.Section("only")
+	for _, name := range only.Names() {
+		l.only[name] = texts(only, name)
+		if !slices.Contains(l.names, name) {
+			only.Faultf(name, "is none of the fields")
+		}
+	}
+	if last := s.Section("last"); last.Present() {
+		c := readClock(last)
+		l.last = &c
+	}
+	return l
+}
+
+// Names returns the names of the fields.
+func (l *List) Names() []string { return l.names }
+
+// Walk calls visit with the fields of each entry. It skips entries that the key only
+// excludes, and those whose newest reading is before since. count is the number of
+// records.
+func (l *List) Walk(reply Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
+	return l.Records.Walk(reply, nil, func(f *Frame) error {
+		l.walked++
+		seen, err := l.Records.walkEach(f, func() error {
+			if l.last != nil {
+				if at, reason, _ := l.last.of(f, since); reason == ingest.None && at.Before(since) {
+					return nil
+				}
+			}
+			entry := make(map[string]string, len(l.names))
+			for _, name := range l.names {
+				text, seen := f.text(l.paths[name])
+				l.note(name, seen)
+				if text != "" {
+					entry[name] = strings.Clone(text)
+				}
+			}
+			for name, accepted := range l.only {
+				if !slices.Contains(accepted, entry[name]) {
+					return nil
+				}
+			}
+			return visit(entry)
+		})
+		l.note(l.Records.each, seen)
+		return err
+	})
+}
+
+// note counts the records that lack a field. A negative count means that one had it.
+func (l *List) note(name string, seen bool) {
+	if l.without == nil {
+		l.without = make(map[string]int)
+	}
+	if seen || l.without[name] < 0 {
+		l.without[name] = -1
+		return
+	}
+	l.without[name]++
+}
+
+// Unlisted describes fields that no record has; "" if there are none.
+func (l *List) Unlisted() string {
+	for _, name := range append(slices.Clone(l.names), l.Records.each) {
+		if n := l.without[name]; n > 0 && name != "" {
+			return fmt.Sprintf("none of %d records has the field %q; the API may have renamed it", l.walked, name)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,297 @@
+package mapping
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/config"
+	"vayu/internal/config/section"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// measure is one value of a record: its parameter, unit, kind and averaging interval.
+type measure struct {
+	value   []path
+	missing []string // values that mark a missing one
+
+	parameter      parameter.Parameter // invalid if parameterField has it
+	parameterField []path
+	parameters     map[string]named
+	skipOthers     bool // values of other parameters are not counted
+
+	unit      string // in spelling of the description; "" if unitField has it
+	unitField []path
+	units     map[string]string
+
+	kind      air.Kind
+	averaging uint16 // minutes
+
+	key                          string // in the description
+	valueAt, parameterAt, unitAt int    // indices in Mapping.fields
+}
+
+// named is an entry of the table parameters.
+type named struct {
+	parameter parameter.Parameter
+	unit      string // "" if the unit stands elsewhere
+	skip      bool
+}
+
+// skipWord is an entry of the table parameters that is not read.
+const skipWord = "skip"
+
+var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
+
+// readMeasures reads the section value, with one value in each record, or the section
+// readings, whose keys are parameters. averaging is the default in minutes.
+func readMeasures(root *section.Section, averaging uint16) []measure {
+	long, wide := root.Section("value"), root.Section("readings")
+	if long.Present() == wide.Present() {
+		root.Faultf("readings", "either readings, with one key for each parameter, or value must describe the values")
+		return nil
+	}
+	if long.Present() {
+		m := readMeasure(long, "field", averaging)
+		m.key = "value.field"
+		m.readParameter(long)
+		m.checkUnits(long)
+		return []measure{m}
+	}
+	var all []measure
+	for _, name := range wide.Names() {
+		one := wide.Section(name)
+		m := readMeasure(one, "value", averaging)
+		m.key = "readings." + name + ".value"
+		m.parameter = parameterOf(wide, name, name)
+		m.checkUnits(one)
+		all = append(all, m)
+	}
+	if len(all) == 0 {
+		wide.Faultf("", "has no parameter")
+	}
+	return all
+}
+
+func readMeasure(s *section.Section, valueKey string, averaging uint16) measure {
+	m := measure{
+		value: readPaths(s, valueKey), missing: texts(s, "missing"), unit: s.Text("unit"), unitField: readPaths(s, "unit-field"),
+		kind: air.Concentration, averaging: readAveraging(s, averaging),
+	}
+	if len(m.value) == 0 {
+		s.Faultf(valueKey, "is missing: the path of the value")
+	}
+	if s.Choice("kind", "concentration", "concentration", "sub-index") == "sub-index" {
+		m.kind = air.SubIndex
+	}
+	table := s.Section("units")
+	for _, e := range table.Entries() {
+		if m.units == nil {
+			m.units = make(map[string]string)
+		}
+		m.units[e.Name] = e.Text
+		if err := checkUnit(0, e.Text); err != nil {
+			table.FaultAt(e.Line, e.Name, err)
+		}
+	}
+	return m
+}
+
+// readAveraging reads the averaging interval, in minutes.
+func readAveraging(s *section.Section, fallback uint16) uint16 {
+	d := s.Duration("averaging", time.Duration(fallback)*time.Minute, time.Minute, 31*24*time.Hour)
+	if d%time.Minute != 0 {
+		s.Faultf("averaging", "must be whole minutes")
+	}
+	return uint16(d / time.Minute)
+}
+
+// parameterOf returns the parameter with this name. An unknown name is a fault of key.
+func parameterOf(s *section.Section, key, name string) parameter.Parameter {
+	p, known := parameter.Parse(name)
+	if !known {
+		var ids []string
+		for p := range parameter.All() {
+			ids = append(ids, p.ID())
+		}
+		s.Faultf(key, "%w", unknown("parameter", name, ids))
+	}
+	return p
+}
+
+// readParameter reads the keys parameter, parameter-field, parameters and others.
+func (m *measure) readParameter(s *section.Section) {
+	m.parameterField = readPaths(s, "parameter-field")
+	if name := s.Text("parameter"); name != "" {
+		m.parameter = parameterOf(s, "parameter", name)
+	}
+	if (s.Node("parameter") == nil) == (len(m.parameterField) == 0) {
+		s.Faultf("parameter", "either parameter or parameter-field must name the parameter")
+	}
+	m.skipOthers = s.Choice("others", "reject", "reject", skipWord) == skipWord
+	table := s.Section("parameters")
+	for _, e := range table.Entries() {
+		if m.parameters == nil {
+			m.parameters = make(map[string]named)
+		}
+		name, unit, _ := strings.Cut(e.Text, " ")
+		if name == skipWord {
+			m.parameters[e.Name] = named{skip: true}
+			continue
+		}
+		n := named{parameter: parameterOf(table, e.Name, name), unit: strings.TrimSpace(unit)}
+		m.parameters[e.Name] = n
+		if n.unit != "" {
+			if err := checkUnit(n.parameter, n.unit); err != nil {
+				table.FaultAt(e.Line, e.Name, err)
+			}
+		}
+	}
+}
+
+// checkUnits checks that each value has a unit which can be converted. A sub-index
+// has none.
+func (m *measure) checkUnits(s *section.Section) {
+	if m.kind == air.SubIndex {
+		if m.parameter.Valid() && !m.parameter.Indexed() {
+			s.Faultf("kind", "%s has no sub-index", m.parameter)
+		}
+		return
+	}
+	switch {
+	case m.unit != "":
+		if err := checkUnit(m.parameter, m.unit); err != nil {
+			s.Faultf("unit", "%w", err)
+		}
+	case len(m.unitField) == 0:
+		if len(m.parameters) == 0 {
+			s.Faultf("unit", "%w", errUnit)
+		}
+		for _, n := range m.parameters {
+			if !n.skip && n.unit == "" {
+				s.Faultf("unit", "%w", errUnit)
+				return
+			}
+		}
+	}
+}
+
+// checkUnit returns an error if a unit is unknown, or cannot be converted to that of
+// p. An invalid p stands for any parameter.
+func checkUnit(p parameter.Parameter, unit string) error {
+	of := p
+	for q := range parameter.All() {
+		if p.Valid() && q != p {
+			continue
+		}
+		if of = q; canConvert(q, unit) {
+			return nil
+		}
+	}
+	if p.Valid() && known(unit) {
+		return fmt.Errorf("%q cannot be converted to the unit of %s, %s", unit, p, p.Unit())
+	}
+	if p.Valid() {
+		return unknown("unit", unit, append(parameter.Units(), of.Unit()))
+	}
+	return unknown("unit", unit, parameter.Units())
+}
+
+func canConvert(p parameter.Parameter, unit string) bool {
+	_, ok := p.Convert(1, unit)
+	return ok
+}
+
+func known(unit string) bool {
+	for p := range parameter.All() {
+		if canConvert(p, unit) {
+			return true
+		}
+	}
+	return false
+}
+
+func unknown(what, name string, all []string) error {
+	return fmt.Errorf("the %s %q %w", what, name, config.UnknownKey(name, all))
+}
+
+// parameterOf returns the parameter and the unit of a value. skip means that the
+// value is not read.
+func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, skip, seen bool) {
+	if m.parameter.Valid() {
+		return m.parameter, m.unit, false, true
+	}
+	name, seen := f.text(m.parameterField)
+	if n, listed := m.parameters[name]; listed {
+		if n.unit == "" {
+			n.unit = m.unit
+		}
+		return n.parameter, n.unit, n.skip, seen
+	}
+	if len(m.parameters) == 0 {
+		p, _ = parameter.Parse(name)
+	}
+	return p, m.unit, !p.Valid() && m.skipOthers, seen
+}
+
+// valueOf returns a value as text, without those that mark a missing value.
+func (m *measure) valueOf(f *Frame) (text string, seen bool) {
+	for i := range m.value {
+		text, found := f.text(m.value[i : i+1])
+		seen = seen || found
+		if text != "" && !has(m.missing, text) {
+			return text, true
+		}
+	}
+	return "", seen
+}
+
+// relabel corrects a unit that the network states wrongly.
+type relabel struct {
+	unit, as string
+	below    float64
+}
+
+// readRelabels reads the section relabel, whose keys are parameters.
+func readRelabels(s *section.Section) map[parameter.Parameter]relabel {
+	all := make(map[parameter.Parameter]relabel)
+	for _, name := range s.Names() {
+		one := s.Section(name)
+		p := parameterOf(s, name, name)
+		r := relabel{unit: one.Required("unit"), as: one.Required("as")}
+		if below := number(one, "below"); below != nil {
+			r.below = *below
+		} else {
+			one.Faultf("below", "is missing: the value below which the unit is wrong")
+		}
+		for key, unit := range map[string]string{"unit": r.unit, "as": r.as} {
+			if err := checkUnit(p, unit); err != nil {
+				one.Faultf(key, "%w", err)
+			}
+		}
+		all[p] = r
+	}
+	return all
+}
+
+// convert parses a value and converts it to the unit of the parameter.
+func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map[parameter.Parameter]relabel) (float64, ingest.Reason) {
+	v, reason := ingest.ParseValueOf(p, text)
+	if reason != ingest.None || m.kind == air.SubIndex {
+		return v, reason
+	}
+	if other, mapped := m.units[unit]; mapped {
+		unit = other
+	}
+	if r, odd := relabels[p]; odd && v < r.below && strings.EqualFold(strings.TrimSpace(unit), r.unit) {
+		unit = r.as
+	}
+	v, ok := p.Convert(v, unit)
+	if !ok {
+		return 0, ingest.UnknownUnit
+	}
+	return v, ingest.None
+}

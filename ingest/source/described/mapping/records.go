@@ -1,0 +1,144 @@
+package mapping
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+
+	"vayu/ingest"
+	"vayu/internal/config/section"
+)
+
+// Shapes of the records in a reply.
+const (
+	shapeList   = "list"   // a list of objects
+	shapeTable  = "table"  // a list of lists, with the names of the columns beside it
+	shapeMap    = "map"    // an object whose values are the records
+	shapeObject = "object" // one record
+)
+
+// Records locates the records of a reply.
+type Records struct {
+	at      string // @this if the reply is the list
+	shape   string
+	columns string
+	each    string // list inside a record; empty for none
+	fault   string // path of an error message in a reply with status 200
+}
+
+// ReadRecords reads the keys records, shape, columns, each and error-message.
+func ReadRecords(s *section.Section) Records {
+	r := Records{
+		at:    s.Required("records"),
+		shape: s.Choice("shape", shapeList, shapeList, shapeTable, shapeMap, shapeObject),
+		each:  s.Text("each"), columns: s.Text("columns"), fault: s.Text("error-message"),
+	}
+	if (r.columns != "") != (r.shape == shapeTable) {
+		s.Faultf("columns", "is the path of the columns' names, and belongs to shape: table")
+	}
+	return r
+}
+
+// Reply is a decoded reply.
+type Reply struct {
+	root    gjson.Result
+	records gjson.Result
+	raw     string // of the records
+}
+
+// Raw returns the JSON of the records. Equal pages have an equal Raw.
+func (r Reply) Raw() string { return r.raw }
+
+// Empty reports whether the reply has no records.
+func (r Reply) Empty() bool {
+	empty := true
+	r.records.ForEach(func(_, _ gjson.Result) bool {
+		empty = false
+		return false
+	})
+	return empty
+}
+
+// Text returns the text of a field of the reply, such as a cursor; "" for none.
+func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
+
+// bom is the byte order mark that servers in .NET write.
+var bom = []byte("\xef\xbb\xbf")
+
+// Decode decodes a body. The error is an [*ingest.BatchError] that says what is
+// wrong: it is not UTF-8, not JSON, or lacks the records. clean removes secrets from
+// the message of the API, which the error quotes.
+func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
+	body = bytes.TrimPrefix(body, bom)
+	if !utf8.Valid(body) {
+		return Reply{}, refuse("the reply is not UTF-8")
+	}
+	// This parser limits the nesting and rejects duplicate names. gjson does neither.
+	if !jsontext.Value(body).IsValid() {
+		return Reply{}, refuse("the reply is not JSON, is cut off, or holds a name twice")
+	}
+	root := gjson.ParseBytes(body)
+	if r.fault != "" {
+		if message := root.Get(r.fault); message.Exists() {
+			return Reply{}, refuse(fmt.Sprintf("the API reports an error: %.200q", clean(scalar(message))))
+		}
+	}
+	records := root.Get(r.at)
+	if r.shape == shapeList || r.shape == shapeTable {
+		if !records.IsArray() {
+			return Reply{}, refuse(fmt.Sprintf("the reply has no list %q (key records)", r.at))
+		}
+	} else if !records.IsObject() {
+		return Reply{}, refuse(fmt.Sprintf("the reply has no object %q (key records)", r.at))
+	}
+	return Reply{root, records, records.Raw}, nil
+}
+
+// Walk calls visit with a frame for each record. The frame is valid during the call
+// only. count is the number of records, and stands also with an error of visit.
+func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
+	f := Frame{reply: reply.root, part: part}
+	if r.shape == shapeTable {
+		f.columns = make(map[string]int)
+		for i, name := range reply.root.Get(r.columns).Array() {
+			f.columns[name.String()] = i
+		}
+	}
+	if r.shape == shapeObject {
+		f.record = reply.records
+		return 1, visit(&f)
+	}
+	reply.records.ForEach(func(key, value gjson.Result) bool {
+		count++
+		f.record, f.key = value, key.String()
+		if f.columns != nil {
+			f.cells = value.Array()
+		}
+		err = visit(&f)
+		return err == nil
+	})
+	return count, err
+}
+
+// walkEach calls visit for each element of the list each, or once without one. seen
+// is false if the record lacks the list.
+func (r *Records) walkEach(f *Frame, visit func() error) (seen bool, err error) {
+	if r.each == "" {
+		return true, visit()
+	}
+	list := f.find(parsePath(r.each))
+	list.ForEach(func(_, value gjson.Result) bool {
+		f.each = value
+		err = visit()
+		return err == nil
+	})
+	return list.IsArray(), err
+}
+
+func refuse(detail string) error {
+	return &ingest.BatchError{Reason: ingest.BadReply, Detail: strings.ToValidUTF8(detail, "?")}
+}

@@ -1,0 +1,216 @@
+package mapping
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
+type Sink struct {
+	m       *Mapping
+	now     time.Time
+	builder *ingest.Builder
+	clock   clock // with the last parsed time
+	listed  map[string]map[string]string
+
+	stations map[string]*station // by the key of the station
+	added    map[added]bool
+	records  int
+	readings int
+	looked   []bool
+	seen     []bool
+}
+
+// station is a described station. number is that of the builder.
+type station struct {
+	described air.Station
+	number    int
+	builder   *ingest.Builder
+	outside   bool // of the area
+}
+
+// added identifies a reading of the fetch.
+type added struct {
+	station   *station
+	parameter parameter.Parameter
+	at        int64
+}
+
+// NewSink returns a sink. listed has the fields of stations in the station list, by
+// the key of the station; it may be nil.
+func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
+	return &Sink{
+		m: m, now: now, builder: b, clock: m.clock, listed: listed,
+		stations: make(map[string]*station), added: make(map[added]bool),
+		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)),
+	}
+}
+
+// Replace makes the sink continue with another builder.
+func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
+
+// Readings returns the number of readings that were added.
+func (s *Sink) Readings() int { return s.readings }
+
+// Add adds the readings of a reply. part has the fields of the partition. It returns
+// the number of records. The error is that of the builder.
+func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
+	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
+		s.records++
+		var h head
+		if !s.m.headInEach {
+			h = s.head(f)
+		}
+		seen, err := s.m.Records.walkEach(f, func() error {
+			if s.m.headInEach {
+				h = s.head(f)
+			}
+			return s.element(f, &h)
+		})
+		s.look(s.m.each, seen)
+		return err
+	})
+	return count, err
+}
+
+// Check returns an error if there were records, no reading, and a field that no
+// record has: the API has probably renamed it.
+func (s *Sink) Check() error {
+	if s.records == 0 || s.readings > 0 {
+		return nil
+	}
+	if fields := s.m.renamed(s.looked, s.seen); fields != "" {
+		return refuse(fmt.Sprintf("none of %d records has the field %s; the API may have renamed it", s.records, fields))
+	}
+	return nil
+}
+
+func (s *Sink) look(field int, seen bool) {
+	s.looked[field] = true
+	s.seen[field] = s.seen[field] || seen
+}
+
+// head is what the values of a record share: time, station and quality.
+type head struct {
+	at     time.Time
+	of     *station // nil without one
+	flag   air.Flag
+	reason ingest.Reason // rejects the record
+}
+
+// head reads what the values of a record share.
+func (s *Sink) head(f *Frame) head {
+	at, reason, seen := s.clock.of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	key, seen := s.m.station.key(f)
+	s.look(s.m.stationAt, seen)
+	if s.listed != nil {
+		f.listed = s.listed[key]
+	}
+	var of *station
+	if key == "" {
+		reason = ingest.NoStation
+	} else {
+		of = s.station(f, key)
+		if of.outside || !s.m.area.inCountry(f) {
+			reason = ingest.OutsideIndia
+		}
+	}
+	h := head{at: at, of: of, reason: reason}
+	s.test(f, s.m.recordTests, &h)
+	return h
+}
+
+// element adds the readings of a record, or of an element of its list each.
+func (s *Sink) element(f *Frame, record *head) error {
+	h := *record
+	s.test(f, s.m.eachTests, &h)
+	for i := range s.m.measures {
+		if err := s.measure(f, &s.m.measures[i], &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// station returns the station of a record. It is described when it is first needed.
+func (s *Sink) station(f *Frame, key string) *station {
+	known := s.stations[key]
+	if known == nil {
+		known = &station{described: s.m.station.describe(f, strings.Clone(key), s.builder)}
+		known.outside = !s.m.area.contains(known.described.Latitude, known.described.Longitude)
+		s.stations[strings.Clone(key)] = known
+	}
+	return known
+}
+
+// test applies quality tests until one rejects the record.
+func (s *Sink) test(f *Frame, tests []test, h *head) {
+	for i := range tests {
+		if h.reason != ingest.None {
+			return
+		}
+		t := &tests[i]
+		if t.required {
+			s.look(t.mapped, f.find(t.field).Exists())
+		}
+		flag, reason := t.apply(f)
+		h.reason = reason
+		if flag != air.Plain {
+			h.flag = flag
+		}
+	}
+}
+
+// measure adds one value.
+func (s *Sink) measure(f *Frame, m *measure, h *head) error {
+	at, of, reason := h.at, h.of, h.reason
+	p, unit, skip, seen := m.parameterOf(f)
+	s.look(m.parameterAt, seen)
+	if skip {
+		return nil
+	}
+	text, seen := m.valueOf(f)
+	s.look(m.valueAt, seen)
+	if len(m.unitField) > 0 {
+		unit, seen = f.text(m.unitField)
+		s.look(m.unitAt, seen)
+	}
+	if reason == ingest.None && !p.Valid() {
+		reason = ingest.UnknownPollutant
+	}
+	if reason != ingest.None {
+		s.builder.Reject(reason)
+		return nil
+	}
+	if s.clock.begin {
+		at = at.Add(time.Duration(m.averaging) * time.Minute)
+	}
+	if of.builder != s.builder {
+		of.number, of.builder = s.builder.Station(of.described), s.builder
+	}
+	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: m.averaging, Flag: h.flag}
+	reading.Value, reason = m.convert(p, text, unit, s.m.relabels)
+	switch reason {
+	case ingest.None:
+	case ingest.MissingValue:
+		s.builder.Missing(of.number, reading)
+		return nil
+	default:
+		s.builder.Reject(reason)
+		return nil
+	}
+	id := added{of, p, at.Unix()}
+	if s.added[id] {
+		s.builder.Reject(ingest.Duplicate)
+		return nil
+	}
+	s.added[id] = true
+	s.readings++
+	return s.builder.Add(of.number, reading)
+}

@@ -1,0 +1,128 @@
+package mapping
+
+import (
+	"slices"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
+	"vayu/internal/config"
+	"vayu/internal/config/section"
+	"vayu/schema/air"
+)
+
+// stationFields describe how to read the station of a record.
+type stationFields struct {
+	id                             []path
+	name, city, state              []path
+	latitude, longitude            []path
+	licence, attribution           []path
+	kindField                      []path
+	kinds                          map[string]air.StationKind
+	kind                           air.StationKind // without kindField, and for its other values
+	fixed                          air.Station     // values for stations whose record lacks them
+	fixedLatitude, fixedLongitude  string
+	cpcbNames                      bool // a name in CPCB's form determines the station
+	network, ownLicence, ownCredit string
+}
+
+// kindNames are the kinds of stations in descriptions.
+var kindNames = map[string]air.StationKind{"reference": air.Reference, "sensor": air.Sensor, "city-mean": air.CityMean}
+
+// readStation reads the section station.
+func readStation(s *section.Section, owner Owner) stationFields {
+	f := stationFields{
+		id: readPaths(s, "id"), name: readPaths(s, "name"), city: readPaths(s, "city"), state: readPaths(s, "state"),
+		latitude: readPaths(s, "latitude"), longitude: readPaths(s, "longitude"),
+		licence: readPaths(s, "licence"), attribution: readPaths(s, "attribution"),
+		kindField: readPaths(s, "kind-field"), kind: kindNames[s.Choice("kind", "sensor", "reference", "sensor", "city-mean")],
+		cpcbNames: s.Bool("cpcb-names", false),
+		network:   owner.Network, ownLicence: owner.Licence, ownCredit: owner.Attribution,
+	}
+	kinds := s.Section("kinds")
+	if kinds.Present() != (len(f.kindField) > 0) {
+		s.Faultf("kinds", "maps the values of kind-field, and kind-field needs it")
+	}
+	for _, e := range kinds.Entries() {
+		kind, known := kindNames[e.Text]
+		if !known {
+			kinds.FaultAt(e.Line, e.Name, config.UnknownKey(e.Text, []string{"reference", "sensor", "city-mean"}))
+		}
+		if f.kinds == nil {
+			f.kinds = make(map[string]air.StationKind)
+		}
+		f.kinds[e.Name] = kind
+	}
+	fixed := s.Section("fixed")
+	f.fixed = air.Station{ID: fixed.Text("id"), Name: fixed.Text("name"), City: fixed.Text("city"), State: fixed.Text("state")}
+	f.fixedLatitude, f.fixedLongitude = fixed.Text("latitude"), fixed.Text("longitude")
+	if _, _, reason := cpcbformat.Position(f.fixedLatitude, f.fixedLongitude); reason != ingest.None {
+		fixed.Faultf("latitude", "latitude and longitude must be degrees")
+	}
+	if (len(f.id) == 0) == (f.fixed.ID == "") {
+		s.Faultf("id", "is the path of the station's number or name; fixed.id stands for an API of one station")
+	}
+	return f
+}
+
+// paths returns the paths of all fields.
+func (d *stationFields) paths() []path {
+	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
+}
+
+// key returns the text that identifies the station of a record. It is "" if the record
+// names none; seen is false if the record lacks the field.
+func (d *stationFields) key(f *Frame) (key string, seen bool) {
+	switch len(d.id) {
+	case 0:
+		return d.fixed.ID, true
+	case 1:
+		return f.text(d.id)
+	}
+	parts := make([]string, 0, len(d.id))
+	for i := range d.id {
+		part, found := f.text(d.id[i : i+1])
+		seen = seen || found
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "-"), seen
+}
+
+// describe returns the station of a record. It counts an invalid position in b.
+func (d *stationFields) describe(f *Frame, key string, b *ingest.Builder) air.Station {
+	text := func(paths []path, fallback string) string {
+		if t, _ := f.text(paths); t != "" {
+			return strings.Clone(strings.TrimSpace(t))
+		}
+		return fallback
+	}
+	lat, lon, reason := cpcbformat.Position(text(d.latitude, d.fixedLatitude), text(d.longitude, d.fixedLongitude))
+	if reason != ingest.None {
+		b.Reject(reason)
+	}
+	name := air.CleanPlace(text(d.name, d.fixed.Name))
+	if d.cpcbNames {
+		if _, _, ok := cpcbformat.Split(name); ok {
+			return cpcbformat.Station(name, "", "", lat, lon)
+		}
+	}
+	s := air.Station{
+		ID: air.StationID(d.network, key), Name: name, City: text(d.city, d.fixed.City), State: text(d.state, d.fixed.State),
+		Latitude: lat, Longitude: lon, Kind: d.kind, Licence: text(d.licence, d.ownLicence), Attribution: d.ownCredit,
+	}
+	if credit := text(d.attribution, ""); credit != "" && !strings.Contains(d.ownCredit, credit) {
+		s.Attribution = credit + "; " + d.ownCredit
+	}
+	if kind, known := d.kinds[text(d.kindField, "")]; known {
+		s.Kind = kind
+	}
+	if s.Name == "" {
+		s.Name = key
+	}
+	if strings.EqualFold(s.City, "India") { // OpenAQ gives the country as locality
+		s.City = ""
+	}
+	return s
+}

@@ -1,0 +1,179 @@
+package described
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/ingest/source/described/mapping"
+	"vayu/internal/config/section"
+)
+
+// Ways to get further pages.
+const (
+	byNone   = "none"
+	byPage   = "page"
+	byOffset = "offset"
+	byCursor = "cursor"
+	byLink   = "link-header"
+)
+
+const (
+	defaultPages = 100
+	mostPages    = 10_000
+	mostSize     = 100_000
+)
+
+// pages describe how to get all pages of a list.
+type pages struct {
+	by            string
+	parameter     string // number, offset or cursor of the page
+	first         int
+	sizeParameter string
+	size          int // 0 if unknown
+	most          int
+	next          string // path of the next cursor
+	total         string // path of the total number of records
+	untilEmpty    bool   // the list ends with an empty page only
+}
+
+func readPages(s *section.Section) pages {
+	p := pages{
+		by:        s.Choice("by", byNone, byNone, byPage, byOffset, byCursor, byLink),
+		parameter: s.Text("parameter"), first: s.Int("first", 1, 0, 1), next: s.Text("next"), total: s.Text("total"),
+		sizeParameter: s.Text("size-parameter"), size: s.Int("size", 0, 1, mostSize), most: s.Int("max", defaultPages, 1, mostPages),
+		untilEmpty: s.Choice("last", "short", "short", "empty") == "empty",
+	}
+	switch p.by {
+	case byPage, byOffset, byCursor:
+		if p.parameter == "" {
+			s.Faultf("parameter", "is missing: the parameter of the query that selects the page")
+		}
+	}
+	if (p.next != "") != (p.by == byCursor) {
+		s.Faultf("next", "is the path of the next cursor, and belongs to by: cursor")
+	}
+	if p.sizeParameter != "" && p.size == 0 {
+		s.Faultf("size", "is missing: the value of the parameter %s", p.sizeParameter)
+	}
+	return p
+}
+
+// walk is the state of reading the pages of one list.
+type walk struct {
+	p        *pages
+	number   int // pages read
+	records  int
+	cursor   string
+	link     string                    // address of the next page, from a header
+	previous map[[sha256.Size]byte]int // numbers of pages by the hash of their records
+}
+
+func newWalk(p *pages) *walk { return &walk{p: p, previous: make(map[[sha256.Size]byte]int)} }
+
+// query returns the parameters of the next page.
+func (w *walk) query() map[string]string {
+	q := make(map[string]string, 2)
+	if w.p.sizeParameter != "" {
+		q[w.p.sizeParameter] = strconv.Itoa(w.p.size)
+	}
+	switch w.p.by {
+	case byPage:
+		q[w.p.parameter] = strconv.Itoa(w.p.first + w.number)
+	case byOffset:
+		q[w.p.parameter] = strconv.Itoa(w.records)
+	case byCursor:
+		if w.cursor != "" {
+			q[w.p.parameter] = w.cursor
+		}
+	}
+	return q
+}
+
+// check returns an error for a page that repeats an earlier one. Otherwise the list
+// would never end.
+func (w *walk) check(body mapping.Reply) error {
+	if w.p.by == byNone || body.Empty() {
+		return nil
+	}
+	hash := sha256.Sum256([]byte(body.Raw()))
+	if first, repeated := w.previous[hash]; repeated {
+		return refuse(fmt.Sprintf("page %d repeats page %d: the API ignores the parameter of the page", w.number+1, first))
+	}
+	w.previous[hash] = w.number + 1
+	return nil
+}
+
+// advance notes a page, and reports whether it was the last. missing is how many
+// records of the API's total it did not list.
+func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, address string) (last bool, missing int, err error) {
+	w.number++
+	w.records += count
+	switch w.p.by {
+	case byNone:
+		return true, 0, nil
+	case byCursor:
+		next := body.Text(w.p.next)
+		if next == "" {
+			return true, 0, nil
+		}
+		if next == w.cursor {
+			return true, 0, refuse(fmt.Sprintf("page %d names itself as the next page: the cursor is unchanged", w.number))
+		}
+		w.cursor = next
+	case byLink:
+		if w.link, err = nextLink(reply.Header.Values("Link"), address); err != nil || w.link == "" {
+			return true, 0, err
+		}
+	default:
+		if last, missing = w.ended(body, count); last {
+			return true, missing, nil
+		}
+	}
+	if w.number >= w.p.most {
+		return true, 0, refuse(fmt.Sprintf("the list goes on after %d pages (key pages.max)", w.p.most))
+	}
+	return false, 0, nil
+}
+
+// ended reports whether the list ends with a page of count records. The total of the
+// API decides if it is a number.
+func (w *walk) ended(body mapping.Reply, count int) (last bool, missing int) {
+	if w.p.total != "" {
+		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {
+			return count == 0 || w.records >= total, max(0, total-w.records)
+		}
+	}
+	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
+}
+
+// nextLink returns the address with rel="next" in Link headers (RFC 8288); "" for
+// none. It must have the scheme and host of the page, because requests carry a key.
+func nextLink(headers []string, address string) (string, error) {
+	base, err := url.Parse(address)
+	if err != nil {
+		return "", refuse("the address of the page is invalid")
+	}
+	for _, header := range headers {
+		for entry := range strings.SplitSeq(header, ",") {
+			target, parameters, _ := strings.Cut(entry, ";")
+			target = strings.TrimSpace(target)
+			rel := strings.ReplaceAll(strings.ToLower(parameters), " ", "")
+			if !strings.Contains(rel, `rel="next"`) && !strings.Contains(rel, "rel=next") || len(target) < 2 || target[0] != '<' {
+				continue
+			}
+			next, err := base.Parse(strings.Trim(target, "<>"))
+			if err != nil || next.Host != base.Host || next.Scheme != base.Scheme {
+				return "", refuse("the Link header leads to another host")
+			}
+			return next.String(), nil
+		}
+	}
+	return "", nil
+}
+
+func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
