@@ -71,7 +71,7 @@ func startNode(t *testing.T, program string) string {
 	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), node, file) //nolint:gosec // a program of our own documentation
+	cmd := exec.CommandContext(t.Context(), node, file)
 	cmd.Env = append(os.Environ(), "PORT=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -113,7 +113,7 @@ func Tables(files fs.FS, p Params) (tables []string, err error) {
 	statements, err := DDL(files, p)
 	for _, statement := range statements {
 		found := createTable.FindStringSubmatch(statement)
-		if found != nil && found[1] != recordTable && !slices.Contains(tables, found[1]) {
+		if len(found) == 2 && found[1] != recordTable && !slices.Contains(tables, found[1]) {
 			tables = append(tables, found[1])
 		}
 	}
