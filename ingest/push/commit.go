@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,9 +20,10 @@ const (
 
 var errStopping = errors.New("the service is stopping")
 
-// request is the accepted readings of one request.
+// request is the accepted readings of one request. They were checked at the time now.
 type request struct {
 	readings []stationReading
+	now      time.Time
 	done     chan error // receives the outcome of the insert; has room for it
 }
 
@@ -40,17 +42,16 @@ type committer struct {
 	stopped chan struct{} // closed when run has ended
 	log     *slog.Logger
 	metrics *metrics
-	now     func() time.Time
 }
 
-func newCommitter(store Store, log *slog.Logger, m *metrics, now func() time.Time) *committer {
-	return &committer{store: store, queue: make(chan *request, slotsTotal), stopped: make(chan struct{}), log: log, metrics: m, now: now}
+func newCommitter(store Store, log *slog.Logger, m *metrics) *committer {
+	return &committer{store: store, queue: make(chan *request, slotsTotal), stopped: make(chan struct{}), log: log, metrics: m}
 }
 
 // commit stores readings and returns nil once they are durable. If ctx ends first, the
 // readings may be stored nevertheless.
-func (c *committer) commit(ctx context.Context, readings []stationReading) error {
-	r := &request{readings: readings, done: make(chan error, 1)}
+func (c *committer) commit(ctx context.Context, now time.Time, readings []stationReading) error {
+	r := &request{readings: readings, now: now, done: make(chan error, 1)}
 	select {
 	case c.queue <- r:
 	case <-c.stopped:
@@ -76,18 +77,27 @@ func (c *committer) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-c.queue:
-			group := c.collect(first)
-			err := c.storeGroup(ctx, group)
-			outcome := "done"
-			if err != nil {
-				outcome = "failed"
-				c.log.WarnContext(ctx, "storing pushed readings failed", "requests", len(group), "error", err)
-			}
-			c.metrics.inserts.WithLabelValues(outcome).Inc()
-			for _, r := range group {
-				r.done <- err
-			}
+			c.storeAll(ctx, c.collect(first))
 		}
+	}
+}
+
+// storeAll stores a group and reports the outcome to its requests. If the group fails, it
+// stores each request alone, so that no request fails because of another.
+func (c *committer) storeAll(ctx context.Context, group []*request) {
+	err := c.storeGroup(ctx, group)
+	if err != nil {
+		c.metrics.inserts.WithLabelValues("failed").Inc()
+		c.log.WarnContext(ctx, "storing pushed readings failed", "requests", len(group), "error", err)
+	} else {
+		c.metrics.inserts.WithLabelValues("done").Inc()
+	}
+	for _, r := range group {
+		if err != nil && len(group) > 1 {
+			c.storeAll(ctx, []*request{r})
+			continue
+		}
+		r.done <- err
 	}
 }
 
@@ -112,8 +122,17 @@ func (c *committer) storeGroup(ctx context.Context, group []*request) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	published := make(map[string]bool)
-	b := ingest.NewBuilder(Source, c.now(), func(batch *ingest.Batch) error {
+	latest := group[0].now
+	for _, r := range group {
+		if r.now.After(latest) {
+			latest = r.now
+		}
+	}
+	b := ingest.NewBuilder(Source, latest, func(batch *ingest.Batch) error {
 		defer batch.Release()
+		if len(batch.Rejected) > 0 { // the readings have passed the same rules
+			return fmt.Errorf("accepted readings were rejected: %v", batch.Rejected)
+		}
 		described := batch.Stations[:0]
 		for _, s := range batch.Stations {
 			if published[s.ID] {

@@ -17,12 +17,15 @@ import (
 	"vayu/schema"
 )
 
-// Media types of bodies besides JSON.
+// Media types of bodies besides JSON. Arrow is not among them, because its reader is not safe
+// for bytes of unknown origin; see decision 62.
 const (
 	ndjsonType = "application/x-ndjson"
 	csvType    = "text/csv"
-	arrowType  = "application/vnd.apache.arrow.stream"
 )
+
+// maxLine is the length of the longest line of NDJSON and CSV, in bytes.
+const maxLine = 4 << 10
 
 // decode returns the rows of a body. A row that cannot be decoded has a fault. The error
 // is a *schema.Problem: the body as a whole is invalid.
@@ -35,8 +38,6 @@ func decode(c *httpapi.Call) ([]row, error) {
 		return decodeLines(c.Body)
 	case csvType:
 		return decodeCSV(c.Body)
-	case arrowType:
-		return decodeArrow(c.Body)
 	}
 	return decodeJSON(c.Body)
 }
@@ -45,24 +46,76 @@ func tooMany() error {
 	return schema.NewProblem(schema.PayloadTooLarge, "readings", fmt.Sprintf("A request has at most %d readings.", maxReadings))
 }
 
+// decodeJSON decodes an object with the array `readings`. It ignores other names.
 func decodeJSON(body []byte) ([]row, error) {
-	list, err := httpapi.DecodeObject[struct {
-		Readings *[]jsontext.Value `json:"readings"`
-	}](body)
-	if err != nil {
+	d := jsontext.NewDecoder(bytes.NewBuffer(body))
+	if d.PeekKind() != jsontext.KindBeginObject {
+		return nil, schema.NewProblem(schema.InvalidJSON, "", "The body must be a JSON object.")
+	}
+	rows, found, err := decodeMembers(d)
+	if err == nil {
+		if _, err = d.ReadToken(); errors.Is(err, io.EOF) {
+			err = nil
+		} else if err == nil {
+			err = schema.NewProblem(schema.InvalidJSON, "", "Something follows the body's JSON object.")
+		}
+	}
+	if _, ours := errors.AsType[*schema.Problem](err); err != nil && !ours {
+		err = schema.NewProblem(schema.InvalidJSON, "", fmt.Sprintf("The body is not valid JSON in UTF-8: see byte %d.", d.InputOffset()))
+	}
+	if err == nil && !found {
+		err = schema.NewProblem(schema.InvalidRequest, "readings", "The field readings, an array, is missing.")
+	}
+	return rows, err
+}
+
+// decodeMembers reads an object up to its end. found reports whether it has readings.
+func decodeMembers(d *jsontext.Decoder) (rows []row, found bool, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, false, err
+	}
+	for d.PeekKind() != jsontext.KindEndObject {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, false, err
+		}
+		if name.String() != "readings" {
+			if err := d.SkipValue(); err != nil {
+				return nil, false, err
+			}
+			continue
+		}
+		found = true
+		if rows, err = decodeArray(d); err != nil {
+			return nil, true, err
+		}
+	}
+	_, err = d.ReadToken()
+	return rows, found, err
+}
+
+// decodeArray decodes the array of readings.
+func decodeArray(d *jsontext.Decoder) (rows []row, err error) {
+	if kind := d.PeekKind(); kind != jsontext.KindBeginArray && kind != jsontext.KindInvalid {
+		return nil, schema.NewProblem(schema.InvalidRequest, "readings", "The field readings must be an array.")
+	}
+	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
-	if list.Readings == nil {
-		return nil, schema.NewProblem(schema.InvalidRequest, "readings", "The field readings, an array, is missing.")
+	for d.PeekKind() != jsontext.KindEndArray {
+		if len(rows) == maxReadings {
+			return nil, tooMany()
+		}
+		text, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		var r row
+		r.decodeObject(text)
+		rows = append(rows, r)
 	}
-	if len(*list.Readings) > maxReadings {
-		return nil, tooMany()
-	}
-	rows := make([]row, len(*list.Readings))
-	for i, text := range *list.Readings {
-		rows[i].decodeObject(text)
-	}
-	return rows, nil
+	_, err = d.ReadToken()
+	return rows, err
 }
 
 // decodeObject sets the fields of r from a JSON object, or its fault.
@@ -80,22 +133,26 @@ func (r *row) decodeObject(text []byte) {
 
 // decodeLines decodes NDJSON, one reading on each line. It ignores empty lines at the end.
 func decodeLines(body []byte) ([]row, error) {
-	body = bytes.TrimRight(body, "\r\n \t")
-	n := bytes.Count(body, []byte{'\n'}) + 1
-	if n > maxReadings {
-		return nil, tooMany()
-	}
-	rows := make([]row, 0, n)
-	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
+	var rows []row
+	for line := range bytes.SplitSeq(bytes.TrimRight(body, "\r\n \t"), []byte{'\n'}) {
+		if len(rows) == maxReadings {
+			return nil, tooMany()
+		}
 		var r row
-		r.decodeObject(bytes.TrimSpace(line))
+		if len(line) > maxLine {
+			r.fault = errLongLine
+		} else {
+			r.decodeObject(bytes.TrimSpace(line))
+		}
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-// columns are the names of CSV and Arrow columns, which are those of the JSON fields.
-// Those up to `at` are required.
+var errLongLine = &fault{ingest.BadLine, "", fmt.Sprintf("The line has more than %d bytes.", maxLine)}
+
+// columns are the names of CSV columns, which are those of the JSON fields. Those up to
+// `at` are required.
 var columns = [...]string{"station", "parameter", "value", "unit", "at", "averaging_minutes", "latitude", "longitude", "name"}
 
 // requiredColumns is the number of required columns, which come first.
@@ -125,42 +182,50 @@ func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	return at, nil
 }
 
-// decodeCSV decodes a table with a header line (RFC 4180). Columns may be in any order.
+// decodeCSV decodes a table with a header line. Columns may be in any order. No cell can
+// have a line break, so that a stray quote spoils only its own line.
 func decodeCSV(body []byte) ([]row, error) {
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
-	in.ReuseRecord, in.FieldsPerRecord = true, -1
-	header, err := in.Read()
+	body = bytes.TrimRight(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), "\r\n")
+	header, rest, _ := strings.Cut(string(body), "\n")
+	names, err := cells(header)
 	if err != nil {
 		return nil, schema.NewProblem(schema.InvalidRequest, "", "The header line of the CSV cannot be read.")
 	}
-	width := len(header)
-	at, err := columnIndexes(header)
-	if err != nil {
+	at, err := columnIndexes(names)
+	if err != nil || rest == "" {
 		return nil, err
 	}
 	var rows []row
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
+	for line := range strings.SplitSeq(rest, "\n") {
 		if len(rows) == maxReadings {
 			return nil, tooMany()
 		}
 		var r row
-		switch {
+		switch record, err := cells(line); {
+		case len(line) > maxLine:
+			r.fault = errLongLine
 		case err != nil:
-			if _, ok := errors.AsType[*csv.ParseError](err); !ok {
-				return nil, schema.NewProblem(schema.InvalidRequest, "", "The CSV cannot be read.")
-			}
 			r.fault = &fault{ingest.BadLine, "", "The line is not valid CSV."}
-		case len(record) != width:
-			r.fault = &fault{ingest.BadLine, "", fmt.Sprintf("The line has %d columns, but the header has %d.", len(record), width)}
+		case len(record) != len(names):
+			r.fault = &fault{ingest.BadLine, "", fmt.Sprintf("The line has %d columns, but the header has %d.", len(record), len(names))}
 		default:
 			r.setCells(record, &at)
 		}
 		rows = append(rows, r)
 	}
+	return rows, nil
+}
+
+// cells splits a line of CSV (RFC 4180) at its commas. A line that is too long has no cells.
+func cells(line string) ([]string, error) {
+	line = strings.TrimSuffix(line, "\r")
+	if len(line) > maxLine {
+		return nil, csv.ErrFieldCount
+	}
+	if !strings.Contains(line, `"`) {
+		return strings.Split(line, ","), nil
+	}
+	return csv.NewReader(strings.NewReader(line)).Read()
 }
 
 // setCells sets the fields of r from the cells of a CSV line, or its fault.
@@ -169,20 +234,23 @@ func (r *row) setCells(record []string, at *[len(columns)]int) {
 		if at[column] < 0 {
 			return ""
 		}
-		return strings.Clone(record[at[column]]) // the reader reuses the record
+		return record[at[column]]
 	}
 	r.Station, r.Parameter, r.Unit, r.At, r.Name = cell(0), cell(1), cell(3), cell(4), cell(8)
-	for column, into := range map[int]**float64{2: &r.Value, 6: &r.Latitude, 7: &r.Longitude} {
-		text := cell(column)
+	for _, number := range [...]struct {
+		column int
+		field  **float64
+	}{{2, &r.Value}, {6, &r.Latitude}, {7, &r.Longitude}} {
+		text := cell(number.column)
 		if text == "" {
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			*r = row{fault: &fault{ingest.BadNumber, columns[column], "The text is not a number."}}
+			*r = row{fault: &fault{ingest.BadNumber, columns[number.column], "The text is not a number."}}
 			return
 		}
-		*into = &v
+		*number.field = &v
 	}
 	if text := cell(5); text != "" {
 		minutes, err := strconv.Atoi(text)

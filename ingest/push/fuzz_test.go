@@ -1,14 +1,8 @@
 package push
 
 import (
-	"bytes"
 	"testing"
 	"time"
-
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"vayu/ingest"
 	"vayu/internal/httpapi"
@@ -17,11 +11,10 @@ import (
 // FuzzDecode decodes arbitrary bodies of every type. Nothing may panic, and an accepted
 // reading must pass the rules.
 func FuzzDecode(f *testing.F) {
-	types := []string{"", ndjsonType, csvType, arrowType}
+	types := []string{"", ndjsonType, csvType}
 	f.Add(uint8(0), []byte(`{"readings":[{"station":"a","parameter":"pm25","value":1,"unit":"ug/m3","at":"2026-11-20T08:30:00Z"}]}`))
 	f.Add(uint8(1), []byte(`{"station":"a","parameter":"pm25","value":1e309,"unit":"ug/m3","at":"2026-11-20T08:30:00Z"}`+"\n7"))
 	f.Add(uint8(2), []byte("station,parameter,value,unit,at\na,pm25,NaN,ug/m3,2026-11-20T08:30:00Z\n\"a"))
-	f.Add(uint8(3), emptyStream(f))
 	now := time.Date(2026, 11, 20, 9, 12, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
 		c := &httpapi.Call{Body: body, BodyType: types[int(kind)%len(types)]}
@@ -45,31 +38,4 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
-}
-
-// emptyStream returns an Arrow stream with the required columns and one row of nulls.
-func emptyStream(tb testing.TB) []byte {
-	tb.Helper()
-	fields := make([]arrow.Field, requiredColumns)
-	for i := range fields {
-		fields[i] = arrow.Field{Name: columns[i], Type: arrow.BinaryTypes.String, Nullable: true}
-	}
-	fields[2].Type = arrow.PrimitiveTypes.Float64
-	schema := arrow.NewSchema(fields, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	for i := range fields {
-		b.Field(i).AppendNull()
-	}
-	record := b.NewRecord()
-	defer record.Release()
-	var out bytes.Buffer
-	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
-	if err := w.Write(record); err != nil {
-		tb.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return out.Bytes()
 }

@@ -2,6 +2,8 @@ package push
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"vayu/ingest"
@@ -34,22 +36,19 @@ func (s *Service) postReadings(c *httpapi.Call) (httpapi.Response, error) {
 
 // store stores the valid rows of a request and returns the reply about all of them.
 func (s *Service) store(ctx context.Context, w *world, account string, rows []row) (air.PushReply, error) {
-	known, err := w.stations.stations(ctx, account)
+	p := pushed{now: s.now(), counts: make(map[ingest.Reason]int)}
+	p.reply = air.PushReply{Status: schema.Success, Rejected: []air.RejectedReading{}}
+	known, err := w.stationsOf(ctx, account, rows, p.now)
 	if err != nil {
 		return air.PushReply{}, err
 	}
-	p := pushed{account: account, known: known, added: make(map[string]*station), now: s.now(), counts: make(map[ingest.Reason]int)}
-	p.reply = air.PushReply{Status: schema.Success, Rejected: []air.RejectedReading{}}
 	for i := range rows {
-		if wrong := p.add(&rows[i]); wrong != nil {
+		if wrong := p.add(&rows[i], known); wrong != nil {
 			p.reject(i, wrong)
 		}
 	}
-	if err := w.stations.register(ctx, account, p.newStations()); err != nil {
-		return air.PushReply{}, err
-	}
 	if len(p.readings) > 0 {
-		if err := w.committer.commit(ctx, p.readings); err != nil {
+		if err := w.committer.commit(ctx, p.now, p.readings); err != nil {
 			return air.PushReply{}, err
 		}
 	}
@@ -61,12 +60,60 @@ func (s *Service) store(ctx context.Context, w *world, account string, rows []ro
 	return p.reply, nil
 }
 
-// pushed collects the valid readings of one request, the stations that they register, and
-// the reply.
+// registrationLag is how far back a reading dates the registration of its station. A PUT
+// that another instance handles at the same time then wins.
+const registrationLag = time.Minute
+
+// stationsOf returns the stations of an account, and registers those of valid rows that
+// have a position.
+func (w *world) stationsOf(ctx context.Context, account string, rows []row, now time.Time) (map[string]*station, error) {
+	known, err := w.stations.stations(ctx, account, cacheLifetime)
+	if err != nil || !lacksStation(known, rows) {
+		return known, err
+	}
+	if known, err = w.stations.stations(ctx, account, freshLifetime); err != nil || len(newStations(account, known, rows, now)) == 0 {
+		return known, err
+	}
+	return w.stations.register(ctx, account, now.Add(-registrationLag), func(known map[string]*station) ([]station, error) {
+		return newStations(account, known, rows, now), nil
+	})
+}
+
+// lacksStation reports whether a row names a station that is not known.
+func lacksStation(known map[string]*station, rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.fault == nil && known[r.Station] == nil })
+}
+
+// newStations returns the stations that the rows of an account register. It leaves out
+// those that would be more than maxStations.
+func newStations(account string, known map[string]*station, rows []row, now time.Time) []station {
+	var out []station
+	added := make(map[string]bool)
+	for i := range rows {
+		r := &rows[i]
+		if known[r.Station] != nil || added[r.Station] || len(known)+len(out) >= maxStations {
+			continue
+		}
+		if _, wrong := r.reading(now); wrong != nil {
+			continue
+		}
+		if located, wrong := r.registers(); !located || wrong != nil {
+			continue
+		}
+		s := newStation(account, r.Station)
+		if r.Name != "" {
+			s.Name = air.CleanPlace(r.Name)
+		}
+		s.Attribution = s.Name
+		s.place(*r.Latitude, *r.Longitude)
+		added[r.Station] = true
+		out = append(out, s)
+	}
+	return out
+}
+
+// pushed collects the valid readings of one request, and the reply.
 type pushed struct {
-	account  string
-	known    map[string]*station
-	added    map[string]*station
 	now      time.Time
 	readings []stationReading
 	reply    air.PushReply
@@ -74,48 +121,30 @@ type pushed struct {
 }
 
 // add adds a row, or returns why it is rejected.
-func (p *pushed) add(r *row) *fault {
+func (p *pushed) add(r *row, known map[string]*station) *fault {
 	reading, wrong := r.reading(p.now)
 	if wrong != nil {
 		return wrong
 	}
-	s := p.known[r.Station]
+	s := known[r.Station]
 	if s == nil {
-		s = p.added[r.Station]
-	}
-	if s == nil {
-		if s, wrong = p.newStation(r); wrong != nil {
-			return wrong
-		}
+		return noStation(r, len(known))
 	}
 	p.readings = append(p.readings, stationReading{s, reading})
 	return nil
 }
 
-// newStation registers the station of a row with a position.
-func (p *pushed) newStation(r *row) (*station, *fault) {
+// noStation returns why the station of a row is neither registered nor could be. known is
+// the number of stations of the account.
+func noStation(r *row, known int) *fault {
 	located, wrong := r.registers()
-	if wrong != nil {
-		return nil, wrong
+	switch {
+	case wrong != nil:
+		return wrong
+	case located && known >= maxStations:
+		return &fault{ingest.NoStation, "station", fmt.Sprintf("The account has %d stations, which is the limit.", maxStations)}
 	}
-	if !located {
-		return nil, &fault{ingest.NoStation, "station", "The station is not registered. Send PUT /v1/stations/" + r.Station + ", or a latitude and longitude with its first reading."}
-	}
-	s := newStation(p.account, r.Station)
-	if r.Name != "" {
-		s.Name = air.CleanPlace(r.Name)
-	}
-	s.place(*r.Latitude, *r.Longitude)
-	p.added[r.Station] = &s
-	return &s, nil
-}
-
-func (p *pushed) newStations() []station {
-	out := make([]station, 0, len(p.added))
-	for _, s := range p.added {
-		out = append(out, *s)
-	}
-	return out
+	return &fault{ingest.NoStation, "station", "The station is not registered. Send PUT /v1/stations/" + r.Station + ", or a latitude and longitude with its first reading."}
 }
 
 // reject adds a rejected row to the reply.

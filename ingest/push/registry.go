@@ -3,7 +3,9 @@ package push
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +26,10 @@ const (
 	// cacheLifetime is the maximum age of cached stations. Another instance may register
 	// stations of the same account.
 	cacheLifetime = 10 * time.Second
+	// freshLifetime is the maximum age of cached stations if a reading names an unknown one.
+	freshLifetime = time.Second
+	// registryTimeout bounds the reads and writes of one call.
+	registryTimeout = 5 * time.Second
 	// cachedAccounts is the number of accounts whose stations are in memory.
 	cachedAccounts = 256
 )
@@ -45,9 +51,11 @@ func newStation(account, name string) station {
 // place sets the position, and the city and state that follow from it.
 func (s *station) place(latitude, longitude float64) {
 	s.Latitude, s.Longitude = latitude, longitude
-	at := gazetteer.Locate("", "", geo.Point{Latitude: latitude, Longitude: longitude}, false)
+	at := gazetteer.Locate("", "", s.point(), false)
 	s.City, s.State = at.City, at.State
 }
+
+func (s *station) point() geo.Point { return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude} }
 
 // public returns the station as every account sees it once it is published. It counts as
 // a sensor, whatever its account states: otherwise any account could change the AQI of a
@@ -71,33 +79,41 @@ type accountStations struct {
 type registry struct {
 	conn     driver.Conn
 	database string
-
-	mu       sync.Mutex // serialises registrations and loads
 	accounts *lru.Cache[string, accountStations]
+	// locks serialise loads and registrations of an account. Accounts share them by a hash.
+	locks [64]sync.Mutex
+	seed  maphash.Seed
 }
 
 func newRegistry(conn driver.Conn, database string) (*registry, error) {
 	accounts, err := lru.New[string, accountStations](cachedAccounts)
-	return &registry{conn: conn, database: database, accounts: accounts}, err
+	return &registry{conn: conn, database: database, accounts: accounts, seed: maphash.MakeSeed()}, err
 }
 
-// stations returns the registered stations of an account, by the account's names. The
-// caller must not change the map.
-func (r *registry) stations(ctx context.Context, account string) (map[string]*station, error) {
-	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < cacheLifetime {
+func (r *registry) lock(account string) *sync.Mutex {
+	return &r.locks[maphash.String(r.seed, account)%uint64(len(r.locks))]
+}
+
+// stations returns the registered stations of an account, by the account's names. They are
+// at most maxAge old. The caller must not change the map.
+func (r *registry) stations(ctx context.Context, account string, maxAge time.Duration) (map[string]*station, error) {
+	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < maxAge {
 		return known.byName, nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
+	defer cancel()
+	lock := r.lock(account)
+	lock.Lock()
+	defer lock.Unlock()
+	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < maxAge {
+		return known.byName, nil // another caller has just read them
+	}
 	return r.load(ctx, account)
 }
 
-// load reads the stations of an account, unless another caller has just read them. The
-// caller holds r.mu.
+// load reads the stations of an account. The caller holds the account's lock.
 func (r *registry) load(ctx context.Context, account string) (map[string]*station, error) {
-	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < cacheLifetime {
-		return known.byName, nil
-	}
+	began := time.Now()
 	rows, err := r.conn.Query(ctx, `SELECT station, id, name, city, state, latitude, longitude, toString(kind), licence, attribution, published
 		FROM `+r.database+`.pushed_station FINAL WHERE account = {account:String}`, clickhouse.Named("account", account))
 	if err != nil {
@@ -117,40 +133,52 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading registered stations: %w", err)
 	}
-	r.accounts.Add(account, accountStations{byName, time.Now()})
+	r.accounts.Add(account, accountStations{byName, began})
 	return byName, nil
 }
 
-var pushedColumns = []clickhouse.ColumnNameAndType{
-	{Name: "account", Type: "String"}, {Name: "station", Type: "String"}, {Name: "id", Type: "String"}, {Name: "name", Type: "String"},
-	{Name: "city", Type: "String"}, {Name: "state", Type: "String"}, {Name: "latitude", Type: "Float64"}, {Name: "longitude", Type: "Float64"},
-	{Name: "kind", Type: "String"}, {Name: "licence", Type: "String"}, {Name: "attribution", Type: "String"}, {Name: "published", Type: "UInt8"},
-}
-
-// register stores stations of one account and adds them to the cache. It returns a
-// *schema.Problem if the account would have too many.
-func (r *registry) register(ctx context.Context, account string, added []station) error {
-	if len(added) == 0 {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// register stores the stations that choose returns, given the stored stations of the
+// account, and adds them to the cache. The latest registration of a station counts. The
+// time of a registration is at, or ClickHouse's clock if at is zero. register returns the
+// stations after that, a *schema.Problem if the account would have too many, and errors of
+// choose.
+func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
+	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
+	defer cancel()
+	lock := r.lock(account)
+	lock.Lock()
+	defer lock.Unlock()
 	known, err := r.load(ctx, account)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	added, err := choose(known)
+	if err != nil || len(added) == 0 {
+		return known, err
 	}
 	all := maps.Clone(known)
 	for i := range added {
 		all[added[i].Station] = &added[i]
 	}
 	if len(all) > maxStations {
-		return schema.NewProblem(schema.Conflict, "station", fmt.Sprintf("An account can register %d stations.", maxStations))
+		return nil, schema.NewProblem(schema.Conflict, "station", fmt.Sprintf("An account can register %d stations.", maxStations))
 	}
-	if err := columnstore.Insert(ctx, r.conn, r.database+".pushed_station", columnstore.NewToken(), pushedColumns, pushedSlices(added)); err != nil {
-		return fmt.Errorf("storing %d registered stations: %w", len(added), err)
+	columns, values := pushedColumns, pushedSlices(added)
+	if !at.IsZero() {
+		columns = append(slices.Clip(columns), clickhouse.ColumnNameAndType{Name: "registered_at", Type: "DateTime64(3, 'UTC')"})
+		values = append(values, slices.Repeat([]time.Time{at}, len(added)))
+	}
+	if err := columnstore.Insert(ctx, r.conn, r.database+".pushed_station", columnstore.NewToken(), columns, values); err != nil {
+		return nil, fmt.Errorf("storing %d registered stations: %w", len(added), err)
 	}
 	r.accounts.Add(account, accountStations{all, time.Now()})
-	return nil
+	return all, nil
+}
+
+var pushedColumns = []clickhouse.ColumnNameAndType{
+	{Name: "account", Type: "String"}, {Name: "station", Type: "String"}, {Name: "id", Type: "String"}, {Name: "name", Type: "String"},
+	{Name: "city", Type: "String"}, {Name: "state", Type: "String"}, {Name: "latitude", Type: "Float64"}, {Name: "longitude", Type: "Float64"},
+	{Name: "kind", Type: "String"}, {Name: "licence", Type: "String"}, {Name: "attribution", Type: "String"}, {Name: "published", Type: "UInt8"},
 }
 
 // pushedSlices converts stations to the columns of pushedColumns.

@@ -29,8 +29,6 @@ type row struct {
 	Longitude *float64 `json:"longitude"`
 	Name      string   `json:"name"`
 
-	// at is the parsed At, if the format has times instead of text.
-	at time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
 }
@@ -69,6 +67,14 @@ func checkPosition(latitude, longitude float64) string {
 	return ""
 }
 
+// maxAge is the largest age of a pushed reading. The roll-up and the snapshot read
+// everything since the oldest new reading, so a very old one would delay all accounts.
+const maxAge = 31 * 24 * time.Hour
+
+// isMarker reports whether a value is one by which sensors mark a missing value, in any
+// unit.
+func isMarker(v float64) bool { return v == -99 || v == -999 || v == -9999 }
+
 // reading converts a row to a reading without its station. The reading is in the unit of
 // its parameter.
 func (r *row) reading(now time.Time) (air.Reading, *fault) {
@@ -81,8 +87,8 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 		return air.Reading{}, &fault{ingest.NoStation, "station", stationNameRule}
 	case !known:
 		return air.Reading{}, &fault{ingest.UnknownPollutant, "parameter", fmt.Sprintf("The parameter %.40q is unknown.", r.Parameter)}
-	case r.Value == nil:
-		return air.Reading{}, &fault{ingest.MissingValue, "value", "The value is missing."}
+	case r.Value == nil, isMarker(*r.Value):
+		return air.Reading{}, &fault{ingest.MissingValue, "value", "The value is missing, or marks a missing one."}
 	}
 	averaging := int(air.Hourly)
 	if r.Averaging != nil {
@@ -91,9 +97,13 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	if averaging < 1 || averaging > int(air.Daily) {
 		return air.Reading{}, &fault{ingest.BadTime, "averaging_minutes", "The averaging interval has 1 to 1440 minutes."}
 	}
-	at, wrong := r.time()
-	if wrong != nil {
-		return air.Reading{}, wrong
+	at, err := time.Parse(time.RFC3339, r.At)
+	if err != nil {
+		return air.Reading{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
+	}
+	at = at.UTC().Truncate(time.Second)
+	if at.Before(now.Add(-maxAge)) {
+		return air.Reading{}, &fault{ingest.AncientTime, "at", "The time is more than 31 days ago."}
 	}
 	value, convertible := p.Convert(*r.Value, r.Unit)
 	if !convertible {
@@ -106,18 +116,6 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	return out, nil
 }
 
-// time returns the end of the averaging interval in UTC, in whole seconds.
-func (r *row) time() (time.Time, *fault) {
-	if !r.at.IsZero() {
-		return r.at.UTC().Truncate(time.Second), nil
-	}
-	at, err := time.Parse(time.RFC3339, r.At)
-	if err != nil {
-		return time.Time{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
-	}
-	return at.UTC().Truncate(time.Second), nil
-}
-
 // faultOf describes why package ingest rejects a reading.
 func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	f := &fault{reason: reason, field: "value"}
@@ -125,8 +123,6 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	switch reason {
 	case ingest.FutureTime:
 		f.field, f.message = "at", "The time is in the future."
-	case ingest.AncientTime:
-		f.field, f.message = "at", "The time is before 2000."
 	case ingest.MissingValue:
 		f.message = "The value marks a missing one. Send no reading instead."
 	case ingest.NegativeValue:

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 )
 
 // Limits of requests whose readings are decoded or stored at the same time. A request of
-// 10 MB needs about 60 MB while it is decoded.
+// 10 MiB needs about 60 MB while it is decoded.
 const (
 	slotsTotal      = 16
-	slotsPerAccount = 8
+	slotsPerAccount = 4
 	// slotTimeout is how long a request waits for a slot.
 	slotTimeout = 5 * time.Second
 )
@@ -41,7 +42,7 @@ func (s slots) acquire(ctx context.Context, account string) (release func(), err
 	}
 	s.mu.Unlock()
 	if full {
-		p := schema.NewProblem(schema.RateLimited, "", "The account has 8 pushes in flight. Send the next one when one of them has been answered.")
+		p := schema.NewProblem(schema.RateLimited, "", fmt.Sprintf("The account has %d pushes in flight. Send the next one when one of them has been answered.", slotsPerAccount))
 		p.RetryAfter = 1
 		return nil, p
 	}

@@ -2,6 +2,7 @@ package push
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/gorilla/mux"
 
@@ -10,6 +11,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 	"vayu/schema/air"
+	"vayu/schema/geo"
 )
 
 // stationRequest is the body of PUT /v1/stations/{id}.
@@ -54,23 +56,31 @@ func (w *stationRequest) station(account, name string) (station, error) {
 		f.Add("kind", "The kind is sensor or reference.")
 	}
 	s.Name, s.Kind, s.Licence = air.CleanPlace(w.Name), w.Kind, air.CleanPlace(w.Licence)
-	s.Attribution = cmp.Or(air.CleanPlace(w.Attribution), s.Name)
+	s.Attribution = air.CleanPlace(w.Attribution)
 	s.Published = w.Published != nil && *w.Published
 	return s, f.Problem()
 }
+
+// movedKilometres is the largest move of a published station. The table `station` refuses a
+// larger one.
+const movedKilometres = 5
 
 // replaces checks that the described station can replace the registered one, which may be
 // nil. A request without `published` leaves a published station published.
 func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
-		if requested != nil && !*requested {
+		switch {
+		case requested != nil && !*requested:
 			return schema.NewProblem(schema.Conflict, "published", "A published station stays published, because others may use its data.")
+		case geo.Distance(s.point(), old.point()) > movedKilometres:
+			return schema.NewProblem(schema.Conflict, "latitude", "A published station can move by at most 5 km. Register another one.")
 		}
-		s.Published, s.Licence = true, cmp.Or(s.Licence, old.Licence)
+		s.Published, s.Licence, s.Attribution = true, cmp.Or(s.Licence, old.Licence), cmp.Or(s.Attribution, old.Attribution)
 	}
 	if s.Published && s.Licence == "" {
 		return schema.NewProblem(schema.InvalidRequest, "licence", "A published station needs a licence, such as CC-BY-4.0.")
 	}
+	s.Attribution = cmp.Or(s.Attribution, s.Name)
 	return nil
 }
 
@@ -88,15 +98,13 @@ func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	stations := s.worlds[c.World].stations
-	known, err := stations.stations(c.Context(), c.Account)
+	_, err = s.worlds[c.World].stations.register(c.Context(), c.Account, time.Time{}, func(known map[string]*station) ([]station, error) {
+		if err := described.replaces(known[described.Station], wanted.Published); err != nil {
+			return nil, err
+		}
+		return []station{described}, nil
+	})
 	if err != nil {
-		return httpapi.Response{}, unavailable(err)
-	}
-	if err := described.replaces(known[described.Station], wanted.Published); err != nil {
-		return httpapi.Response{}, err
-	}
-	if err := stations.register(c.Context(), c.Account, []station{described}); err != nil {
 		return httpapi.Response{}, unavailable(err)
 	}
 	reply := httpapi.Response{Value: air.OwnStationReply{Status: schema.Success, Data: described.OwnStation}}

@@ -194,8 +194,9 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 // samePhysicalStation reports whether two stations of different networks are one
 // physical station. They lie within twinSpot and have similar names, or have equal
 // positions. Equal positions rounded to a hundredth of a degree are not evidence.
+// Stations of accounts are never linked: they could displace stations of others.
 func samePhysicalStation(a, b *air.Station) bool {
-	if a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
+	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false
 	}
 	if point(a) == point(b) && a.Kind == air.Reference && precise(a.Latitude) && precise(a.Longitude) {

@@ -206,3 +206,23 @@ func namesIn(t *testing.T, path string) []string {
 	}
 	return names
 }
+
+// A published station of an account is never linked to a station of others at its place.
+func TestOwnStationIsNotLinked(t *testing.T) {
+	t.Parallel()
+	b := NewCache(nil)
+	sensor := air.Station{Name: "Gate sensor", City: "Delhi", State: "Delhi", Latitude: 28.63151, Longitude: 77.21672, Kind: air.Sensor}
+	for _, id := range []string{"purpleair-7", air.OwnStationID("acc_1", "gate"), air.OwnStationID("acc_2", "gate")} {
+		s := sensor
+		s.ID = id
+		b.Describe(s)
+	}
+	for id, s := range b.Known {
+		if s.SameAs != "" {
+			t.Errorf("%s is linked to %s", id, s.SameAs)
+		}
+	}
+	if n := len(b.Known); n != 3 {
+		t.Errorf("%d stations are known, want 3", n)
+	}
+}

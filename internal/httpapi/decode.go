@@ -26,16 +26,11 @@ func Decode[T any](c *Call) (T, error) {
 	if len(c.Body) == 0 {
 		return v, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}
-	return DecodeObject[T](c.Body)
-}
-
-// DecodeObject is Decode for a text that is not the whole body of a call.
-func DecodeObject[T any](text []byte) (T, error) {
-	var v, none T
-	if err := wellFormed(text); err != nil {
-		return none, err
+	if err := wellFormed(c.Body); err != nil {
+		return v, err
 	}
-	if err := json.Unmarshal(text, &v); err != nil {
+	if err := json.Unmarshal(c.Body, &v); err != nil {
+		var none T
 		return none, misfit(err)
 	}
 	return v, nil

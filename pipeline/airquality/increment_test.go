@@ -160,3 +160,41 @@ func TestIncrementWithNothingNewDoesNothing(t *testing.T) {
 		t.Errorf("nothing new gave %+v", got)
 	}
 }
+
+// Only readings of the source that were stored meanwhile are new.
+func TestRecentDetectsNewReadings(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	recent := func() Recent {
+		t.Helper()
+		found, err := w.rollup.Recent(t.Context(), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	pm := func(n int) air.Reading { return air.Reading{Station: "a", Parameter: air.PM25.Parameter(), At: hour(n), Value: 60} }
+	before := recent()
+	if before != (Recent{}) {
+		t.Errorf("an empty table has %+v", before)
+	}
+	w.storedAt(time.Now().Add(-time.Hour), pm(1))
+	if recent().After(before) {
+		t.Error("a reading that was stored an hour ago is new")
+	}
+	w.storedAt(time.Now(), pm(2))
+	first := recent()
+	if !first.After(before) {
+		t.Error("a reading that was just stored is not new")
+	}
+	if recent().After(first) {
+		t.Error("without a further reading there is a new one")
+	}
+	w.storedAt(time.Now().Add(-time.Minute), pm(3))
+	if !recent().After(first) {
+		t.Error("a reading that became visible late is not new")
+	}
+	if found, err := w.rollup.Recent(t.Context(), "push"); err != nil || found != (Recent{}) {
+		t.Errorf("another source has %+v, %v", found, err)
+	}
+}

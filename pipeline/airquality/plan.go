@@ -157,22 +157,32 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	return m, rows.Err()
 }
 
-// HasNew reports whether readings were stored since the last roll-up began, or in the
-// minute before. [Rollup.Increment] includes them. It is much cheaper than a roll-up.
-func (r *Rollup) HasNew(ctx context.Context) (found bool, err error) {
-	last, err := r.lastMark(ctx)
+// Recent describes the readings of a source that were stored within the last ten minutes.
+// A difference between two values shows that readings were stored, also those that became
+// visible late.
+type Recent struct {
+	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
+	Count  uint64
+}
+
+// Recent returns the recent readings of a source.
+func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT toUnixTimestamp64Milli(max(ingested_at)), count() FROM "+r.tables.Database+`.reading
+		WHERE source = ? AND ingested_at > now64(3) - INTERVAL 10 MINUTE`, source)
 	if err != nil {
-		return false, err
-	}
-	rows, err := r.conn.Query(ctx, "SELECT 1 FROM "+r.tables.Database+".reading WHERE ingested_at > fromUnixTimestamp64Milli(?) LIMIT 1",
-		last.started.Add(-lookback).UnixMilli())
-	if err != nil {
-		return false, fmt.Errorf("looking for new readings: %w", err)
+		return found, fmt.Errorf("looking for new readings of %q: %w", source, err)
 	}
 	defer func() { _ = rows.Close() }()
-	found = rows.Next()
+	for rows.Next() {
+		if err := rows.Scan(&found.Newest, &found.Count); err != nil {
+			return found, fmt.Errorf("looking for new readings of %q: %w", source, err)
+		}
+	}
 	return found, rows.Err()
 }
+
+// After reports whether readings were stored since an earlier call returned last.
+func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
 // instant. The checksum is never 0. If a later call returns the same checksum, no

@@ -18,7 +18,7 @@ type WithFigures struct {
 }
 
 // Own reads the stations that an account has registered, without figures and
-// sorted by id. A name selects the station with this name or id; "" selects all.
+// sorted by id, but the one with the id name first. A name selects the station with this name or id; "" selects all.
 func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures
@@ -34,7 +34,7 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 			out = append(out, WithFigures{row, rollup.NoFigures()})
 		},
 		t.SQL(`SELECT id, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence, toUInt32(registered_at) FROM %s.pushed_station FINAL
-			WHERE account = {account:String} AND ({name:String} = '' OR station = {name:String} OR id = {name:String}) ORDER BY id`),
+			WHERE account = {account:String} AND ({name:String} = '' OR station = {name:String} OR id = {name:String}) ORDER BY id != {name:String}, id`),
 		rollup.Param("account", account), rollup.Param("name", name))
 	if err != nil {
 		return nil, fmt.Errorf("reading registered stations: %w", err)

@@ -113,7 +113,19 @@ func (s *Station) Network() string { return NetworkOf(s.ID) }
 // is derived from the account: "own" and 12 hexadecimal digits.
 func OwnStationID(account, name string) string {
 	digest := sha256.Sum256([]byte(account))
-	return "own" + hex.EncodeToString(digest[:6]) + "-" + name
+	return ownNetwork + hex.EncodeToString(digest[:ownDigits/2]) + "-" + name
+}
+
+// The network of an account is ownNetwork and ownDigits digits.
+const (
+	ownNetwork = "own"
+	ownDigits  = 12
+)
+
+// Own reports whether an account has registered the station.
+func (s *Station) Own() bool {
+	digits, ok := strings.CutPrefix(s.Network(), ownNetwork)
+	return ok && len(digits) == ownDigits
 }
 
 // NetworkOf returns the network of the station with this id, such as "cpcb".

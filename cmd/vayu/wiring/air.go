@@ -13,6 +13,7 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/loader"
+	"vayu/ingest/push"
 	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
 	"vayu/internal/leader"
@@ -145,12 +146,16 @@ const pushInterval = 15 * time.Second
 // followPushes rolls up pushed readings of a world until ctx ends. The runner rolls up
 // those of its own sources at once.
 func (a *air) followPushes(ctx context.Context, w schema.World) {
+	var last airquality.Recent
 	for sleep.For(ctx, pushInterval) {
-		found, err := a.rollups[w].HasNew(ctx)
-		if err == nil && found {
+		found, err := a.rollups[w].Recent(ctx, push.Source)
+		if err == nil && found.After(last) {
 			err = a.changed(ctx, w)
 		}
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil:
+			last = found
+		case ctx.Err() == nil:
 			a.log.WarnContext(ctx, "could not roll up pushed readings; retrying", "world", w, "error", err)
 		}
 	}

@@ -49,7 +49,11 @@ func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
 	o := &Key{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
-	o.fingerprint = box.Digest("idempotency", []byte(c.Method), []byte(c.URL.RequestURI()), c.Body)
+	parts := [][]byte{[]byte(c.Method), []byte(c.URL.RequestURI()), c.Body}
+	if c.BodyType != "" {
+		parts = append(parts, []byte(c.BodyType))
+	}
+	o.fingerprint = box.Digest("idempotency", parts...)
 	return o, nil
 }
 

@@ -17,7 +17,8 @@ const (
 	endlessWrite = 5 * time.Second
 )
 
-// Pieces buffers a stream and sends the buffer as one piece when it is flushed or full.
+// Pieces buffers a stream and sends the buffer as one piece when it is flushed or full. It implements
+// httpapi.Flusher.
 type Pieces struct {
 	*bufio.Writer
 
@@ -44,7 +45,7 @@ func (p *Pieces) Flush() error {
 	if err := unlessUnsupported(p.control.Flush()); err != nil || !p.endless {
 		return err
 	}
-	// HTTP/2 ends a stream when a deadline passes, even between two Pieces. Hence there is no
+	// HTTP/2 ends a stream when a deadline passes, even between two pieces. Hence there is no
 	// deadline until the next write.
 	return unlessUnsupported(p.control.SetWriteDeadline(time.Time{}))
 }
