@@ -22,7 +22,7 @@ const digestKeyPlace = "setting.value:" + digestName
 // Digest panics if Claim was not called.
 func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
 	if b.digestKey == nil {
-		panic("seal: Digest is called before Claim")
+		panic("encryption: Digest is called before Claim")
 	}
 	mac := hmac.New(sha256.New, b.digestKey)
 	part := func(of []byte) {
