@@ -173,7 +173,9 @@ func TestRecentDetectsNewReadings(t *testing.T) {
 		}
 		return found
 	}
-	pm := func(n int) air.Reading { return air.Reading{Station: "a", Parameter: air.PM25.Parameter(), At: hour(n), Value: 60} }
+	pm := func(n int) air.Reading {
+		return air.Reading{Station: "a", Parameter: air.PM25.Parameter(), At: hour(n), Value: 60}
+	}
 	before := recent()
 	if before != (Recent{}) {
 		t.Errorf("an empty table has %+v", before)
