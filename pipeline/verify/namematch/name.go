@@ -33,7 +33,7 @@ type name struct {
 
 // read parses the first words of s.
 func (m *name) read(s stripped) {
-	m.marks = s.marks // without the words, which stay on the stack of Compare
+	m.marks = s.marks // s.words is not kept, so that it can stay on the stack of Compare
 	letters := 0
 	for _, text := range s.words {
 		letters += len(text)

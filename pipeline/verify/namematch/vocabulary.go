@@ -16,7 +16,8 @@ const (
 	// spellings count as the same word.
 	shortForm
 	// companyForm is the trait of a word for the legal form of a company, such as limited. If only
-	// one name lacks the form, the companies can be the same. If the forms differ, they are not.
+	// one name lacks the form, the companies can be the same. If the forms differ, so do the
+	// companies.
 	companyForm
 	// filler is the trait of a word that may be missing from a company's name, such as "and".
 	filler
@@ -43,8 +44,8 @@ const (
 	compoundHead
 	compoundTail
 	// maleHead is the trait of a word that may have a final a before a nameTail, too: Shiva Prasad
-	// is Shiv Prasad. Other heads may not, because the a can make a woman's name: Rama Prasad is
-	// not Ram Prasad.
+	// is Shiv Prasad. Words with only compoundHead may not, because the a can make a woman's name:
+	// Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )

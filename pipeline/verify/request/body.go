@@ -100,7 +100,7 @@ func (f *form) account(r *Request, from *requestBody) {
 }
 
 // number reads an account number. It must be JSON text, because a JSON number loses leading zeros,
-// and the last digits of a long number.
+// and a long JSON number loses its last digits.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {

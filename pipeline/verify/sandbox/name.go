@@ -8,8 +8,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// name returns the registered name of the order's account in this scenario. It is in capitals, as
-// banks store it.
+// name returns the registered name of the order's account in this scenario. The name is in
+// capitals, as banks store names.
 func (f scenario) name(o bank.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
