@@ -56,7 +56,7 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
-	// lockForPurge locks the row of a batch, so that two instances do not purge the batch at once.
+	// lockForPurge locks the row of a batch, so that two instances do not purge it concurrently.
 	lockForPurge = "UPDATE batch SET emptied_at = NULL WHERE id = $1 AND emptied_at IS NULL"
 	firstItem    = "SELECT place FROM batch_item WHERE batch_id = $1 ORDER BY place LIMIT 1"
 	deleteItems  = "DELETE FROM batch_item WHERE batch_id = $1 AND place < $2"

@@ -34,8 +34,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// checkUnconfigured logs pending verifications of banks that are no longer configured, and
-// gives up those that are too old.
+// checkUnconfigured logs pending verifications of banks that are no longer configured, and gives up
+// verifications older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
 	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
 		if s.connectionOf(world, provider) != nil {

@@ -129,8 +129,8 @@ func (st *transitionTx) finish() error {
 	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// fillBeneficiary stores the bank's description of an existing account. It adds bank and
-// branch from our directories where the bank leaves them out.
+// fillBeneficiary stores the bank's description of an existing account. It adds bank and branch
+// from our directories if the bank leaves them out.
 func (st *transitionTx) fillBeneficiary() error {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {

@@ -33,8 +33,8 @@ const (
 )
 
 // List calls tell for each recharge of the given worlds that needs an investigation. First come the
-// recharges that are pending for too long, by account. Then come those with an open alarm. If tell
-// fails, List returns the error of tell.
+// recharges that are pending for MaxPending or longer, by account. Then come the recharges with an
+// open alarm. If tell fails, List returns the error of tell.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {

@@ -14,7 +14,7 @@ type behaviour int
 
 // The behaviours. The last digit of a magic number, from 1 to 9, is the value of its behaviour.
 const (
-	succeeds      behaviour = iota + 1 // success at once
+	succeeds      behaviour = iota + 1 // immediate success
 	succeedsLate                       // pending, success after 5 s
 	failsLate                          // pending, operator_network_error after 5 s
 	wrongNumber                        // invalid_number
@@ -23,7 +23,7 @@ const (
 	staysPending                       // pending for ever
 	ported                             // NotSubscriber unless the order is for the operator that Detect returns
 	succeedsTwice                      // success, and again after 1 s
-	fails                              // operator_network_error at once
+	fails                              // immediate operator_network_error
 )
 
 // Delays of answers since the creation of the order.

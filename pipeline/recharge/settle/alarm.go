@@ -72,9 +72,9 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	return AlarmLateSuccess, err
 }
 
-// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for
-// that order, so nothing is booked. The column "alarm" keeps an earlier alarm, which could be
-// raised again otherwise.
+// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that
+// order, so nothing is booked. The column "alarm" keeps an earlier alarm. Otherwise the earlier
+// alarm could be raised again.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
 		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), AlarmLateSuccess).Scan(&alarm)

@@ -10,7 +10,7 @@ type word struct {
 	// initial means that the word is a single letter. cluster means that it is two to four letters
 	// without a vowel (RK).
 	initial, cluster bool
-	// weak, surname and prefix report whether the sound has these traits.
+	// weak, surname and prefix report whether the sound has the traits of these names.
 	weak, surname, prefix bool
 	// form, filler and trade report whether the spelling has the trait companyForm, filler or
 	// trade.

@@ -37,7 +37,8 @@ const (
 	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
 	// surname is the trait of a common surname. A surname alone does not identify a person, and two
-	// different surnames never match. At the front of a name it is not taken for the given name.
+	// different surnames never match. A leading surname is not the given name, unless the last word
+	// is a surname, too.
 	surname
 	// compoundHead is the trait of a word that may have a final a before a compoundTail: Ram
 	// Krishna, Rama Krishna. Elsewhere a final a makes another name: Anil, Anila.

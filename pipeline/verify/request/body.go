@@ -25,7 +25,7 @@ const longestName = 256
 var tolerances = map[string]int{"strict": Strict, "standard": Standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Its values are not decoded
-// yet, so that all their faults can be reported at once.
+// yet, so that one error can list the faults of all values.
 type requestBody struct {
 	AccountNumber jsontext.Value `json:"account_number"`
 	IFSC          jsontext.Value `json:"ifsc"`
