@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// insertBatch inserts a batch, or nothing if the account has used the ref_id before.
+	// insertBatch inserts a batch, or nothing if an earlier batch of the kind has its ref_id.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
@@ -28,8 +28,8 @@ const (
 var insertChunk = sqlstore.NewBatchStatement(4, "INSERT INTO batch_chunk (batch_id, kind, account_id, due_at, first, count, records, token, tries) VALUES ",
 	"($1, $2, $3, $4, ?, ?, ?, '', 0)", "")
 
-// accept handles the POST of a batch. When it returns, the batch and its records are durable, but
-// no record is processed yet.
+// accept handles the POST of a batch. When it returns without an error, the batch and its records
+// are durable. Workers process the records afterwards.
 func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	if c.World == schema.Sandbox {
 		leave, err := w.enterSandbox(c.Context())
@@ -56,8 +56,8 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 // enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted. The
-// caller must call leave afterwards. Parsing 10,000 records occupies a core for some 20 ms. Without
-// the wait, forty such batches at once would slow down paid calls.
+// caller must call leave when its batch is stored or rejected. Parsing 10,000 records occupies a
+// core for some 20 ms. Without the wait, forty concurrent batches would slow down live calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:
@@ -67,7 +67,7 @@ func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// store stores a batch, or finds the one with the same ref_id, and returns the reply.
+// store stores a batch and returns the reply. A batch with the same ref_id is not stored twice.
 func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum []byte) (httpapi.Response, audit.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
@@ -96,8 +96,8 @@ func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum [
 	}, nil
 }
 
-// checkAcceptable returns an error if no record of a new batch can be processed, or if the quota is
-// too small. It is not called for a repeated batch.
+// checkAcceptable returns an error if no record of a new batch can be processed, or if the
+// account's remaining quota is too small. A repeated batch is not checked.
 func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 	if w.kind.Ready != nil {
 		if err := w.kind.Ready(c.World); err != nil {
@@ -107,7 +107,7 @@ func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 	return c.Reserve(int64(total))
 }
 
-// storeChunks stores the records of a batch in chunks that are due at once.
+// storeChunks stores the records of a batch in chunks that are due immediately.
 func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpapi.Call, chunks []body.Chunk) error {
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
@@ -122,7 +122,7 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 }
 
 // replyToRepeat returns the reply to a request with the ref_id of an earlier batch. It fails if the
-// two batches differ.
+// bodies of the two requests differ.
 func (w *worker) replyToRepeat(c *httpapi.Call, tx *sqlstore.Tx, ref string, sum []byte) (httpapi.Response, error) {
 	r, err := scanRow(tx.QueryRow(selectByRef, c.Account, c.World.String(), w.kind.Name, ref))
 	if err != nil {

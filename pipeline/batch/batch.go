@@ -24,7 +24,7 @@ import (
 // Config configures a [Service].
 type Config struct {
 	DB  *sqlstore.DB
-	Box *encryption.Cipher // encrypts records and cursors; makes fingerprints of bodies
+	Box *encryption.Cipher // encrypts records; makes fingerprints of bodies
 	// Change returns a handler that changes data in a transaction. It is access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []item.Kind
@@ -37,7 +37,7 @@ type Config struct {
 type Service struct {
 	Config
 
-	workers     []*worker     // one for each of Kinds
+	workers     []*worker     // one for each kind
 	sandboxSlot chan struct{} // full while a sandbox batch is accepted
 }
 
@@ -71,7 +71,7 @@ func New(c Config) (*Service, error) {
 }
 
 // Run processes batches until ctx ends. Then records in flight have some seconds to finish. The
-// leases of the other records are released.
+// leases of chunks without records in flight are released.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.workers {

@@ -23,10 +23,10 @@ type chunk struct {
 	owner                schema.Owner
 	key, request, client string
 	token                string
-	tries                int // earlier leases under which no record began
+	tries                int // consecutive earlier leases under which no record was done
 	bytes                []byte
-	size                 int   // length of bytes
-	begun                []int // indexes of records that have a row in batch_item
+	size                 int   // length of bytes before decryption
+	begun                []int // indexes of records that have an item (a row in batch_item)
 
 	lane      *lane
 	ready     int  // queued records
@@ -37,7 +37,7 @@ type chunk struct {
 	releasing bool // its lease is being released
 }
 
-// leaseRequest is how many chunks of an account to lease.
+// leaseRequest limits the number of chunks to lease for an account.
 type leaseRequest struct {
 	account   string
 	maxChunks int
@@ -57,10 +57,10 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks: for each account at most the number in wants, in total at most maxBytes
-// of records. It leases the first chunk even if that is larger. whole is false if maxBytes excluded
-// a due chunk. If whole is true, an account with fewer chunks than requested has no other due
-// chunks.
+// claim leases due chunks: for each account in wants at most its maxChunks, in total at most
+// maxBytes of records. It leases the first chunk even if that chunk is larger. whole is false if
+// maxBytes excluded a due chunk. If whole is true, an account that got fewer chunks than its
+// maxChunks has no other due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -95,8 +95,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. It adds the ids of batches
-// that are not yet processing to the map queued.
+// dueOf returns the due chunks of an account, without their records. It adds the ids of the batches
+// in state queued to the map.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
@@ -113,7 +113,7 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 // primaryKey returns the chunk's key: the batch id, and the index of the chunk's first record.
 func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
 
-// read reads the encrypted records of a chunk, and the indexes of those that have begun.
+// read reads the encrypted records of a chunk, and the indexes of its records that have an item.
 func (c *chunk) read(tx *sqlstore.Tx) error {
 	if err := tx.QueryRow(selectRecords, c.batch, c.first).Scan(&c.bytes); err != nil {
 		return err
@@ -181,8 +181,8 @@ const (
 	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
-// finish deletes a chunk and returns true if all its records are in the table batch_item. Otherwise
-// it returns false.
+// finish deletes a chunk if all its records are in the table batch_item. It reports whether it has
+// deleted the chunk.
 func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {
@@ -191,8 +191,8 @@ func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	return n == 1, nil
 }
 
-// release releases the lease of a chunk, and makes the chunk due at the given time. It does nothing
-// if another instance has the lease.
+// release ends the lease of a chunk, and stores its due time and its number of tries. It does
+// nothing if another instance has the lease.
 func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	if tries != c.tries {
 		if _, err := tx.Exec(setTries, c.batch, c.first, c.token, tries); err != nil {
@@ -205,8 +205,8 @@ func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 	return nil
 }
 
-// selectAccounts jumps in the index batch_chunk_account from one account to the next. A DISTINCT
-// would read every row.
+// selectAccounts jumps in the index batch_chunk_account from one account to the next. SELECT
+// DISTINCT would read every row.
 const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL

@@ -6,8 +6,8 @@ import (
 	"vayu/internal/encryption"
 )
 
-// encryptedRecords is the column with the records of chunks. Records have phone and bank account
-// numbers.
+// encryptedRecords is the column with the records of chunks. Records contain phone numbers and bank
+// account numbers.
 var encryptedRecords = encryption.Column{
 	Table: "batch_chunk", Name: "records", Key: []string{"batch_id", "CAST(first AS TEXT)"},
 	AssociatedData: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },

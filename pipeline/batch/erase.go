@@ -2,8 +2,8 @@ package batch
 
 import "vayu/internal/sqlstore"
 
-// Personal returns how to erase the personal data of an account: the items of its batches, its
-// ref_ids, and the IP addresses of its clients.
+// Personal returns how to erase the personal data of an account: the items of its batches, and
+// their ref_ids, fingerprints and client IP addresses.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

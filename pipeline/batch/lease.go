@@ -32,7 +32,7 @@ func (w *worker) poll(ctx context.Context) {
 	}
 }
 
-// leaseChunks leases chunks for the slots that are free.
+// leaseChunks leases chunks for lanes that have fewer queued records than their share of the slots.
 func (w *worker) leaseChunks(ctx context.Context) {
 	if w.leasingPaused || w.busy["lease"] || w.bytes >= maxBytes {
 		return
@@ -71,13 +71,13 @@ type openedChunk struct {
 	*chunk
 
 	todo       []record
-	duplicates int   // records rejected under this lease
-	err        error // error of rejecting them
+	duplicates int   // number of records to reject as duplicates
+	err        error // error of rejecting the duplicates
 }
 
-// read decrypts the records of a chunk. If that fails, the result has no records, and the chunk is
-// retried until it is repaired. read rejects all duplicates (records with the ref_id of an earlier
-// record) in one transaction, without calling [item.Kind.Do].
+// read decrypts the records of a chunk. If they are unreadable, the result has no records, and the
+// chunk is retried until its data is repaired. read rejects all duplicates (records with the ref_id
+// of an earlier record) in one transaction, without calling [item.Kind.Do].
 func (w *worker) read(ctx context.Context, c *chunk) openedChunk {
 	var duplicates []duplicateRecord
 	o := openedChunk{chunk: c}
@@ -135,8 +135,8 @@ func (w *worker) releaseAll(ctx context.Context) {
 	}
 }
 
-// releaseIfDone ends the lease of a chunk if no record of it is queued or in flight here. The chunk
-// is deleted, or released so that it is retried.
+// releaseIfDone ends the lease of a chunk if this worker has none of its records queued or in
+// flight. A finished chunk is deleted. Any other chunk is released and retried.
 func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	if c.ready > 0 || c.inFlight > 0 || c.releasing {
 		return
@@ -162,8 +162,8 @@ func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	})
 }
 
-// deleteOrRelease deletes a chunk if its records are all in the table batch_item (done is true).
-// Otherwise it releases the lease of the chunk.
+// deleteOrRelease deletes a chunk if its records are all in the table batch_item; then done is
+// true. Otherwise it releases the lease of the chunk.
 func (w *worker) deleteOrRelease(ctx context.Context, c *chunk, stopping bool) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {
@@ -239,7 +239,7 @@ func (w *worker) renew(ctx context.Context) {
 	})
 }
 
-// dropLost drops a chunk that another instance has leased, unless its release has begun here.
+// dropLost drops a chunk that another instance has leased, unless this worker is releasing it.
 func (w *worker) dropLost(ctx context.Context, c *chunk) {
 	if !w.leasedChunks[c] || c.releasing {
 		return

@@ -26,15 +26,15 @@ type filter struct {
 }
 
 const (
-	// ofAll compares row values, so that PostgreSQL does not read all accounts' batches by id.
+	// ofAll compares row values. Otherwise PostgreSQL would read the batches of all accounts by id.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
 	// ofRef needs no comparison of row values, because a ref_id selects at most one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
-// page returns the query for a page of batches, the newest first, and the first batch of the next
-// page. The state is a literal in the text, so that the partial indexes batch_open and
-// batch_completed can be used.
+// page returns the query for a page of batches, the newest first. The query reads one row more, to
+// find out whether there is a next page. The state is a literal in the text, so that the partial
+// indexes batch_open and batch_completed can be used.
 func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}
@@ -96,7 +96,7 @@ func (w *worker) list(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	now := w.Now()
 	var rows []row
-	if f.ref == "" || schema.IsRef(f.ref) { // other values match nothing, and not every store accepts them as text
+	if f.ref == "" || schema.IsRef(f.ref) { // an invalid ref_id matches no batch, and not every store accepts it as text
 		text, args := page(w.kind, &f, now)
 		if rows, err = sqlstore.All(w.DB.View(c.Context()), scanRow, text, args...); err != nil {
 			return httpapi.Response{}, fmt.Errorf("listing batches: %w", err)

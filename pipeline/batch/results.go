@@ -16,8 +16,8 @@ import (
 // lines is the media type of results that are streamed, one JSON object per line.
 const lines = "application/x-ndjson"
 
-// streamPage is how many records of a stream are read at once. This many records have some
-// hundred kilobytes, and reading them takes a millisecond or two.
+// streamPage is the number of records that one query of a stream reads. They have some 100
+// kilobytes, and the query takes a millisecond or two.
 const streamPage = 500
 
 // results handles GET of the results of a batch.
@@ -101,7 +101,7 @@ type storedItem struct {
 const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3 ORDER BY place"
 
 // render calls write for each record in [from, to), with the record as a JSON object. write may
-// append to line, but must not keep it.
+// append to line, but must not retain line.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
 	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i storedItem, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stateOf returns the state of a batch at the time now. The store never has the state expired.
+// stateOf returns the state of a batch at the time now. The table never has the state expired.
 func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	if k.IsExpired(r.finished, now) {
 		return schema.BatchExpired
@@ -22,12 +22,12 @@ func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	return r.state
 }
 
-// expiredBefore returns the latest completion time of a batch that has expired, in microseconds.
+// expiredBefore returns the latest completion time that an expired batch can have, in microseconds.
 func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }
 
-// keptReply returns the URL and expiry of the results for a reply; nil if there are neither.
+// keptReply returns the URL and expiry of the results for a reply; nil if the kind has neither.
 func keptReply(k *item.Kind, r *row) *schema.BatchRetention {
 	if k.Retention == 0 && k.ResultsURL == nil {
 		return nil
@@ -51,12 +51,12 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
-// Statements that delete expired items. A batch that still has a chunk is skipped, because its
-// items show which records have begun. A killed process may have left such a chunk.
+// Statements that delete items of expired batches. A batch that still has a chunk is skipped,
+// because its items show which records have begun. A killed process may have left such a chunk.
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
-	// lockForPurge locks the row of a batch, so that two instances do not purge the batch at once.
+	// lockForPurge locks the row of a batch, so that two instances do not purge it concurrently.
 	lockForPurge = "UPDATE batch SET emptied_at = NULL WHERE id = $1 AND emptied_at IS NULL"
 	firstItem    = "SELECT place FROM batch_item WHERE batch_id = $1 ORDER BY place LIMIT 1"
 	deleteItems  = "DELETE FROM batch_item WHERE batch_id = $1 AND place < $2"

@@ -23,8 +23,8 @@ type lane struct {
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. The time is the end of a pause that
-// prevents it, else zero.
+// canStart reports whether a record of the lane can start. The time is the end of the pause that
+// prevents the start; zero if there is none.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:
@@ -64,7 +64,7 @@ func (d *scheduler) lane(account string) *lane {
 }
 
 // next returns the record to start. If no record can start, ok is false. Then wake is the time at
-// which a paused lane can continue, or zero if none is paused.
+// which the first paused lane can continue. It is zero if no lane is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}
@@ -98,7 +98,7 @@ func (d *scheduler) add(c *chunk, records []record) {
 	l.ready = append(l.ready, records...)
 }
 
-// drop removes the queued records of a chunk.
+// drop removes the queued records of a chunk from its lane.
 func (d *scheduler) drop(c *chunk) {
 	c.lane.ready = slices.DeleteFunc(c.lane.ready, func(r record) bool { return r.chunk == c })
 	c.ready = 0
@@ -108,8 +108,8 @@ func (d *scheduler) drop(c *chunk) {
 const maxChunksPerLease = 8
 
 // chunksToLease returns how many chunks to lease for each account. Each lane should have as many
-// queued records as its share of the slots. Lanes with the fewest chunks come first. Among those,
-// lanes come first that leased chunks longest ago.
+// queued records as its share of the slots. Lanes with the fewest chunks come first. Among lanes
+// with equally many chunks, the lane with the oldest lease comes first.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*lane
@@ -138,7 +138,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes that have no chunks and no records in flight.
+// removeIdle removes lanes that have no due chunks, no leased chunks and no records in flight.
 func (d *scheduler) removeIdle() {
 	for account, l := range d.lanes {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {

@@ -13,14 +13,14 @@ import (
 
 // timing has the intervals and timeouts of a worker.
 type timing struct {
-	// pollInterval is the time between two polls for chunks: those that other instances have
-	// accepted, and those that are due again.
+	// pollInterval is the time between two polls. A poll finds chunks that other instances have
+	// accepted, and chunks that are due again.
 	pollInterval time.Duration
 	// lease is the duration of a lease. The chunks of a killed instance stay leased that long. A
 	// lease is renewed after a third of its duration.
 	lease time.Duration
-	// minBackoff is the pause after the first record of a lane that could not begin. Each further
-	// pause is twice as long, up to maxBackoff.
+	// minBackoff is the pause of a lane after its first failed record. Each further failure doubles
+	// the pause, up to maxBackoff.
 	minBackoff, maxBackoff time.Duration
 	// grace is how long records in flight may take to finish when the instance stops.
 	// releaseTimeout limits the release of a lease.
@@ -52,14 +52,14 @@ type worker struct {
 	completions   chan func()   // functions that the loop of run calls after a job
 
 	scheduler     *scheduler
-	leasedChunks  map[*chunk]bool // chunks with a lease
-	bytes         int             // size of their records
+	leasedChunks  map[*chunk]bool // chunks that this worker has leased
+	bytes         int             // size of the records of leasedChunks
 	tokens        *workqueue.Tokens
 	leases        uint64          // number of claims
 	jobs          int             // goroutines that will send to completions
-	busy          map[string]bool // names of running jobs, of which only one may run at a time
+	busy          map[string]bool // names of the running jobs that jobOnce started
 	pollAgain     bool            // a poll was requested during a poll
-	leasingPaused bool            // no leases before the next poll
+	leasingPaused bool            // no chunk is leased before the next tick of pollInterval
 	stopping      bool
 }
 
@@ -121,7 +121,7 @@ func (w *worker) run(ctx context.Context) {
 }
 
 // stop drops the queued records, releases the chunks without records in flight, and waits for the
-// other chunks. After the grace period it calls giveUp.
+// other chunks. After the grace period it calls giveUp, which cancels the records in flight.
 func (w *worker) stop(working context.Context, giveUp func()) {
 	w.stopping = true
 	grace := time.AfterFunc(w.timing.grace, giveUp)
@@ -137,7 +137,7 @@ func (w *worker) stop(working context.Context, giveUp func()) {
 	}
 }
 
-// expireLeases ends all leases on SQLite, where only a killed process can have left them. On
+// expireLeases ends all leases on SQLite, where only a killed process can have left leases. On
 // PostgreSQL leases expire by themselves. It returns false if ctx has ended.
 func (w *worker) expireLeases(ctx context.Context) bool {
 	if w.DB.Name() != "sqlite" {

@@ -26,8 +26,8 @@ func (s *Service) BatchKind() item.Kind {
 	}
 }
 
-// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each
-// record would fail after the client has left.
+// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each record
+// would fail after the reply that the batch is accepted.
 func (s *Service) connected(world schema.World) error {
 	if slices.ContainsFunc(s.connections, func(conn *connection) bool { return conn.World == world }) {
 		return nil
@@ -35,10 +35,9 @@ func (s *Service) connected(world schema.World) error {
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
-// doItem creates a recharge from a record and waits for its final state as long as a single
-// request does. Without the wait, a batch would flood operators that answer at once that an
-// order is pending. After the wait, a pending recharge continues without occupying the
-// item's slot.
+// doItem creates a recharge from a record and waits for its final state, at most defaultWait.
+// Without the wait, a batch would flood operators that immediately answer that an order is pending.
+// After the wait, a pending recharge continues without occupying the item's slot.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -47,15 +46,15 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
 		_, _, err = s.Do(ctx, r, defaultWait)
 	}
-	// An unavailable operator is temporary. An operator without a connection is final.
+	// An unavailable operator is a temporary error. A missing connection is a final error.
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge})
 }
 
-// maxRetryAge is how long items of a batch are retried while their operator is
-// unavailable. A recharge is no longer wanted after that.
+// maxRetryAge is how long items of a batch are retried while their operator is unavailable. Later,
+// the client no longer wants the recharge.
 const maxRetryAge = 24 * time.Hour
 
-// recordOf reads the request in a record of a batch, which may be any JSON value.
+// recordOf parses a record of a batch as a request. The record may be any JSON value.
 func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
 		return request.Request{}, err

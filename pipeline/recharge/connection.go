@@ -21,7 +21,7 @@ type connection struct {
 	*workqueue.Pool
 }
 
-// pool returns the pool of a connection; nil for no connection.
+// pool returns the pool of a connection; nil if the connection is nil.
 func (conn *connection) pool() *workqueue.Pool {
 	if conn == nil {
 		return nil
@@ -33,7 +33,7 @@ func (s *Service) connect(c order.Connection) error {
 	if c.Operator == nil {
 		return errors.New("the connection has no operator")
 	}
-	// Names are unique across live and sandbox: the path of a callback has only the name.
+	// Names are unique across live and sandbox, because the path of a callback names no world.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("two connections have this name")
 	}
@@ -47,13 +47,13 @@ func (s *Service) connect(c order.Connection) error {
 	return err
 }
 
-// serves reports whether orders of an operator may use this connection. If Operators is nil,
-// the connection serves all.
+// serves reports whether orders of an operator may use this connection. If Operators is nil, the
+// connection serves all operators.
 func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
 }
 
-// tryAcquire acquires a slot for a request. A batch item waits for it, defaultWait at most.
+// tryAcquire acquires a slot for a request. A batch item waits for a slot, at most defaultWait.
 func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	if r.Item == nil {
 		return conn.TryAcquire(false)
@@ -71,7 +71,7 @@ func (s *Service) connectionOf(world schema.World, name string) *connection {
 	return nil
 }
 
-// poolOf returns the pool of a connection and its ResendAfter; nil and 0 if there is none.
+// poolOf returns the pool and the ResendAfter of a connection; nil and 0 if there is none.
 func (s *Service) poolOf(world schema.World, name string) (*workqueue.Pool, time.Duration) {
 	if conn := s.connectionOf(world, name); conn != nil {
 		return conn.Pool, conn.ResendAfter
@@ -80,8 +80,7 @@ func (s *Service) poolOf(world schema.World, name string) (*workqueue.Pool, time
 }
 
 // route returns the first connection that serves an operator and is available. If none is
-// available, ok is false and conn is the first that serves the operator; nil if there is
-// none.
+// available, ok is false, and conn is the first connection that serves the operator, or nil.
 func (s *Service) route(world schema.World, operator string) (conn *connection, ok bool) {
 	for _, candidate := range s.connections {
 		if candidate.World != world || !candidate.serves(operator) {
@@ -97,7 +96,7 @@ func (s *Service) route(world schema.World, operator string) (conn *connection, 
 	return conn, false
 }
 
-// Callbacks returns the handler of each provider that sends callbacks, by its name.
+// Callbacks returns the callback handlers, by the name of the provider that sends the callbacks.
 func (s *Service) Callbacks() map[string]transaction.Callback {
 	out := map[string]transaction.Callback{}
 	for _, conn := range s.connections {

@@ -19,15 +19,15 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a recharge and waits for its final state, at most as long as wait. The returned
-// Record may be pending; then Do sends the event recharge.pending. If wait is 0, the provider
-// call sends that event when it ends without an outcome. Unless Request.WaitFull is set, Do
-// returns early when the next poll is after the end of the wait.
+// Do creates a recharge and waits for its final state, for at most the duration wait. The returned
+// Record may be pending; then Do sends the event recharge.pending. If wait is 0, the event is sent
+// when the provider call ends without a final outcome. Unless Request.WaitFull is set, Do returns
+// early when the next status enquiry is due after the end of the wait.
 //
-// Replayed means that the ref_id was used before for the same recharge; then Do waits only
-// with WaitFull. The error is duplicate_ref_id if the ref_id was used for another recharge. A
-// batch item gets that error in both cases, unless the item itself created the recharge.
-// Other requests that are rejected without a record get a *schema.Problem, too.
+// replayed means that an earlier request created the same recharge with this ref_id; then Do waits
+// only with WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A
+// batch item gets this error in both cases, unless the item itself created the recharge. Every
+// rejected request that leaves no record gets a *schema.Problem.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
 	rec, replayed, err = transaction.CreateOnce(
 		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
@@ -41,7 +41,7 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 // never is the condition of a full wait: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
-// createAndWait creates a recharge whose ref_id is new, and waits for its outcome.
+// createAndWait creates a recharge whose ref_id is new, and waits for its final state.
 func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait time.Duration) (record.Record, error) {
 	d, err := s.draft(ctx, r)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 // engine less than preparing a statement with all columns.
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
-// findByRef returns the recharge that used the ref_id of a request before.
+// findByRef returns the existing recharge with the ref_id of a request.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
 	view := s.DB.View(ctx)
 	var id string
@@ -107,7 +107,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 		}
 	}
 	slot := d.connection != nil && d.connection.tryAcquire(ctx, r)
-	now := sqlstore.TruncateMicros(s.Now()) // after a lookup that may have taken seconds
+	now := sqlstore.TruncateMicros(s.Now()) // read after the lookup, which may have taken seconds
 	d.ID, d.CreatedAt = record.NewID(now), now
 	if d.connection == nil {
 		d.failed(schema.InvalidNumber, record.InvalidNumberTexts[d.Type]+" "+record.NothingCharged)
@@ -148,11 +148,11 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the field of problems that another operator in the request can solve.
+// fieldOperator is the field of a problem that the client can solve by naming another operator.
 const fieldOperator = "operator"
 
-// errUnserved returns the problem for an operator without a connection. It is final until the
-// configuration has such a connection.
+// errUnserved returns the problem for an operator that no connection serves. The problem is final
+// until the configuration has such a connection.
 func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
 		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",
@@ -165,13 +165,13 @@ var (
 	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )
 
-// failed makes a recharge fail before any call.
+// failed makes a recharge fail before any provider call.
 func (d *draft) failed(code schema.Code, text string) {
 	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, text, d.CreatedAt
 	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
 }
 
-// create stores a recharge, reserves its amount and starts the call if there is a slot.
+// create stores a recharge, reserves its amount and starts the submit call if the draft has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (record.Record, error) {
 	var made draft
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -229,8 +229,8 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	return s.writeAuditAndEvent(tx, r, &d.Record)
 }
 
-// writeAuditAndEvent writes the audit row of a new recharge. If the recharge has failed
-// already, it writes its event and finishes its batch item, too.
+// writeAuditAndEvent writes the audit row of a new recharge. If the recharge has failed already, it
+// also writes the event and finishes the batch item.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *request.Request, rec *record.Record) error {
 	action := "recharge.create"
 	detail := map[string]any{"amount": rec.Amount, "operator": record.OperatorName(rec), "ref_id": rec.RefID}

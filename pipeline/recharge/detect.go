@@ -15,13 +15,13 @@ import (
 	"vayu/schema"
 )
 
-// detectTimeout bounds the lookup at all providers, so that a reply comes soon even if
-// none answers.
+// detectTimeout limits the total time of the lookups at all providers, so that a reply comes soon
+// even if no provider answers.
 const detectTimeout = 2 * time.Second
 
-// detect finds the operator of a mobile number. Providers come first, because their lookups
-// include ported numbers. If none finds it, the number's series (its first digits) decides.
-// Source is the value of the column "detection"; ok is false if the operator was not found.
+// detect finds the operator of a mobile number. Providers come first, because their lookups include
+// ported numbers. If no provider finds the operator, the number's series (first digits) decides.
+// source is the value of the column "detection"; ok is false if the operator was not found.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub order.Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, record.SourceLookup, true
@@ -86,10 +86,10 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the detected operator rejected. If
-// possible, it acquires a slot of the new operator's connection. The caller releases the slot
-// unless the recharge is redirected. It returns nil if there is no other operator, and an
-// error if the lookup failed.
+// redetect looks up the operator of a number that the detected operator rejected. If possible, it
+// acquires a slot of the new operator's connection. The caller releases the slot unless the
+// recharge is redirected. It returns nil if no other operator is found or connected, and an error
+// if the lookup failed.
 func (s *Service) redetect(ctx context.Context, r *record.Record, own *connection) (*settle.Reroute, error) {
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
 	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {

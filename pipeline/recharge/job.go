@@ -86,8 +86,8 @@ func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bo
 	return out, false
 }
 
-// releaseUnusedSlot releases the slot that a redirect leaves unused. That is the old one if
-// the job continues with the other operator, else the new one.
+// releaseUnusedSlot releases the slot that the job no longer needs. That is the old connection's
+// slot if the job continues with the new connection, else the new connection's slot.
 func (s *Service) releaseUnusedSlot(j *job, res *settle.Result, redirected bool) {
 	if res.Reroute == nil || res.Reroute.Lease.Token == "" || res.Reroute.Pool == j.Pool {
 		return
@@ -120,7 +120,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 // actor names the source of a call's result in the audit log.
 const actor = "operator"
 
-// answeredFailpoints are the failpoints after calls.
+// answeredFailpoints has the failpoint after each kind of call.
 var answeredFailpoints = [...]string{settle.CallSubmit: failpoint.RechargeAnswered, settle.CallEnquire: failpoint.RechargeEnquired, settle.CallReverse: failpoint.RefundAnswered}
 
 func (s *Service) callOperator(ctx context.Context, j *job) (order.Answer, error) {

@@ -59,8 +59,8 @@ func (s *Service) maskLoop(ctx context.Context) {
 	}
 }
 
-// MaskNumbers masks the numbers of up to 100 settled recharges whose last change is older
-// than MaskAfter, in one transaction. It returns their number.
+// MaskNumbers masks the numbers of up to 100 settled recharges whose last change is older than
+// MaskAfter, in one transaction. It returns how many it has masked.
 func (s *Service) MaskNumbers(ctx context.Context) (n int, err error) {
 	before := s.Now().Add(-s.MaskAfter).UnixMicro()
 	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskBatchSize)

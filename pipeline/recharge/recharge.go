@@ -32,8 +32,8 @@ type Config struct {
 	Connections []order.Connection
 	// BatchShare is the maximum number of batch items in flight.
 	BatchShare int
-	// MaskAfter is the time after the last change of a settled recharge at which its
-	// number is masked; 0 disables masking.
+	// MaskAfter is the time from the last change of a settled recharge to the masking of its
+	// number; 0 disables masking.
 	MaskAfter time.Duration
 	Log       *slog.Logger          // nil for none
 	Trace     *tracing.Tracer       // nil for none

@@ -15,10 +15,10 @@ import (
 	"vayu/schema"
 )
 
-// Refund requests that the provider reverses a successful recharge. When the provider
-// confirms, the amount is credited to the account, at once or later. Refund is idempotent. It
-// returns a *schema.Problem if the recharge cannot be refunded. It waits for one call, and
-// only until ctx ends.
+// Refund requests that the provider reverses a successful recharge. When the provider confirms the
+// reversal, even after Refund has returned, the amount is credited to the account. Refund waits for
+// one provider call, at most until ctx ends. Refund is idempotent. It returns a *schema.Problem if
+// the recharge cannot be refunded.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (record.Record, error) {
 	return s.refund(ctx, o, id, refundRequest{reason: reason, by: by})
 }
@@ -93,8 +93,8 @@ func refundable(r *record.Record, conn *connection) error {
 const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at = $4, token = $5, tries = 0
 	WHERE id = $1 AND state = 'success' AND refund_id = '' AND number_digest IS NULL RETURNING ` + record.Columns
 
-// requestRefund stores the request for a refund. Wanted is false if it was requested
-// before, or if the recharge is refunded already.
+// requestRefund stores the request for a refund. wanted is false if a refund was requested before,
+// or if the recharge is refunded already.
 func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish refundRequest, own workqueue.Lease) (r record.Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, record.NewRefundID(now)

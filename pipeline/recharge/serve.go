@@ -20,7 +20,7 @@ const (
 	// defaultWait is long enough for an operator that answers immediately, and keeps the reply
 	// within a second.
 	defaultWait = 800 * time.Millisecond
-	// longestWait is half of the server's time for a reply.
+	// longestWait is half of the server's timeout for a reply.
 	longestWait = 30 * time.Second
 )
 

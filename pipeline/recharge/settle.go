@@ -13,9 +13,8 @@ import (
 )
 
 // Settle applies a provider's result from a callback or a file, by compare-and-set. It is
-// idempotent. A result that contradicts a final state raises an alarm and changes no state.
-// The argument by names the source for the audit log. The error is not_found for an unknown
-// reference.
+// idempotent. A result that contradicts a final state raises an alarm and changes no state. The
+// argument `by` is the source in the audit log. The error is not_found for an unknown reference.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error) {
 	if a.Outcome < order.Pending || a.Outcome > order.Reversed {
 		return record.Record{}, fmt.Errorf("settling %q: %w: %d", reference, transaction.ErrOutcome, a.Outcome)

@@ -71,7 +71,7 @@ func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
 	go s.runJob(j)
 }
 
-// runJob makes the calls of a job and releases its slot. Service.Run waits for it.
+// runJob makes the calls of a job and releases its slot. Service.Run waits until runJob returns.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	for s.step(ctx, &j) {
@@ -79,7 +79,7 @@ func (s *Service) runJob(j job) {
 	j.Release(j.rec.Batch.Batch != "")
 }
 
-// step makes one call and records its result. It reports whether another call follows at once.
+// step makes one call and records its result. It reports whether another call follows immediately.
 func (s *Service) step(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could end after the lease. An enquiry follows under the next lease.
@@ -124,7 +124,7 @@ const actor = "bank"
 func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	if j.decryptErr != nil {
-		res.call, res.err = callEnquire, j.decryptErr // not callDeposit: no deposit was sent
+		res.call, res.err = callEnquire, j.decryptErr // callEnquire and not callDeposit, because no deposit was sent
 		return res
 	}
 	if j.call == callDeposit {
@@ -145,7 +145,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// checkAnswer returns an error for an answer that a Bank must not give to its call.
+// checkAnswer returns an error for an answer that a Bank must not give to the call.
 func checkAnswer(res *providerResult) error {
 	switch {
 	case res.Outcome < bank.Pending || res.Outcome > bank.NotMade:

@@ -18,8 +18,8 @@ const (
 	batchPath = "/v1/verification/batch"
 	// resultsKept is the retention of the results of a batch.
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait is how long a record occupies a slot for batch records at most. Fast banks answer
-	// within it. A slower verification continues, and the next record begins.
+	// itemWait is the maximum time that a record occupies a slot for batch records. Fast banks
+	// answer within this time. A slower verification continues without that slot.
 	itemWait = 800 * time.Millisecond
 )
 
@@ -62,7 +62,7 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldMethod, MaxAge: s.Settings.GiveUp, Completed: s.bulkCompleted})
 }
 
-// recordOf reads the request in a batch record, which may be any JSON value.
+// recordOf parses a batch record as a request. The record may be any JSON value.
 func recordOf(record jsontext.Value) (request.Request, error) {
 	if err := transaction.CheckItem(record); err != nil {
 		return request.Request{}, err

@@ -18,7 +18,7 @@ type connection struct {
 	*workqueue.Pool
 }
 
-// pool returns the pool of a connection; nil for no connection.
+// pool returns the pool of a connection; nil if the connection is nil.
 func (l *connection) pool() *workqueue.Pool {
 	if l == nil {
 		return nil
@@ -78,10 +78,11 @@ var (
 	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod is the field of refusals that no retry can avoid, because no bank serves the method.
+// fieldMethod is the field of a refusal for an unserved method. A retry would be refused, too.
 const fieldMethod = "method"
 
-// route returns the first available connection that supports a method. The error is a refusal.
+// route returns the first available connection that supports a method. The error is errUnserved or
+// errUnavailable.
 func (s *Service) route(world schema.World, method schema.VerificationMethod) (*connection, error) {
 	err := errUnserved
 	for _, l := range s.connections {
@@ -96,7 +97,7 @@ func (s *Service) route(world schema.World, method schema.VerificationMethod) (*
 	return nil, err
 }
 
-// Callbacks returns the callback handlers of the banks that send callbacks, by name.
+// Callbacks returns the callback handlers of the banks that send callbacks, by the bank's name.
 func (s *Service) Callbacks() map[string]transaction.Callback {
 	out := map[string]transaction.Callback{}
 	for _, l := range s.connections {

@@ -22,11 +22,11 @@ import (
 // idPrefix is the prefix of ids; a ULID follows.
 const idPrefix = "ver_"
 
-// Do creates a verification and waits until it ends, for the time wait at most. The returned
+// Do creates a verification and waits until it ends, for at most the duration wait. The returned
 // record may be pending. Do returns early after a failed call, unless patient is set.
 //
-// replayed reports that the ref_id or the Idempotency-Key was used before for the same
-// request. For another request the error is duplicate_ref_id or idempotency_conflict. Every
+// replayed reports that the ref_id or the Idempotency-Key was used before for the same request. If
+// either was used for another request, the error is duplicate_ref_id or idempotency_conflict. Every
 // *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
 // cases, unless the item itself created the verification.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
@@ -135,7 +135,7 @@ const selectCached = "SELECT " + columns + ` FROM verification
 	ORDER BY finished_at DESC LIMIT 1`
 
 // useCachedAnswer fills the draft with a bank's recent answer to this account about the same
-// target, if caching is enabled. It reports whether there was one.
+// target, if caching is enabled. It reports whether there was such an answer.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil

@@ -16,15 +16,15 @@ type transition int
 const (
 	noop       transition = iota // no change
 	retryLater                   // no final outcome: try again later
-	retryAsNew                   // no final outcome and certainly no deposit: later send it as if for the first time
-	requeue                      // the call was not made: make it soon
+	retryAsNew                   // no final outcome and certainly no deposit: later send the order as if for the first time
+	requeue                      // the call was not made: make the call soon
 	resend                       // send the deposit again under the same reference, now
 	succeed                      // pending -> success
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. No other code
-// decides transitions.
+// decide maps a provider result to the transition of a pending verification. Only apply replaces
+// this transition, when a verification is given up.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:
@@ -43,8 +43,8 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	return retryLater
 }
 
-// afterError decides about a call without an answer. A deposit was certainly not made only if
-// it was sent for the first time and the call did not reach the bank.
+// afterError decides about a call without an answer. The bank has certainly made no deposit if the
+// first deposit call did not reach it.
 func afterError(res *providerResult) transition {
 	switch {
 	case res.notCalled():
@@ -70,8 +70,8 @@ func troubleOf(res *providerResult) schema.Code {
 	return schema.BankNetworkError
 }
 
-// giveUpCode returns the error code of a verification that ends without an outcome. It comes
-// from the last call, or from the one before if the last was not made.
+// giveUpCode returns the error code of a verification that ends without an outcome. It comes from
+// the last call, or from the call before it if the last call was not made.
 func giveUpCode(r *Record, res *providerResult) schema.Code {
 	switch code := troubleOf(res); {
 	case code != "":

@@ -10,7 +10,7 @@ import (
 // missSpan is the window in which requests for missing accounts are counted.
 const missSpan = time.Hour
 
-// misses counts requests for missing accounts by API key, to detect enumeration of account
+// misses counts requests for missing accounts per API key, to detect enumeration of account
 // numbers. It covers this instance only, and reports each key once per window.
 type misses struct {
 	most int // threshold; 0 for no alarm
@@ -37,7 +37,7 @@ func (m *misses) add(key string, now time.Time) bool {
 	return m.keys[key] == m.most+1
 }
 
-// missed counts a verification of a missing account. It raises an alarm above the threshold.
+// missed counts a verification whose account is missing. Above the threshold it raises an alarm.
 func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return

@@ -19,7 +19,7 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	}
 }
 
-// beneficiaryOf returns the bank's description of an account and whether it satisfies a
+// beneficiaryOf returns the bank's description of an account, and whether the account satisfies a
 // request.
 func beneficiaryOf(p *request.Private, threshold int, a *bank.Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{

@@ -40,7 +40,7 @@ var private = encryption.Column{
 // EncryptedColumns returns the columns that this package encrypts.
 func EncryptedColumns() []encryption.Column { return []encryption.Column{private} }
 
-// Personal lists the personal data of an account: all its verifications.
+// Personal lists the personal data of an account: all its verifications and their timelines.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

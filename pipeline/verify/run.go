@@ -23,7 +23,7 @@ const (
 )
 
 // Run makes due calls and purges old verifications until ctx ends. Then it waits for calls in
-// flight. If the result of a call is not recorded, an enquiry follows when its lease expires.
+// flight. If the result of a call is not recorded, the next call follows when the lease expires.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // ctx ended before the store was ready
@@ -34,8 +34,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// checkUnconfigured logs pending verifications of banks that are no longer configured, and
-// gives up those that are too old.
+// checkUnconfigured logs pending verifications of banks that are no longer configured, and gives up
+// verifications older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
 	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
 		if s.connectionOf(world, provider) != nil {
@@ -48,8 +48,8 @@ func (s *Service) checkUnconfigured(ctx context.Context) {
 }
 
 const (
-	// clearStrandedLeases ends expired leases of an unconfigured bank, because no instance claims
-	// its rows. giveUpUnconfigured changes only rows without a lease.
+	// clearStrandedLeases ends expired leases on rows of an unconfigured bank, because no instance
+	// claims these rows. giveUpUnconfigured changes only rows without a lease.
 	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
 	// selectStranded reads the pending verifications of an unconfigured bank that are to be given up.
 	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
@@ -79,7 +79,7 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 }
 
 const (
-	// deleteSingle deletes the oldest verifications outside batches.
+	// deleteSingle deletes the oldest verifications that belong to no batch.
 	deleteSingle = `DELETE FROM verification WHERE id IN (
 		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
 	// deleteBatched deletes the oldest verifications of batches that no longer list them.

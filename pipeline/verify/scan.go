@@ -78,7 +78,7 @@ func reasonsText(reasons []string) (string, error) {
 	return string(text), err
 }
 
-// selectByRef selects a verification by the reference of its owner.
+// selectByRef selects a verification by its owner and its ref_id.
 const selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")

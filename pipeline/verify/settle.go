@@ -118,7 +118,7 @@ func (st *transitionTx) finish() error {
 	if err != nil {
 		return err
 	}
-	if n == 0 { // it has ended already, or another instance has the lease
+	if n == 0 { // the verification has ended already, or another instance has the lease
 		st.out.transition = noop
 		st.out.Record, _, err = verifications.Get(st.tx, r.ID)
 		return err
@@ -129,8 +129,8 @@ func (st *transitionTx) finish() error {
 	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// fillBeneficiary stores the bank's description of an existing account. It adds bank and
-// branch from our directories where the bank leaves them out.
+// fillBeneficiary stores the bank's description of an existing account. It adds bank and branch
+// from our directories if the bank leaves them out.
 func (st *transitionTx) fillBeneficiary() error {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
@@ -152,9 +152,9 @@ func (st *transitionTx) fillBeneficiary() error {
 	return nil
 }
 
-// writeAuditAndEvent stores the audit row and the event of a final state. For a batch record
-// it updates the batch instead of appending an event. The batch comes last, because the update
-// locks it against other records.
+// writeAuditAndEvent stores the audit row and the event of a final state. For a batch record it
+// updates the batch instead of appending an event. The update comes last, because it locks the
+// batch against other records.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a chunk: a chunk ends at ChunkRecords records, or earlier at chunkBytes bytes. A
-// hundred recharges have some 15 KB.
+// Limits of a chunk with several records: it ends at ChunkRecords records, or earlier at chunkBytes
+// bytes. A hundred recharges have some 15 KB.
 const (
 	ChunkRecords = 100
 	chunkBytes   = 64 << 10
@@ -26,7 +26,7 @@ type Body struct {
 	Chunks []Chunk
 }
 
-// Chunk is a number of consecutive records, before they are stored.
+// Chunk is a range of consecutive records that are not stored yet.
 type Chunk struct {
 	First, Count int
 
@@ -40,8 +40,8 @@ type anyJSON struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// Parse parses the body of a call. array is the name of the JSON array with the records. The error
-// has every fault in the body that is not inside a record.
+// Parse parses the body of a call. array is the name of the JSON array with the records. If the
+// JSON syntax is valid, the error lists every fault outside the records.
 func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Body{}, err
@@ -61,7 +61,7 @@ type parser struct {
 	Body
 
 	array  string         // name of the array
-	found  bool           // the array was found
+	found  bool           // the array was found, or a fault of it was reported
 	refs   map[string]int // index of the first record with each ref_id
 	faults schema.RequestErrors
 }
@@ -120,11 +120,11 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The decoder gives only the end of a record, not its start.
+// records splits the array into chunks. The decoder reports a record's end, but not its start.
 func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
-		return d.SkipValue() // counts as absent
+		return d.SkipValue() // null means that the array is missing
 	case jsontext.KindBeginArray:
 	default:
 		b.fault(b.array + " must be an array.")
@@ -150,8 +150,8 @@ func (b *parser) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. Records are
-// processed concurrently, so the first in the body must count, not the first processed.
+// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. The order
+// in the body decides, because records are processed concurrently.
 func (b *parser) markDuplicate(value []byte) {
 	ref := item.RefOf(value)
 	if ref == "" || b.Total >= schema.MaxBatchRecords {
@@ -168,7 +168,7 @@ func (b *parser) markDuplicate(value []byte) {
 // add adds the record at the byte range [from, to) to the last chunk, or starts a new chunk.
 func (b *parser) add(from, to int) {
 	if b.Total >= schema.MaxBatchRecords {
-		return // one record above the limit is enough to report the fault
+		return // the batch is rejected, so that it needs no more chunks
 	}
 	if n := len(b.Chunks); n > 0 {
 		last := &b.Chunks[n-1]

@@ -12,12 +12,12 @@ type duplicate struct {
 	index, first int // indexes of the record, and of the first record with its ref_id
 }
 
-// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. After it
-// come pairs "index:first" with commas between, a line feed and the records. JSON cannot start
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. After it come
+// pairs "index:first", separated by commas, then a line feed and the records. JSON cannot start
 // with this byte. The stored text of a chunk without duplicates is just its records.
 const duplicatesMark = 1
 
-// Text returns the text of the chunk to store. body is the request's body.
+// Text returns the text that is stored for the chunk. body is the request's body.
 func (p *Chunk) Text(body []byte) []byte {
 	records := body[p.from:p.to]
 	if len(p.duplicates) == 0 {

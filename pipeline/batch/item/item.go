@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Statements for records. A record usually needs one to begin, and two to finish.
+// Statements for records. A record usually needs one statement to begin and two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
@@ -29,8 +29,8 @@ const (
 )
 
 // Begin records that a record's subject (its recharge or verification) exists. Call it in the
-// transaction that creates the subject. It returns false if the record has begun before: then the
-// transaction must create nothing.
+// transaction that creates the subject. It returns false if the record has begun before, or was
+// rejected. Then the transaction must create nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
@@ -40,8 +40,8 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 }
 
 // Reject stores a record as rejected and counts it as failed. It does nothing if the record is
-// already rejected, or has begun with [Begin]. Like [Finish] it returns the completed batch, and
-// must be last in its transaction.
+// already rejected, or has begun with [Begin]. Like [Finish], it returns the batch if the batch is
+// now complete, and must be the last call in its transaction.
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {
@@ -58,8 +58,8 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 }
 
 // Finish counts a begun record as successful or failed, in the transaction that makes its outcome
-// final. It is idempotent. It returns the batch if this was the batch's last record, otherwise nil.
-// It must be last in its transaction, because it locks the batch's row.
+// final. It is idempotent. It returns the batch if the batch is now complete, otherwise nil. It
+// must be the last call in its transaction, because it locks the batch's row.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
 	outcome, good, bad := outcomeFailed, 0, 1
 	if successful {
@@ -90,8 +90,8 @@ type Finished struct {
 	At                        time.Time // time of completion; the results expire [Kind.Retention] later
 }
 
-// Count adds to the counters of a batch. It returns the batch if the batch is now complete, else
-// nil.
+// Count adds to the numbers of successful and failed records of a batch. It returns the batch if
+// the batch is now complete, else nil.
 func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, state string
@@ -111,7 +111,7 @@ func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed in
 
 // Refusal is the stored error of a rejected record.
 type Refusal struct {
-	RefID string         `json:"ref_id,omitempty"` // if it could be read
+	RefID string         `json:"ref_id,omitempty"` // ref_id of the record; "" if the record has no valid one
 	Error schema.Problem `json:"error"`
 }
 

@@ -40,17 +40,17 @@ type Kind struct {
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
 	// Completed is called if a batch completes because the service itself rejected its last record.
-	// It runs in the same transaction, and may be nil. If a batch completes in Finish or Reject,
-	// the caller of that function handles the batch.
+	// It runs in the transaction that completes the batch, and may be nil. If a batch completes in
+	// Finish or Reject, the caller of that function handles the batch.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
-	// Render returns the current state of the subjects of the records [from, to), by subject. Each
-	// value must encode as a JSON object without a field "index".
+	// Render returns the current state of the subjects of the records [from, to). The map has a
+	// value for each subject. Each value must encode as a JSON object without a field "index".
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records that an instance processes at a time.
 	Concurrency int
 	// Retention is how long the results of a completed batch are available; 0 means for ever. After
-	// that the batch is expired. Its items are deleted somewhat later. The row of the batch stays,
-	// so that a repeated ref_id is recognized.
+	// this time the batch is expired, and its items are deleted somewhat later. The row of the
+	// batch stays, so that a repeated ref_id is recognized.
 	Retention time.Duration
 	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no
 	// such URL.
@@ -58,7 +58,7 @@ type Kind struct {
 }
 
 // ExpiresAt returns when the results of a batch expire. The result is zero if the batch is not
-// completed, or if there is no retention. finished is the time of completion in microseconds.
+// completed, or if Retention is 0. finished is the time of completion in microseconds.
 func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	if k.Retention == 0 || !finished.Valid {
 		return time.Time{}
@@ -66,8 +66,8 @@ func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	return time.UnixMicro(finished.Int64).Add(k.Retention)
 }
 
-// IsExpired reports whether the results of a batch have expired at the time now. It does not matter
-// whether they are already deleted.
+// IsExpired reports whether the results of a batch have expired at the time now. Expired results
+// may still be in the store.
 func (k *Kind) IsExpired(finished sql.NullInt64, now time.Time) bool {
 	at := k.ExpiresAt(finished)
 	return !at.IsZero() && !now.Before(at)

@@ -12,7 +12,7 @@ import (
 // codeTable maps our names of operators, circles or recharge types to an aggregator's codes.
 type codeTable struct {
 	names []string          // in the order of the file
-	codes map[string]string // by name; nil if names are codes
+	codes map[string]string // by name; nil if every name is its own code
 }
 
 // readCodes reads a mapping of names to codes. A name that is not in known is a fault of the file.
@@ -49,8 +49,8 @@ func (c *codeTable) distinct(s *section.Section, names []string) {
 	}
 }
 
-// code returns the code of a name; false if the name has none. If the file has no codes, names are
-// codes.
+// code returns the code of a name; false if the name has none. If the file has no codes, every name
+// is its own code.
 func (c *codeTable) code(name string) (string, bool) {
 	if c.codes == nil {
 		return name, true
@@ -59,7 +59,7 @@ func (c *codeTable) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name returns the name that has the code, out of the names in among; false if there is none.
+// name returns the name with the code, out of the list among; false if there is none.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && contains(among, name) {
@@ -69,8 +69,8 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of a circle; "" if it is unknown. theirs is the provider's
-// name or code.
+// circle returns the canonical name of a circle; "" if it is unknown. theirs is its name or code at
+// the provider.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)

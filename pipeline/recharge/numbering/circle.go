@@ -12,10 +12,10 @@ type circle struct {
 	aliases    []string
 }
 
-// circles are the 22 licensed service areas, with aliases for states created later.
-// Telangana, Jharkhand and Chhattisgarh belong to the areas of their former states, and
-// Goa to Maharashtra. Chennai was merged into Tamil Nadu in 2007. Sikkim and the Andaman
-// Islands are in West Bengal.
+// circles are the 22 licensed service areas, with aliases for states that were created after the
+// areas. Telangana, Jharkhand and Chhattisgarh belong to the areas of their former states, and Goa
+// to Maharashtra. Chennai was merged into Tamil Nadu in 2007. Sikkim and the Andaman Islands are in
+// West Bengal.
 var circles = []circle{
 	{"Andhra Pradesh & Telangana", "AP", []string{"Andhra Pradesh", "Telangana", "AP & TS", "APTS", "TS", "Hyderabad"}},
 	{"Assam", "AS", nil},
@@ -51,9 +51,9 @@ func Circles() []string {
 	return names
 }
 
-// Circle returns the canonical name of a circle by its name, its code or an alias, in any case,
-// with or without blanks and punctuation. Codes are the two letters that DoT and operators write,
-// such as DL. The word "and" counts as "&". ok is false if no circle has the name.
+// Circle returns the canonical name of a circle. text is its name, its code or an alias, in any
+// case, with or without blanks and punctuation. Codes are the two letters that DoT and operators
+// write, such as DL. The word "and" counts as "&". ok is false if no circle has the name.
 func Circle(text string) (name string, ok bool) {
 	k := key(strings.ReplaceAll(strings.ToLower(text), " and ", " & "))
 	if k == "" {

@@ -12,11 +12,11 @@ import (
 // maxTextLength is the limit of a written number in bytes, with its blanks and hyphens.
 const maxTextLength = 32
 
-// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits, after +91, 91 or 0, with
-// blanks and hyphens between them. It returns the ten digits; ok is false for any other text. By
-// the National Numbering Plan 2003, mobile numbers have ten digits, and none begins with 0 to 5. A
-// leading hyphen is rejected, because it is the sign of a negative number. Digits of other scripts
-// are rejected, because operators do not accept them.
+// Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits. The prefix +91, 91 or 0
+// is optional; so are blanks and hyphens between digits. It returns the ten digits; ok is false for
+// any other text. By the National Numbering Plan 2003, mobile numbers have ten digits, and none
+// begins with 0 to 5. A leading hyphen is rejected, because it is the sign of a negative number.
+// Digits of other scripts are rejected, because operators do not accept them.
 func Mobile(text string) (digits string, ok bool) {
 	text = strings.TrimLeft(text, " ")
 	text, plus := strings.CutPrefix(text, "+")
@@ -41,7 +41,7 @@ func Mobile(text string) (digits string, ok bool) {
 // SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks and hyphens
 // after the first digit. ok is false for any other text. Leading zeros are significant. Operators
 // print ten digits (Airtel Digital TV, Tata Play) or eleven (the card number of Dish TV and Sun
-// Direct), d2h fewer. Only the operator can decide whether the id exists.
+// Direct). d2h prints fewer digits. Only the operator can decide whether the id exists.
 func SubscriberID(text string) (id string, ok bool) {
 	id, ok = onlyDigits(text)
 	if !ok || len(id) < 8 || len(id) > 12 {

@@ -16,8 +16,8 @@ type Operator struct {
 	Min, Max schema.Paise
 }
 
-// Limits of one recharge: 10 to 10,000 rupees for every operator. An operator with lower
-// limits rejects the order.
+// Limits of one recharge: 10 to 10,000 rupees for every operator. An operator with narrower limits
+// rejects the order.
 const (
 	minAmount = 10_00
 	maxAmount = 10_000_00

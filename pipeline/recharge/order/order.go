@@ -49,10 +49,10 @@ type Answer struct {
 	Outcome     Outcome
 	Code        schema.Code // set with Failed: invalid_number, insufficient_balance, operator_network_error ...
 	ProviderRef string
-	Circle      string // if the provider names it
+	Circle      string // empty if the provider names none
 	Reason      string // why the order was reversed, for people: one of a fixed set, never the provider's text
-	// RetryAfter requests another enquiry after this time, even after a final outcome. 0
-	// means the usual backoff, or none after a final outcome.
+	// RetryAfter requests another enquiry after this time, even after a final outcome. 0 means the
+	// usual backoff, or no enquiry after a final outcome.
 	RetryAfter time.Duration
 }
 
@@ -67,7 +67,7 @@ type Operator interface {
 	Enquire(ctx context.Context, o Order) (Answer, error)
 }
 
-// Reverser reverses successful recharges. It is idempotent for each order.
+// Reverser reverses successful recharges. Repeated calls for an order must be idempotent.
 type Reverser interface {
 	Reverse(ctx context.Context, o Order) (Answer, error)
 }
@@ -100,8 +100,8 @@ type Connection struct {
 	Operators []string
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is the minimum time after which an order is sent again, if the provider
-	// reports it as unknown. A delayed request must have arrived by then.
+	// ResendAfter is the minimum time from sending an order to sending it again, if the provider
+	// reports it as unknown. A delayed request must arrive within this time.
 	ResendAfter time.Duration
 	// Concurrency is the maximum number of calls in flight.
 	Concurrency int
@@ -114,7 +114,7 @@ type Connection struct {
 	Available func() bool
 }
 
-// String returns the name in logs and in the audit log.
+// String returns the outcome's name in logs and in the audit log.
 func (o Outcome) String() string {
 	if o < Pending || o > Reversed {
 		return "unknown outcome"

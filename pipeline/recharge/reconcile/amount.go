@@ -14,8 +14,8 @@ var groupedNumber = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{2,3})*,[0-9]{3}(\.[0-
 // currencyMarks are the possible prefixes of an amount.
 var currencyMarks = []string{"₹", "rs.", "rs", "inr"}
 
-// parseAmount parses rupees exactly. Amounts must be positive, even of a refund, because the status
-// of its line shows the direction.
+// parseAmount parses rupees exactly. The amount of a refund must be positive, too, because the
+// status of the line shows the direction.
 func parseAmount(text string) (schema.Paise, error) {
 	text = strings.TrimSpace(text)
 	for _, mark := range currencyMarks {

@@ -11,7 +11,7 @@ type Layout struct {
 	// Columns maps contents (reference, status, amount and id) to the names of their columns. A
 	// content that is not in the map is found by the usual names of its column.
 	Columns map[string]string
-	// Statuses maps the file's names of statuses to statuses, in addition to the usual names.
+	// Statuses maps the file's status names to values of Status, in addition to the usual names.
 	Statuses map[string]Status
 }
 

@@ -34,17 +34,17 @@ const (
 	columnsOf   = columnList + "recharge "
 
 	// selectAbsent selects recharges that a file should have. It uses the index of a provider's
-	// references. A reference begins with a recharge id, so references are sorted by time.
+	// references. A reference begins with a recharge id, and ids are sorted by time.
 	selectAbsent = columnsOf + `WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 
-	// selectProvider selects the next provider by name.
+	// selectProvider selects the first provider after a given name.
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 )
 
 // The form of these queries makes SQLite use the right index. SQLite assumes that an index finds
-// ten rows. With IN for references, or with a condition on the mode besides ids, it would choose
-// another index. By that index it would read all recharges of a provider or world.
+// ten rows. With IN for references, or with a condition on the mode besides ids, SQLite would use
+// another index. It would then read all recharges of a provider or world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnList+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"WHERE id IN (", "?", ")")
@@ -66,8 +66,8 @@ func scan(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// find looks up recharges by their names, which are references or ids. fixed are the first
-// arguments of the statement. The function key returns the key of a recharge in the resulting map.
+// find looks up recharges by their names, which are references or ids. fixed holds the statement's
+// first arguments. The function key returns the key of a recharge in the resulting map.
 func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*Record) string) (map[string]*Record, error) {
 	found := map[string]*Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {

@@ -79,8 +79,8 @@ const (
 	LateFailure = "late_failure"
 )
 
-// isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If a
-// second order has failed, too, the alarm may belong to either order. Then the difference is
+// isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If both
+// the first and a second order have failed, the alarm may belong to either. Then the difference is
 // reported again, because money may have moved twice.
 func (r *Record) isResolved(k Kind) bool {
 	if r.ResolvedAt.IsZero() {
@@ -111,7 +111,7 @@ func classifyLine(l *Line, r *Record, until time.Time) Kind {
 		switch l.Status {
 		case Success:
 			return SettleSuccess
-		case Failed, Refunded: // a success that was reversed before we knew it is not charged
+		case Failed, Refunded: // a success that was reversed before its settlement here is not charged
 			return SettleFailed
 		case Pending:
 		}
@@ -156,5 +156,5 @@ func classifyUnmatched(l *Line, r *Record) Kind {
 	case l.Status == Success || l.Status == Pending:
 		return Earlier
 	}
-	return "" // it failed, and the recharge continued under another reference
+	return "" // this order failed, and the recharge continued under another reference
 }

@@ -24,7 +24,7 @@ const (
 	Refunded Status = "refunded" // carried out and reversed
 )
 
-// statuses maps the usual names of statuses in files, as fold returns them, to statuses.
+// statuses maps the usual status names in files, as fold returns them, to values of Status.
 var statuses = map[string]Status{
 	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
 	"completed": Success, "complete": Success, "ok": Success,

@@ -24,8 +24,8 @@ type Entry struct {
 const pageSize = 500
 
 // The queries have no condition on the world (live or sandbox). With such a condition, SQLite would
-// choose an index that begins with the world. It does not see that the partial indexes for these
-// queries have few rows.
+// choose an index that begins with the world. SQLite does not see that the partial indexes for
+// these queries have few rows.
 const (
 	selectPending = columnsOf + `WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
@@ -33,8 +33,8 @@ const (
 )
 
 // List calls tell for each recharge of the given worlds that needs an investigation. First come the
-// recharges that are pending for too long, by account. Then come those with an open alarm. If tell
-// fails, List ends with its error.
+// recharges that are pending for MaxPending or longer, by account. Then come the recharges with an
+// open alarm. If tell fails, List returns the error of tell.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {
@@ -44,7 +44,7 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 	}
 	old := now.Add(-MaxPending)
 	var last Record
-	mode := "" // of the last record; "" before the first
+	mode := "" // world of the last record; "" before the first record
 	err := pages(func() ([]Record, error) {
 		return sqlstore.All(db.View(ctx), scan, selectPending, last.Owner.Account, mode, last.ID, idsFrom(old.Add(clockMargin)), old.UnixMicro(), pageSize)
 	}, func(r Record) error {

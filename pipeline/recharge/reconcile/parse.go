@@ -142,7 +142,7 @@ func amountFault(text string, err error) error {
 	return fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", text)
 }
 
-// cleanCell returns a reference or id without blanks, and without the apostrophe by which
+// cleanCell returns a reference or id without blanks around it, and without the apostrophe by which
 // spreadsheets mark text.
 func cleanCell(cell string) string {
 	cell = strings.TrimSpace(cell)

@@ -19,8 +19,8 @@ import (
 
 // Settler applies a provider's result to a recharge. [recharge.Service] implements it.
 type Settler interface {
-	// Settle applies an answer to the recharge with a reference. In the audit log, the value of by
-	// is the source. Settle is idempotent.
+	// Settle applies an answer to the recharge with a reference. The argument `by` is the source in
+	// the audit log. Settle is idempotent.
 	Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error)
 }
 
@@ -42,7 +42,7 @@ type Difference struct {
 	Kind Kind
 	Line *Line   // nil for a missing or unreadable line
 	At   int     // number of the line; 0 for none
-	Ours *Record // before the settlement; nil if there is none
+	Ours *Record // recharge before the settlement; nil if there is none
 	// Settled is the effect of the automatic action; nil if none was tried.
 	Settled *Settled
 	// Text is the error of an unreadable line.
@@ -53,10 +53,10 @@ type Difference struct {
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done means that the recharge has the proposed state. Otherwise the recharge changed
-	// meanwhile.
+	// Done means that the recharge has the proposed state. Otherwise the settlement was refused, or
+	// the recharge changed meanwhile.
 	Done bool
-	// Refusal is the reason why nothing was done.
+	// Refusal is the reason of a refused settlement, otherwise "".
 	Refusal string
 }
 
@@ -82,9 +82,9 @@ type Summary struct {
 	Lines   int // non-empty lines, unreadable ones included
 	Matches map[Status]Counts
 	Kinds   map[Kind]Counts
-	// Resolved counts the differences whose alarm was resolved. They are not reported.
+	// Resolved counts the differences whose alarm was resolved. These differences are not reported.
 	Resolved Counts
-	Done     map[Kind]int // settled as proposed
+	Done     map[Kind]int // number of differences settled as proposed
 	// Left is the number of differences that need an investigation, or were not settled.
 	Left int
 }
@@ -111,8 +111,8 @@ func keyOf(reference string) key {
 
 // Run reads the file twice, the first time to collect its references. It calls tell for every
 // difference: first for the lines in their order, and then for the recharges that the file lacks.
-// If tell fails, Run ends with its error. After an error the summary has what was done until then.
-// Running again is safe, because Settle is idempotent.
+// If tell fails, Run returns the error of tell. After an error, the summary has what was done
+// before the error. Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}

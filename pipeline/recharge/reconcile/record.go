@@ -33,7 +33,7 @@ type fileLine struct {
 type rowReader struct {
 	in     *bufio.Reader
 	ahead  []fileLine // lines that were read and not consumed
-	failed error      // read error after those lines
+	failed error      // read error after the lines in ahead
 	taken  int        // number of consumed lines
 
 	line bytes.Reader // input of cut
@@ -49,7 +49,7 @@ func newRowReader(r io.Reader, separator rune) *rowReader {
 }
 
 func (c *rowReader) setSeparator(by rune) {
-	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
+	c.rows = csv.NewReader(c.buf) // reads from buf without a buffer of its own, because buf is large enough
 	c.rows.Comma = by
 	c.rows.FieldsPerRecord = -1
 	c.rows.ReuseRecord = true

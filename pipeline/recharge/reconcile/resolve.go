@@ -18,7 +18,7 @@ import (
 type Resolution struct {
 	ID   string // id of the recharge
 	Note string // source and finding, for the audit log
-	By   string // person who enters it, for the audit log
+	By   string // person who enters the result, for the audit log
 }
 
 const (

@@ -158,7 +158,7 @@ func answerFor(k Kind, id string) order.Answer {
 	return a
 }
 
-// isDone reports whether a recharge has the state that a kind proposes.
+// isDone reports whether a recharge has the state or alarm that a kind of difference proposes.
 func isDone(k Kind, r *record.Record) bool {
 	switch k {
 	case SettleSuccess:

@@ -22,7 +22,7 @@ var failureTexts = map[schema.Code]string{
 // NothingCharged is the last sentence of each failure's message.
 const NothingCharged = "Nothing was charged."
 
-// InvalidNumberTexts are the messages about invalid numbers. They describe valid ones.
+// InvalidNumberTexts are the messages about invalid numbers. They describe valid numbers.
 var InvalidNumberTexts = map[schema.RechargeType]string{
 	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
@@ -36,8 +36,8 @@ func numberField(t schema.RechargeType) string {
 	return "mobile"
 }
 
-// failure returns the error of a failed recharge for clients. It is never retryable: the
-// ref_id is used, so the same request returns the same recharge.
+// failure returns the error of a failed recharge for clients. It is never retryable, because a
+// repeated request with the same ref_id returns the same recharge.
 func failure(r *Record) *schema.Problem {
 	p := &schema.Problem{Code: r.ErrorCode, Message: r.ErrorMessage}
 	if r.ErrorCode == schema.InvalidNumber {
@@ -59,9 +59,8 @@ func AppendEvent(tx *sqlstore.Tx, events transaction.Events, r *Record) error {
 	return nil
 }
 
-// eventOf returns the event of a recharge's state. Its number is masked, because events are
-// stored and pass through Kafka. A subscription can request the clear number, which a
-// delivery then has.
+// eventOf returns the event of a recharge's state. Its number is masked, because events are stored
+// and pass through Kafka. A delivery has the clear number if its subscription requests that.
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
 		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: OperatorName(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,

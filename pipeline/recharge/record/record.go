@@ -64,7 +64,7 @@ var Table = &transaction.Table[Record, *Record]{
 	Name: "recharge", Columns: Columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: ErrMissing,
 }
 
-// Columns are in the order in which scanRecord reads them.
+// Columns lists the columns of the table in the order in which scanRecord reads them.
 const Columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
 
@@ -88,8 +88,8 @@ const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 
 // ErrMissing is the error for an unknown recharge.
 var ErrMissing = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
 
-// selectReplaced finds a recharge by the reference of a replaced order, or by its id if it
-// was never sent.
+// selectReplaced finds a recharge by the reference of a replaced order, or by the recharge's id if
+// no order was ever sent.
 const selectReplaced = "SELECT " + Columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
 
 // ByReference finds the recharge for a provider's reference, even if the order was

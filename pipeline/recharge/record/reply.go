@@ -49,8 +49,8 @@ func OperatorName(r *Record) string {
 	}
 }
 
-// DetectionOf returns the detection with its confidence. A series identifies the first
-// operator of a number, which may have been ported since.
+// DetectionOf returns the detection with its confidence. A series identifies the first operator of
+// a number, but the number may have been ported since.
 func DetectionOf(source string) *schema.Detection {
 	confidence := "high"
 	if source == SourceSeries {
@@ -90,8 +90,8 @@ func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
-	// Recharges of older versions have no steps. If polled, their last answer is
-	// unknown.
+	// A recharge stored by an older version has no steps. If it was polled, the row does not show
+	// which answer came last.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
 		o.Answer = answer
 	}

@@ -24,7 +24,7 @@ type Request struct {
 	Owner             schema.Owner
 	RefID             string
 	Type              schema.RechargeType
-	Number            string // ten digits, or the id of a DTH subscriber; unchanged if it is not Valid
+	Number            string // ten digits, or the id of a DTH subscriber; as received if Valid is false
 	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
@@ -63,8 +63,8 @@ type requestBody struct {
 	RefID        jsontext.Value `json:"ref_id"`
 }
 
-// Parse reads a request, except for its owner. The error is a *schema.Problem that
-// lists every fault.
+// Parse parses a body. It leaves Owner, Caller, WaitFull and Item unset. The error is a
+// *schema.Problem that lists every fault.
 func Parse(body []byte) (Request, error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {
@@ -85,7 +85,7 @@ func Parse(body []byte) (Request, error) {
 type form struct {
 	schema.RequestErrors
 
-	// least and most are the limits of the requested operator; 0 if it is unknown.
+	// least and most are the limits of the amount; 0 if the operator is missing or unknown.
 	least, most schema.Paise
 }
 

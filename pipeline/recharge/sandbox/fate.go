@@ -14,7 +14,7 @@ type behaviour int
 
 // The behaviours. The last digit of a magic number, from 1 to 9, is the value of its behaviour.
 const (
-	succeeds      behaviour = iota + 1 // success at once
+	succeeds      behaviour = iota + 1 // immediate success
 	succeedsLate                       // pending, success after 5 s
 	failsLate                          // pending, operator_network_error after 5 s
 	wrongNumber                        // invalid_number
@@ -23,7 +23,7 @@ const (
 	staysPending                       // pending for ever
 	ported                             // NotSubscriber unless the order is for the operator that Detect returns
 	succeedsTwice                      // success, and again after 1 s
-	fails                              // operator_network_error at once
+	fails                              // immediate operator_network_error
 )
 
 // Delays of answers since the creation of the order.
@@ -37,8 +37,8 @@ const (
 const magicPrefix = "900000000"
 
 // behaviourOf returns the behaviour for the number of an order. The last digit of a magic mobile
-// number selects it, or the last two digits of a DTH id, 01 to 09. For other numbers a hash selects
-// it: of a hundred, 94 succeed at once, 4 succeed late and 2 fail.
+// number selects the behaviour. So do the last two digits of a DTH id, if they are 01 to 09. For
+// other numbers a hash selects it: of 100, 94 succeed immediately, 4 succeed late and 2 fail.
 func behaviourOf(o order.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
 		return behaviour(n)
@@ -66,7 +66,7 @@ func magicDigit(t schema.RechargeType, number string) int {
 	return int(rest[0] - '0')
 }
 
-// hash distributes numbers evenly over its results.
+// hash distributes numbers evenly over the values of uint32.
 func hash(number string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(number)) // it never fails

@@ -10,11 +10,11 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess: a failed recharge was carried out. It is raised once: a posting shows
-	// that it was raised, or the column "stray_at" if the order was replaced.
+	// AlarmLateSuccess: a failed recharge was carried out. The alarm is raised once: a posting
+	// shows that it was raised, or the column "stray_at" if the order was replaced.
 	AlarmLateSuccess = "late_success"
-	// AlarmLateFailure: a charged recharge was not carried out. It is raised once, because the
-	// column keeps the value.
+	// AlarmLateFailure: a charged recharge was not carried out. The alarm is raised once, because
+	// the column "alarm" keeps the value.
 	AlarmLateFailure = "late_failure"
 )
 
@@ -51,12 +51,12 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	return true, st.audit("recharge."+AlarmOf(st.out.Transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.Reference})
 }
 
-// raiseLateSuccess books a late success to the ledger's suspense account. Like the functions
-// below, it returns the alarm of the recharge; "" if it was raised before.
+// raiseLateSuccess books a late success to the ledger's suspense account. Like the functions below,
+// it returns the alarm of the recharge; "" if this alarm was raised before.
 func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
 	// Lock the row before searching the posting. Otherwise two concurrent transactions on
-	// PostgreSQL could both miss it, and book twice.
+	// PostgreSQL could both miss the posting, and book twice.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = $3", r.ID, r.Reference, string(schema.RechargeFailed))
 	if err != nil || n == 0 {
 		return "", err
@@ -72,9 +72,9 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	return AlarmLateSuccess, err
 }
 
-// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for
-// that order, so nothing is booked. The column "alarm" keeps an earlier alarm, which could be
-// raised again otherwise.
+// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that
+// order, so nothing is booked. The column "alarm" keeps an earlier alarm. Otherwise the earlier
+// alarm could be raised again.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
 		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), AlarmLateSuccess).Scan(&alarm)

@@ -30,10 +30,10 @@ func (c Call) String() string { return [...]string{"none", "submit", "enquire", 
 type Result struct {
 	order.Answer
 
-	Err       error // error of the call; then there is no Answer
+	Err       error // error of the call (then there is no Answer), or of the lookup after NotSubscriber
 	Call      Call
 	Resent    bool      // for submit and reverse: the reference may have been sent before
-	Refused   bool      // for enquire: it follows a refused refund call, but an earlier refund call may have succeeded
+	Refused   bool      // for enquire: the last refund call was refused, but an earlier one may have succeeded
 	Reference string    // reference of the order
 	CalledAt  time.Time // start of the call
 	By        string    // source, for the audit log
@@ -88,7 +88,7 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 	},
 }
 
-// decide returns the transition for a result. All rules about results are here.
+// decide returns the transition for a result of the recharge's current order.
 func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition {
 	switch {
 	case res.Err != nil:

@@ -114,8 +114,8 @@ func (st *transitionTx) redirect() (bool, error) {
 }
 
 // releaseLease releases the lease. If the provider requested another enquiry, releaseLease
-// schedules one, even if a callback has ended the lease before. A requested refund stays
-// requested.
+// schedules one, even if a callback has ended the lease before. For a requested refund, it
+// schedules the next poll instead.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

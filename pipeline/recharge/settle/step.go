@@ -27,8 +27,8 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 	return err
 }
 
-// recordFinalStep stores the step that finished or refunded a recharge. The answer to the
-// first call needs no step, because the row has it. It returns the time of the final state.
+// recordFinalStep stores the step that finished or refunded a recharge. The answer to the first
+// call needs no step, because the recharge's row has it. It returns the time of the final state.
 func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
@@ -43,7 +43,7 @@ func (st *transitionTx) recordCallback() error {
 	if st.result.Call != CallNone || r.State != schema.RechargePending {
 		return nil
 	}
-	// An update locks out concurrent writers of steps.
+	// An update of the row locks out concurrent writers of steps.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.result.Reference)
 	if err != nil || n == 0 {
 		return err

@@ -82,8 +82,8 @@ func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own
 	return st.out, nil
 }
 
-// decide applies the transition for the recharge as last read and, if that is stale, for
-// the current row.
+// decide applies the transition for the recharge as last read and, if that copy is stale, for the
+// current row.
 func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
@@ -156,7 +156,7 @@ func (st *transitionTx) apply() (bool, error) {
 }
 
 const (
-	// FinishRow needs no lease, because a provider's outcome is valid in any case.
+	// FinishRow needs no lease, because a provider's outcome is valid with or without a lease.
 	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`

@@ -13,8 +13,8 @@ import (
 
 // Order is a verification in the form that is sent to a bank.
 type Order struct {
-	// Reference is our identifier of the order. A repeated order has the same reference, and a
-	// bank must make at most one deposit for it.
+	// Reference is our identifier of the order. A repeated order has the same reference. A bank
+	// must make at most one deposit for each reference.
 	Reference string
 	Method    schema.VerificationMethod
 	Account   string // for VerifyPennyDrop: 9 to 18 digits
@@ -126,8 +126,8 @@ type Connection struct {
 	Methods []schema.VerificationMethod
 	// Timeout limits the time of one call.
 	Timeout time.Duration
-	// ResendAfter is the age from which an order is sent again if the bank does not have it. It
-	// must exceed the time that a slow request can take to reach the bank.
+	// ResendAfter is the minimum time from sending an order to sending it again, if the bank does
+	// not have it. A slow request must reach the bank within this time.
 	ResendAfter time.Duration
 	// Concurrency is the limit of concurrent calls.
 	Concurrency int

@@ -179,7 +179,7 @@ func parseRow(cells []string, at [columnCount]int, width int) (one row, reason s
 		if !utf8.ValidString(cell) {
 			return row{}, reasonUTF8
 		}
-		cell = strings.Join(strings.Fields(cell), " ") // addresses have line ends
+		cell = strings.Join(strings.Fields(cell), " ") // addresses contain line breaks
 		if strings.ContainsFunc(cell, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return row{}, reasonSign
 		}

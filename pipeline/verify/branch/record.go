@@ -25,8 +25,8 @@ var (
 // must spoil only its own line. A single csv.Reader would lose the rest of the file.
 type records struct {
 	in       *bufio.Reader
-	ahead    [][]byte // lines read and not consumed; nil for one that is too long
-	failed   error    // read error that follows those lines
+	ahead    [][]byte // lines read and not consumed; nil for a line that is too long
+	failed   error    // read error after the lines in ahead
 	consumed int      // number of consumed lines
 
 	one  bytes.Reader // input of cut
@@ -40,7 +40,7 @@ func newRecords(r io.Reader) *records {
 		_, _ = c.in.Discard(len(mark)) // cannot fail, because the mark is buffered
 	}
 	c.buf = bufio.NewReader(&c.one)
-	c.rows = csv.NewReader(c.buf) // uses buf directly, because it is large enough
+	c.rows = csv.NewReader(c.buf) // reads from buf without a buffer of its own, because buf is large enough
 	c.rows.FieldsPerRecord = -1
 	c.rows.TrimLeadingSpace = true
 	return c
@@ -60,7 +60,7 @@ func (c *records) line(n int) ([]byte, error) {
 
 func (c *records) read() {
 	text, err := c.in.ReadSlice('\n')
-	line := append([]byte{}, bytes.TrimRight(text, "\r\n")...) // not nil when it is empty
+	line := append([]byte{}, bytes.TrimRight(text, "\r\n")...) // an empty line is not nil
 	long := false
 	for errors.Is(err, bufio.ErrBufferFull) {
 		long, line = true, nil
@@ -80,8 +80,8 @@ func (c *records) consume(n int) {
 
 // next returns the next row that is not empty, and the number of its first line. For an unreadable
 // row the error is errTooLong or errQuotes. The next call then continues after the first line of
-// that row. Other errors come from the file; io.EOF marks its end. width is the required number of
-// cells of a row with several lines.
+// that row. Other errors come from the reader; io.EOF marks the end of the file. width is the
+// required number of cells of a row with several lines.
 func (c *records) next(width int) (cells []string, number int, err error) {
 	for {
 		text, err := c.line(0)
@@ -107,8 +107,8 @@ func (c *records) next(width int) (cells []string, number int, err error) {
 }
 
 // span parses the row that begins with the line text. lines is the number of lines of the row. A
-// row with several lines needs a closing quote on a later line, and width cells. If there is no
-// such row, ok is false and lines is 1.
+// row with several lines needs a closing quote on a later line, and width cells. If the row cannot
+// be parsed, ok is false and lines is 1.
 func (c *records) span(text []byte, width int) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = c.cut(text)

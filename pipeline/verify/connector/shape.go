@@ -39,8 +39,8 @@ const noReason = "none"
 
 // Fields that identify an order.
 const (
-	ourReference   = "reference"    // each order has one, because banks deduplicate by it
-	theirReference = "provider_ref" // the bank's, from its first answer
+	ourReference   = "reference"    // each order has its own, because banks deduplicate by it
+	theirReference = "provider_ref" // the bank's reference, from its first answer
 )
 
 // orderFields are the fields that templates of enquiries can use.
@@ -50,9 +50,9 @@ var orderFields = []string{ourReference, theirReference, "account", "ifsc", "cre
 // reference, because it does not exist yet.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
-// shape returns the required form of a bank's description. An unmapped status may default to
-// pending only. The account status of a found account must be explicit, because a default of
-// active would be a guess.
+// shape returns the required form of a bank's description. The only default for an unmapped status
+// is pending. The account status of a found account must be explicit, because a default of active
+// would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// packed is the compressed list, which generate writes from the npm package ifsc (see
+// packed is the compressed list of codes, which generate writes from the npm package ifsc (see
 // LICENSE-ifsc).
 //
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the number of bits in an entry for the index of the bank's name. A code is below 26^4
-// · 36^6 < 2^50, which leaves 14 of 64 bits. They suffice for 16,384 names, of which 1,100 are
-// used.
+// nameBits is the number of bits in an entry for the index of the bank's name. A code's number is
+// below 26^4 · 36^6 < 2^50, which leaves 14 of 64 bits. 14 bits suffice for 16,384 names; the list
+// has 1,100.
 const nameBits = 14
 
 // table holds every code in 8 bytes: the code as a sortable number, then the index of the
@@ -47,8 +47,8 @@ func unpacked(data []byte) (string, error) {
 }
 
 // newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
-// characters of each code. The last six characters omit the prefix that they share with those of
-// the code before.
+// characters of each code. A code omits the prefix that its last six characters share with those of
+// the previous code.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}

@@ -50,7 +50,7 @@ func sameLength(a, b []byte) bool {
 	return sum <= looseLimit
 }
 
-// drop returns the cost of leaving out letter i of w. An a between two consonants is cheap, because
+// drop returns the cost of leaving out w[i]. The letter a between two consonants is cheap, because
 // it is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
 func drop(w []byte, i int) uint8 {
 	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
@@ -59,7 +59,7 @@ func drop(w []byte, i int) uint8 {
 	return wholeEdit
 }
 
-// swap returns the cost of replacing letter i of a by letter j of b.
+// swap returns the cost of replacing a[i] by b[j].
 func swap(a, b []byte, i, j int) uint8 {
 	x, y := a[i], b[j]
 	if x == y {

@@ -63,7 +63,7 @@ func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	return 0
 }
 
-// sriJoined returns 0, the index of the first word of y, if w is Sri and that word written as one
+// sriJoined returns 0, the index of the first word of y, if w sounds like Sri joined with that
 // word. Otherwise it returns -1.
 func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	if howY[0] != unmatched {

@@ -10,7 +10,7 @@ type word struct {
 	// initial means that the word is a single letter. cluster means that it is two to four letters
 	// without a vowel (RK).
 	initial, cluster bool
-	// weak, surname and prefix report whether the sound has these traits.
+	// weak, surname and prefix report whether the sound has the traits of these names.
 	weak, surname, prefix bool
 	// form, filler and trade report whether the spelling has the trait companyForm, filler or
 	// trade.
@@ -33,7 +33,7 @@ type name struct {
 
 // read parses the first words of s.
 func (m *name) read(s stripped) {
-	m.marks = s.marks // without the words, which stay on the stack of Compare
+	m.marks = s.marks // s.words is not kept, so that it can stay on the stack of Compare
 	letters := 0
 	for _, text := range s.words {
 		letters += len(text)

@@ -37,8 +37,8 @@ type Result struct {
 
 // Compare measures the similarity of the expected and the registered name. It is pure, symmetric
 // and safe for concurrent use, and accepts any strings. Time is linear in the length of the names.
-// For two long names with equal letters it is n log n in the number of words. Memory is a multiple
-// of the length. A name without a letter or digit matches nothing, not even itself.
+// For two long names with equal letters, time is n log n in the number of words. Memory is a
+// multiple of the length. A name without a letter or digit matches nothing, not even itself.
 func Compare(expected, registered string) Result {
 	var bufA, bufB [maxLetters + 56]byte
 	var spanA, spanB [maxWords]string
@@ -80,8 +80,8 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// letterSum returns a sum over all letters, which does not depend on the order of the words. Words
-// with different sums differ, so that most pairs need no sorting.
+// letterSum returns a sum over all letters, which does not depend on the order of the words. Lists
+// of words with different sums differ, so that most pairs of lists need no sorting.
 func letterSum(words []string) (sum uint64) {
 	for _, w := range words {
 		for i := range len(w) {

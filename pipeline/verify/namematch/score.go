@@ -1,7 +1,7 @@
 package namematch
 
 // cost holds the points that a score loses for each kind of match. The lost points never reduce the
-// score of names that match to less than Standard.
+// score of matching names below Standard.
 var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (

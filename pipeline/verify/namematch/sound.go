@@ -193,8 +193,8 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish replaces the end of a sound if the ending has several spellings. All of them get the same
-// sound.
+// finish replaces the end of a sound if the ending has several spellings. All spellings get the
+// same sound.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
@@ -216,9 +216,9 @@ func (s *sound) finish() {
 	}
 }
 
-// cluster reports whether Sanskrit words can end in the consonants x and y and an a. In other pairs
-// of consonants, an a between them was lost. After such a pair, the last a distinguishes persons:
-// Kamla is Kamala and not Kamal, Swapna is not Swapan.
+// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. Any
+// other pair has lost an a between its consonants. After such a pair, the last a distinguishes
+// persons: Kamla is Kamala, not Kamal; Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

@@ -16,7 +16,8 @@ const (
 	// spellings count as the same word.
 	shortForm
 	// companyForm is the trait of a word for the legal form of a company, such as limited. If only
-	// one name lacks the form, the companies can be the same. If the forms differ, they are not.
+	// one name lacks the form, the companies can be the same. If the forms differ, so do the
+	// companies.
 	companyForm
 	// filler is the trait of a word that may be missing from a company's name, such as "and".
 	filler
@@ -36,15 +37,16 @@ const (
 	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
 	// surname is the trait of a common surname. A surname alone does not identify a person, and two
-	// different surnames never match. At the front of a name it is not taken for the given name.
+	// different surnames never match. A leading surname is not the given name, unless the last word
+	// is a surname, too.
 	surname
 	// compoundHead is the trait of a word that may have a final a before a compoundTail: Ram
 	// Krishna, Rama Krishna. Elsewhere a final a makes another name: Anil, Anila.
 	compoundHead
 	compoundTail
 	// maleHead is the trait of a word that may have a final a before a nameTail, too: Shiva Prasad
-	// is Shiv Prasad. Other heads may not, because the a can make a woman's name: Rama Prasad is
-	// not Ram Prasad.
+	// is Shiv Prasad. Words with only compoundHead may not, because the a can make a woman's name:
+	// Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )

@@ -25,7 +25,7 @@ const longestName = 256
 var tolerances = map[string]int{"strict": Strict, "standard": Standard, "lenient": lenient}
 
 // requestBody is the body of POST /v1/bank/verify or a batch record. Its values are not decoded
-// yet, so that all their faults can be reported at once.
+// yet, so that one error can list the faults of all values.
 type requestBody struct {
 	AccountNumber jsontext.Value `json:"account_number"`
 	IFSC          jsontext.Value `json:"ifsc"`
@@ -100,7 +100,7 @@ func (f *form) account(r *Request, from *requestBody) {
 }
 
 // number reads an account number. It must be JSON text, because a JSON number loses leading zeros,
-// and the last digits of a long number.
+// and a long JSON number loses its last digits.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {

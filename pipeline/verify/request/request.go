@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Minimum scores of the named tolerances of the API. Only equal words have a score of 100.
+// Minimum scores of the named tolerances of the API. Only names with the same words score 100.
 const (
 	Strict   = 100
 	Standard = 70

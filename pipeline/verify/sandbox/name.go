@@ -8,8 +8,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// name returns the registered name of the order's account in this scenario. It is in capitals, as
-// banks store it.
+// name returns the registered name of the order's account in this scenario. The name is in
+// capitals, as banks store names.
 func (f scenario) name(o bank.Order) string {
 	target := o.Account + o.IFSC + o.VPA
 	switch expected := strings.ToUpper(strings.TrimSpace(o.Expected)); {
@@ -32,7 +32,7 @@ const (
 
 // similarName returns a name that partly matches the expected one, such as a bank may have
 // registered for the same person. A single surname or letter has no variant that passes the
-// standard tolerance. For those it returns the variant with the best score.
+// standard tolerance. For such a name it returns the variant with the best score.
 func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")

@@ -15,7 +15,7 @@
 //	0009 timeout@upi     the first call gets no answer; later calls do
 //	0010                 the expected name, 25 s after the order's creation
 //
-// A hash selects the answer for any other account or address. Of a hundred of these, 90 have the
+// A hash selects the answer for any other account or address. Of 100 such targets, 90 have the
 // expected name, 3 a similar name and 2 another name. 2 are dormant, 1 is flagged and 2 are
 // missing. If no name is expected, the hash selects a name from a list.
 package sandbox

@@ -40,8 +40,8 @@ const (
 	// hidden replaces the characters that Mask removes. It does not show how many characters were
 	// removed.
 	hidden = "****"
-	// numberDigits is the minimum number of digits in a local part that Mask treats as a number,
-	// such as of a mobile or an account. Other characters may stand between the digits.
+	// numberDigits is the minimum number of digits in a local part that Mask treats as a mobile or
+	// account number. Other characters may stand between the digits.
 	numberDigits = 6
 )
 

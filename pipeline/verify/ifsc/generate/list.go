@@ -78,7 +78,7 @@ func (s *source) bank(code string) string {
 //	letters TAB name TAB the suffixes in order, with blanks between
 //
 // Each suffix omits the prefix that it shares with the suffix before it, but never its last
-// character. So 000001 000002 000010 are "000001 2 10".
+// character. So the suffixes 000001, 000002 and 000010 are written "000001 2 10".
 func list(folder string) ([]byte, error) {
 	s, err := read(folder)
 	if err != nil {

@@ -25,7 +25,7 @@ func run(args []string) error {
 		return err
 	}
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the header has no time and no file name
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the header has no time and no file name, so the output is reproducible
 	if err != nil {
 		return err
 	}
