@@ -73,9 +73,9 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 // retention is how long readings and hourly rows are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the time after which all input of a row is still stored: readings,
-// or hourly rows. The input may be up to two days older than the row, because of
-// rolling means and Indian days.
+// oldest returns the time of the oldest row whose input (readings or hourly rows) is
+// still completely stored. The input may be up to two days older than the row, because
+// of rolling means and Indian days.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -181,7 +181,8 @@ func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err e
 	return found, rows.Err()
 }
 
-// After reports whether readings were stored since an earlier call returned last.
+// After reports whether readings were stored since an earlier call of [Rollup.Recent],
+// which returned last.
 func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an

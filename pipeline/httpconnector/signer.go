@@ -38,7 +38,7 @@ var (
 )
 
 // leastSecret is the minimum length of a secret in bytes. RFC 2104, 3, recommends the length
-// of the hash, but providers choose it.
+// of the hash, but providers choose the secret.
 const leastSecret = 8
 
 // newSigner reads a section that describes a signature.

@@ -57,7 +57,7 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 }
 
 // split splits steps at a time. Steps of exactly that time belong to the first part. If the
-// time is zero, all steps do.
+// time is zero, all steps belong to it.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {

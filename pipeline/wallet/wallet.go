@@ -20,7 +20,7 @@ const (
 	held           = "held"      // reserved for pending recharges
 	cash           = "cash"      // source of payments
 	suspense       = "suspense"  // source of amounts that operators charged for failed recharges
-	clearingPrefix = "clearing:" // followed by an operator: the amounts given to it
+	clearingPrefix = "clearing:" // followed by an operator: the amounts that it received
 )
 
 // Kinds of ledger entries.

@@ -41,7 +41,7 @@ func ReadRecent(
 		return nil, err
 	}
 	r := &Recent{at, slices.Clone(before.amounts)}
-	var again []string // stations with an amount at or after since that the table no longer has
+	var again []string // stations whose amount at or after the time since is no longer in the table
 	var lost []int
 	for i, id := range ids {
 		if !c.Changed[i] {

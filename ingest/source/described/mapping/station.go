@@ -19,7 +19,7 @@ type stationFields struct {
 	licence, attribution           []path
 	kindField                      []path
 	kinds                          map[string]air.StationKind
-	kind                           air.StationKind // without kindField, and for its other values
+	kind                           air.StationKind // if kindField is empty, or has a value that is not in kinds
 	fixed                          air.Station     // values for stations whose record lacks them
 	fixedLatitude, fixedLongitude  string
 	cpcbNames                      bool // a name in CPCB's form determines the station

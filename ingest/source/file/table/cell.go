@@ -63,7 +63,7 @@ func Named(cell []byte) bool {
 	return air.Slug(string(cell)) != ""
 }
 
-// Clock parses times and caches the last one, because consecutive rows share it.
+// Clock parses times and caches the last one, because consecutive rows often share a time.
 type Clock struct {
 	text string
 	at   time.Time
