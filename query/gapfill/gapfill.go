@@ -13,8 +13,8 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is how old an amount may be to fill a gap of a record, in seconds
-// before the time of the record.
+// FillWindow is the length, in seconds, of the time before a record from which amounts
+// may fill gaps of the record.
 const FillWindow = 24 * 3600
 
 // LastAmounts holds, for each pollutant of a record, the last amount that a station

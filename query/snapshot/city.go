@@ -13,7 +13,7 @@ import (
 
 // cities returns the cities with their latest hours and current figures. It reads hours that may
 // have changed since an instant, and selects the current hour of each city (see
-// [rollup.CurrentHour]). Cities without changes keep the figures that they have in old.
+// [rollup.CurrentHour]). Cities without changes keep their figures of the parameter old.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -141,7 +141,7 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// hourFigures reads the figures of each city in wanted, in the hour that wanted has for the city.
+// hourFigures reads the figures of each city in the map wanted, which has one hour for each city.
 func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
 	out := make(map[places.City]rollup.Figures, len(wanted))
 	if len(wanted) == 0 {
