@@ -46,7 +46,7 @@ var internalHosts = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 // NewPublic is [New] for addresses of the public internet. The client refuses
 // connections to private and reserved addresses. It checks the address of each
 // connection, because the address of a name can change. Requests through an HTTP proxy
-// of the environment are not checked: the proxy connects.
+// of the environment are not checked, because the proxy connects.
 func NewPublic(timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()

@@ -16,7 +16,7 @@ const (
 	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
 	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
 	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
-	Panicked     Outcome = "panicked"      // the source or the roll-up panicked; recovered
+	Panicked     Outcome = "panicked"      // the source panicked, and the runner recovered
 	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
 	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
 	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures

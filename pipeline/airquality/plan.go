@@ -22,7 +22,7 @@ type chunk struct {
 	// cities are the cities (city and state) that stations have left. They are
 	// computed in addition to the current cities of the stations.
 	cities [][2]string
-	// citiesOnly skips the rows of stations, because only those of cities change.
+	// citiesOnly skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool
 	// meansOnly skips the indices, because only plain means are missing.
 	meansOnly bool

@@ -113,7 +113,6 @@ func readPath(s *section.Section, fields []string) template.Template {
 	return t
 }
 
-// checkHeader checks the header name under a key, if there is one.
 func checkHeader(s *section.Section, key, name string) {
 	if name != "" {
 		checkHeaderName(s, key, name)

@@ -41,7 +41,6 @@ var (
 // of the hash, but providers choose the secret.
 const leastSecret = 8
 
-// newSigner reads a section that describes a signature.
 func newSigner(s *section.Section, fields []string) *signer {
 	g := &signer{
 		header: s.Required("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),

@@ -26,8 +26,8 @@ type Summary struct {
 	Refunded time.Time         // zero unless refunded
 }
 
-// Timeline returns all steps in their order. They are the stored steps, and those that follow
-// from the row. For example, a final answer to the first call has no stored step.
+// Timeline returns all steps in their order. They are the stored steps, and the steps that
+// follow from the row. For example, a final answer to the first call has no stored step.
 func Timeline(o *Summary, steps []Step) []schema.Step {
 	before, after := split(steps, o.Finished)
 	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}

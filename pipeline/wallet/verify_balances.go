@@ -45,7 +45,7 @@ func (v *verifier) checkBalances() error {
 
 // eachPart splits the time range (after, until] into parts. A part has at most v.rows postings,
 // plus further postings with the time of the last one. For each part, eachPart checks the entries.
-// It then calls the parameter also, unless that is nil.
+// It then calls the function in the parameter `also`, unless that is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64

@@ -13,8 +13,8 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is the length, in seconds, of the time before a record from which amounts
-// may fill gaps of the record.
+// FillWindow is how many seconds before the time of a record an amount may be measured
+// to fill a gap of the record.
 const FillWindow = 24 * 3600
 
 // LastAmounts holds, for each pollutant of a record, the last amount that a station

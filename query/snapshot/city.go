@@ -141,7 +141,8 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// hourFigures reads the figures of each city in the map wanted, which has one hour for each city.
+// hourFigures reads the figures of each city in the map wanted, in the hour that the map has for
+// the city.
 func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
 	out := make(map[places.City]rollup.Figures, len(wanted))
 	if len(wanted) == 0 {

@@ -18,7 +18,8 @@ type WithFigures struct {
 }
 
 // Own reads the stations that an account has registered, without figures. The parameter name
-// selects by name or id; "" selects all. A station whose id is name comes first, the others by id.
+// selects by name or id; "" selects all. The station whose id is name comes first; the others
+// follow by id.
 func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures

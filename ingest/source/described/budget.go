@@ -66,7 +66,6 @@ func (b *budget) next(now time.Time) time.Time {
 	return at
 }
 
-// spend counts a call.
 func (b *budget) spend(at time.Time) {
 	most := 0
 	for _, l := range b.rule.limits {

@@ -48,7 +48,7 @@ func readFixed(s *section.Section) *listing {
 }
 
 // fetch returns the entries of the list. Entries whose newest value is older than the
-// parameter since are left out.
+// time since are left out.
 func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string, since time.Time) ([]map[string]string, error) {
 	if l.list == nil {
 		return l.fixed, nil

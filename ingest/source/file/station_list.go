@@ -20,8 +20,8 @@ import (
 // folder. Its columns are `file` and `station`.
 const stationList = "stations.csv"
 
-// maxList is the number of bytes of a station list that are read. A list of 600
-// stations has 60 KB.
+// maxList is how many bytes of a station list are read. A list of 600 stations has 60
+// KB.
 const maxList = 4 << 20
 
 // newStationList recognises a station list, a table without readings.

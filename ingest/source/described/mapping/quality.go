@@ -111,7 +111,6 @@ type area struct {
 	india        bool      // positions outside the outline of India are outside the area
 }
 
-// readArea reads the section area.
 func readArea(s *section.Section) area {
 	a := area{countryField: readPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
 	if (a.countryField == nil) != (a.countries == nil) {

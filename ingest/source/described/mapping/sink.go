@@ -167,7 +167,6 @@ func (s *Sink) test(f *Frame, tests []test, h *head) {
 	}
 }
 
-// measure adds one value.
 func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 	at, of, reason := h.at, h.of, h.reason
 	p, unit, skip, seen := m.parameterOf(f)

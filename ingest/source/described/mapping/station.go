@@ -29,7 +29,6 @@ type stationFields struct {
 // kindNames are the kinds of stations in descriptions.
 var kindNames = map[string]air.StationKind{"reference": air.Reference, "sensor": air.Sensor, "city-mean": air.CityMean}
 
-// readStation reads the section station.
 func readStation(s *section.Section, owner Owner) stationFields {
 	f := stationFields{
 		id: readPaths(s, "id"), name: readPaths(s, "name"), city: readPaths(s, "city"), state: readPaths(s, "state"),
