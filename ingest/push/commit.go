@@ -101,7 +101,7 @@ func (c *committer) storeAll(ctx context.Context, group []*request) {
 	}
 }
 
-// collect returns a group: the request first, and requests from the queue until the group is full.
+// collect returns a group: the given request, and requests from the queue until the group is full.
 func (c *committer) collect(first *request) []*request {
 	group, rows := []*request{first}, len(first.readings)
 	for rows < maxGroup {

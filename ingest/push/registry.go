@@ -138,11 +138,11 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	return byName, nil
 }
 
-// register calls choose with the account's stored stations, and stores and caches the
-// stations that choose returns. The latest registration of a station counts. The parameter
-// at is the time of the registrations; zero means the time of ClickHouse's clock. register
-// returns all stations of the account. The error is a *schema.Problem if there would be
-// too many, or the error of choose.
+// register calls the function choose with the account's stored stations, and stores and
+// caches the stations that choose returns. The latest registration of a station counts.
+// The parameter at is the time of the registrations; zero means the time of ClickHouse's
+// clock. register returns all stations of the account. The error is a *schema.Problem if
+// there would be too many, or the error of choose.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

@@ -203,8 +203,8 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans the hours of all readings whose time is after from and not after
-// to.
+// between plans the hours of all readings whose time is after the instant from and not
+// after the instant to.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }

@@ -29,8 +29,9 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit creates a payment for money that has already arrived, for example by a bank transfer. Then
-// it works like [Service.Settle]. For an invalid amount, the error is a *schema.Problem.
+// Credit creates a payment for money that has already arrived, for example by a bank transfer. It
+// then settles the payment as successful, like [Service.Settle]. For an invalid amount, the error
+// is a *schema.Problem.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err

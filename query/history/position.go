@@ -93,8 +93,8 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds to `rows` those rows of `more` whose day or hour is missing there. It sorts
-// the result by time.
+// join adds to `rows` those rows of `more` whose day or hour is missing in `rows`. It
+// sorts the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day

@@ -68,8 +68,8 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed in hours at or after since. It reads the stations and their
-// hours only in buckets whose digest differs from that of the previous snapshot.
+// refresh reads the rows that changed in hours at or after the time since. It reads the stations
+// and their hours only in buckets whose digest differs from that of the previous snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -205,8 +205,8 @@ type digests struct {
 	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
-// changedHours returns the new digests of hours, after a roll-up of hours at or after since. It
-// also returns which buckets have a changed hour.
+// changedHours returns the new digests of hours, after a roll-up of hours at or after the time
+// since. It also returns which buckets have a changed hour.
 func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
 	changed := make([]bool, rollup.Buckets)
 	if old == nil || since+digestReach < old.Newest() {

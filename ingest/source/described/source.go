@@ -220,8 +220,8 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	return fields
 }
 
-// readPages reads all pages of a list and passes them to use, which returns the number
-// of records. missing is how many records of the API's total are not listed.
+// readPages reads all pages of a list and passes them to the function use, which returns
+// the number of records. missing is how many records of the API's total are not listed.
 func (s *Source) readPages(
 	ctx context.Context, r *request, records mapping.Records, fields map[string]string, use func(mapping.Reply) (int, error),
 ) (missing int, err error) {

@@ -109,7 +109,7 @@ func readAveraging(s *section.Section, fallback uint16) uint16 {
 	return uint16(d / time.Minute)
 }
 
-// parameterOf returns the parameter with this name. An unknown name is a fault of key.
+// parameterOf returns the parameter with this name. An unknown name is a fault of the given key.
 func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 	p, known := parameter.Parse(name)
 	if !known {

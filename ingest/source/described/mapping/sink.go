@@ -126,7 +126,7 @@ func (s *Sink) head(f *Frame) head {
 	return h
 }
 
-// element adds the readings of a record, or of an element of its list each.
+// element adds the readings of a record, or of one element of the record's list.
 func (s *Sink) element(f *Frame, record *head) error {
 	h := *record
 	s.test(f, s.m.eachTests, &h)
