@@ -14,12 +14,12 @@ import (
 )
 
 // batchRows is the number of readings in a batch, about 16 MB of columns. An insert
-// makes one part per monthly partition, twelve for a station's year. So small
-// batches are slow: a quarter of this size took 1.5 times as long.
+// makes one part per monthly partition, twelve for a station's year. Small batches are
+// therefore slow: with a quarter of this size, an import took 1.5 times as long.
 const batchRows = 1 << 18
 
 // batchMissing is the largest number of missing values in a batch. The loader looks up
-// each one, because it removes only readings that are stored.
+// each missing value, because it removes only readings that are stored.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source creates one per fetch, describes
@@ -43,8 +43,8 @@ type Builder struct {
 	err        error // error of a flush in At or Missing
 }
 
-// described is a station as the source described it. used reports whether the
-// current batch has readings of it.
+// described is a station as the source described it. The field used reports whether the
+// current batch has readings of the station.
 type described struct {
 	air.Station
 	used bool

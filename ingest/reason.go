@@ -151,8 +151,8 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // maxClockSkew is how far in the future a reading may be. Stations and this machine use
-// NTP, so minutes are generous. If it were an hour, one station with a fast clock could
-// start the next hour of its city too early.
+// NTP, so minutes are generous. If the limit were an hour, one station with a fast
+// clock could start the next hour of its city too early.
 const maxClockSkew = 5 * time.Minute
 
 // checkTime applies the rules to the end of an averaging interval.

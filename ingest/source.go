@@ -22,12 +22,12 @@ type Window struct{ From, To time.Time }
 
 // Source fetches and parses the readings of one network, feed or file.
 type Source interface {
-	// Fetch yields the source's readings of a window in batches and returns nil
-	// when all are yielded. Readings outside the window are allowed, because
-	// storing is idempotent. Fetch may be called again, but not concurrently. When
-	// ctx ends or yield fails, it returns that error at once. yield owns the batch.
-	// An accepted batch is stored later, or fetched again by a new Source after a
-	// crash. So a source may remember accepted input in memory only.
+	// Fetch yields the source's readings of a window in batches and returns nil when
+	// all are yielded. Readings outside the window are allowed, because storing is
+	// idempotent. Fetch may be called again, but not concurrently. When ctx ends or
+	// yield fails, it returns that error at once. yield owns the batch. An accepted
+	// batch is stored later, or fetched again by a new Source after a crash. A source
+	// must therefore not remember accepted input beyond its own lifetime.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
@@ -39,8 +39,8 @@ type Batch struct {
 	// Stations describes every station that has a reading in the batch.
 	Stations []air.Station
 	// Missing holds readings whose value the source reports as missing; Value is
-	// unused. A reading of the same key in Readings takes precedence. Their
-	// stations need not be in Stations.
+	// unused. A reading of the same key in Readings takes precedence. The stations of
+	// these readings need not be in Stations.
 	Missing []air.Reading
 	// Withdrawn is how many stored readings the store removed because of Missing.
 	// The store sets it on success.

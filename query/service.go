@@ -53,8 +53,8 @@ type Config struct {
 }
 
 const (
-	// defaultPoll is half of two seconds. Within two seconds, answers must show a
-	// roll-up by this or another instance.
+	// defaultPoll leaves a second for the refresh. Answers must show a roll-up, by this
+	// or another instance, within two seconds.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
 	// refreshTimeout limits a refresh of a snapshot. The first refresh after an

@@ -26,7 +26,7 @@ var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRe
 // empty.
 type ScopeSet uint16
 
-// SetOf returns the set of these scopes. It ignores unknown scopes.
+// SetOf returns the set of the given scopes. It ignores unknown scopes.
 func SetOf(scopes ...Scope) (set ScopeSet) {
 	for _, scope := range scopes {
 		if i := slices.Index(Scopes, scope); i >= 0 {

@@ -59,8 +59,8 @@ type BatchReply struct {
 	Batch
 }
 
-// BatchResults is one page of a batch's results, in the order of the records. Each of
-// Results has the field index. It is a [BatchRecord], a recharge or a verification.
+// BatchResults is one page of a batch's results, in the order of the records. Each element
+// of Results has the field index, and is a [BatchRecord], a recharge or a verification.
 type BatchResults struct {
 	Status     string            `json:"status"`
 	BatchID    string            `json:"batch_id"`

@@ -5,7 +5,7 @@ type Health string
 
 // The values of Health. If several apply, the OpenAPI document defines which is used.
 const (
-	HealthIdle     Health = "idle"     // none of these deliveries had an attempt
+	HealthIdle     Health = "idle"     // no recent delivery had an attempt
 	HealthHealthy  Health = "healthy"  // no other value applies
 	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
 	HealthFailing  Health = "failing"  // the newest attempts all failed
@@ -18,7 +18,7 @@ type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is the number of these deliveries, and States the number per state.
+	// Deliveries is the number of covered deliveries, and States the number per state.
 	// Since is when the oldest of them was created, null if there are none. HasMore
 	// reports that there are older deliveries.
 	Deliveries int            `json:"deliveries"`

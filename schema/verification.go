@@ -17,7 +17,7 @@ type VerificationState string
 const (
 	VerificationPending VerificationState = "pending"
 	VerificationSuccess VerificationState = "success" // the account exists, in any status
-	VerificationFailed  VerificationState = "failed"  // it does not exist, or no provider has a result
+	VerificationFailed  VerificationState = "failed"  // the account does not exist, or no provider has a result
 )
 
 // VerificationStates lists every state of a verification.

@@ -10,8 +10,7 @@ import (
 type text interface{ ~string | ~[]byte }
 
 // ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only
-// the form "DD-MM-YYYY HH:MM:SS". A time in UTC could be recognised only by another
-// form.
+// the form "DD-MM-YYYY HH:MM:SS". A time in another form may be in UTC.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -33,8 +32,8 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 
 // ParseTime parses a time of the network's exports in Indian Standard Time. The date is
 // DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, followed by blanks, " - " or "T". The clock is
-// HH:MM or HH:MM:SS, and 24:00 is the end of the day. It does not use time.Parse, which
-// would take most of the time of reading a file.
+// HH:MM or HH:MM:SS, and 24:00 is the end of the day. ParseTime avoids time.Parse, in
+// which an import would spend most of its time.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)

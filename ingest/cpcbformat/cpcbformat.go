@@ -1,8 +1,8 @@
-// Package cpcbformat implements the formats of India's regulatory network of
-// automatic stations. The Central Pollution Control Board (CPCB) runs it with the
-// states' boards. The package covers station names, attribution, times, and the
-// live feed with its cross-check. Several sources have the same stations, and a
-// station has the same id in all of them.
+// Package cpcbformat implements the formats of India's regulatory network of automatic
+// stations. The Central Pollution Control Board (CPCB) runs the network with the
+// states' boards. The package covers station names, attribution, times, and the live
+// feed with its cross-check. Several sources have the same stations, and a station has
+// the same id in all of them.
 package cpcbformat
 
 import (

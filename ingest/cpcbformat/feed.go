@@ -133,8 +133,8 @@ func readFeed(r io.Reader) ([]feedStation, error) {
 	return w.stations, nil
 }
 
-// unreadable returns a [ingest.BatchError] for a syntax error. It wraps an error of
-// the reader, such as the end of the context.
+// unreadable returns a [ingest.BatchError] for a syntax error. It wraps any other
+// error, such as the end of the context.
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {

@@ -7,9 +7,9 @@ import (
 	"vayu/ingest"
 )
 
-// gatePercent is the largest accepted share of stations whose AQI differs from CPCB's.
-// In a full capture of the feed, none of 469 stations differed, and the same 25 had no
-// AQI in both. If the meaning of a column changes, nearly all stations differ.
+// gatePercent is the largest accepted share of stations whose AQI differs from CPCB's. In a
+// full capture of the feed, none of 469 stations differed. For 25 of them, both CPCB and
+// this package have no AQI. If the meaning of a column changes, nearly all stations differ.
 const gatePercent = 2
 
 // gate computes every station's AQI from the feed's sub-indices and compares it

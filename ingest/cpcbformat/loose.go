@@ -19,11 +19,10 @@ var agencies = []string{
 	"kjs cements", "ipca lab", "glenmark",
 }
 
-// ParseLooseName describes a station from a name without punctuation, as in file
-// names: "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". The id does not
-// depend on punctuation. Words after the agency are its city and state ("… DPCC
-// Delhi"). It reports false unless the words contain a place, a known city and an
-// agency.
+// ParseLooseName describes a station from a name without punctuation, as in file names:
+// "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". The id does not depend on
+// punctuation. Words after the agency may repeat the city or state ("… DPCC Delhi"). It
+// reports false unless the words contain a place, a known city and an agency.
 func ParseLooseName(words string) (air.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)
@@ -106,8 +105,8 @@ var states = []string{
 }
 
 // afterAgency reports whether text is a city or state. Some tables repeat the city or
-// state after the agency: "Chennai, Tamil Nadu". city is the city in the station's
-// name.
+// state after the agency: "Chennai, Tamil Nadu". The parameter city is the city in the
+// station's name, or "".
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }

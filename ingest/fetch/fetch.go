@@ -39,14 +39,14 @@ func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
 
-// internalHosts are internal addresses that look public: the host of Azure machines
-// serves their metadata at this one.
+// internalHosts are internal addresses that look public. An Azure host serves the
+// metadata of its machines at 168.63.129.16.
 var internalHosts = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 
 // NewPublic is [New] for addresses of the public internet. The client refuses
 // connections to private and reserved addresses. It checks the address of each
-// connection, because a name can change its address. If the environment names a
-// proxy for HTTP, the proxy decides instead.
+// connection, because the address of a name can change. Requests through an HTTP proxy
+// of the environment are not checked, because the proxy connects.
 func NewPublic(timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -123,8 +123,8 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 	return c.Do(ctx, Request{URL: address, Known: known})
 }
 
-// Do sends a request. It returns an [*ingest.BatchError] for a reply that is too
-// large, empty or a web page, and a [*StatusError] for any status but 200 and 304.
+// Do sends a request. It returns an [*ingest.BatchError] for a reply that is too large,
+// empty or a web page, and a [*StatusError] for any status but 200 and an expected 304.
 // No error contains the address's query or a header of the request.
 func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	known := r.Known

@@ -52,10 +52,10 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 }
 
 // Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
-// idempotent: after an error, load the batch again. A position far from a station's
-// known one is refused, unless its source is better (see [station.positionRank]). Load
-// counts it in b.Rejected as [ingest.StationMoved] when it succeeds. Readings of an alias
-// are stored under the id of its station. Load does not release the batch.
+// idempotent: after an error, load the batch again. Load refuses a position far from the
+// station's known position, unless its source ranks higher (see [station.positionRank]).
+// On success it counts each refusal in b.Rejected as [ingest.StationMoved]. Readings of
+// an alias are stored under the id of its station. Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
@@ -133,8 +133,8 @@ func texts(column *array.String) []string {
 }
 
 // Coverage returns the times of the first and the last stored reading of a source, at or
-// after since. Both are zero if there is none. The time of a reading is the end of its
-// averaging interval.
+// after the time since. Both are zero if no such reading exists. The time of a reading
+// is the end of its averaging interval.
 func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
 	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
 	var rows uint64

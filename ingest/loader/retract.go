@@ -35,9 +35,9 @@ var removalColumns = []clickhouse.ColumnNameAndType{
 }
 
 // retract removes the stored readings that their source now reports as missing, and
-// returns their number. A missing value that was never stored leaves no row. A source
-// removes only its own readings, so a late mirror cannot remove those of the original
-// feed.
+// returns their number. It writes no row for a missing value that was never stored. A
+// source removes only its own readings, so a late mirror cannot remove those of the
+// original feed.
 func (l *Loader) retract(ctx context.Context, missing []air.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil
@@ -79,7 +79,7 @@ func (l *Loader) retract(ctx context.Context, missing []air.Reading) (int, error
 	return len(stations), nil
 }
 
-// storedAmong returns the keys that have a stored reading of the same source.
+// storedAmong returns the keys of missing values that have a stored reading of the same source.
 func (l *Loader) storedAmong(ctx context.Context, missing []air.Reading) (map[readingKey]bool, error) {
 	wanted := make(map[readingKey]bool, len(missing))
 	stations, parameters := make(map[string]bool), make(map[string]bool)

@@ -45,7 +45,7 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 // returns the number of refused positions, and the station id of each alias. If the
 // write fails, it drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
-	if len(described) == 0 { // private stations of accounts
+	if len(described) == 0 { // the readings are of private stations
 		return 0, nil, nil
 	}
 	l.mu.Lock()
@@ -100,8 +100,8 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	return nil
 }
 
-// completeMerges copies the readings of ids that another process made aliases.
-// Until it read the aliases, this process stored readings under the old ids.
+// completeMerges copies the readings of ids that another process made aliases. Until
+// this process read the aliases, it stored readings under the old ids.
 func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
 	for id, a := range is.Aliases {
 		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {
@@ -133,8 +133,8 @@ func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.R
 	return readings, nil
 }
 
-// storeChanges writes the cache's changes. The log is written before the stations:
-// after a crash in between, a change is logged twice and none is lost.
+// storeChanges writes the cache's changes. It writes the log before the stations. After
+// a crash between the two writes, a change is logged twice, and none is lost.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
 	if len(b.Changes) > 0 {
@@ -201,7 +201,7 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
 		b.Aliases[a.Alias] = a
-		delete(b.Known, a.Alias) // its row is from before it became an alias
+		delete(b.Known, a.Alias) // this row is older than the alias
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)

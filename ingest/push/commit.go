@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxGroup is the number of readings from which on a group takes no further request.
+	// maxGroup is the number of readings at which a group is full.
 	maxGroup = 200_000
 	// storeTimeout bounds the insert of a group.
 	storeTimeout = 20 * time.Second
@@ -24,7 +24,7 @@ var errStopping = errors.New("the service is stopping")
 type request struct {
 	readings []stationReading
 	now      time.Time
-	done     chan error // receives the outcome of the insert; has room for it
+	done     chan error // receives the outcome of the insert; buffered
 }
 
 // stationReading is a reading with its station.
@@ -33,9 +33,9 @@ type stationReading struct {
 	air.Reading
 }
 
-// committer stores readings of several requests with one insert (group commit). While an
-// insert is in progress, the next group collects. A single client thus waits for one
-// insert, and many clients share one.
+// committer stores readings of several requests with one insert (group commit). Requests
+// that arrive during an insert form the next group. A single client thus waits for one
+// insert, and many clients share an insert.
 type committer struct {
 	store   Store
 	queue   chan *request
@@ -101,7 +101,7 @@ func (c *committer) storeAll(ctx context.Context, group []*request) {
 	}
 }
 
-// collect returns the requests that are in the queue now, beginning with first.
+// collect returns a group: the given request, and requests from the queue until the group is full.
 func (c *committer) collect(first *request) []*request {
 	group, rows := []*request{first}, len(first.readings)
 	for rows < maxGroup {
@@ -130,7 +130,7 @@ func (c *committer) storeGroup(ctx context.Context, group []*request) error {
 	}
 	b := ingest.NewBuilder(Source, latest, func(batch *ingest.Batch) error {
 		defer batch.Release()
-		if len(batch.Rejected) > 0 { // the readings have passed the same rules
+		if len(batch.Rejected) > 0 { // a bug: the readings have passed the same rules
 			return fmt.Errorf("accepted readings were rejected: %v", batch.Rejected)
 		}
 		described := batch.Stations[:0]

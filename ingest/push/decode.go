@@ -24,11 +24,11 @@ const (
 	csvType    = "text/csv"
 )
 
-// maxLine is the length of the longest line of NDJSON and CSV, in bytes.
+// maxLine is the length of the longest accepted line of NDJSON and CSV, in bytes.
 const maxLine = 4 << 10
 
-// decode returns the rows of a body. A row that cannot be decoded has a fault. The error
-// is a *schema.Problem: the body as a whole is invalid.
+// decode returns the rows of a body. A row that cannot be decoded has a fault. If the
+// body as a whole is invalid, the error is a *schema.Problem.
 func decode(c *httpapi.Call) ([]row, error) {
 	if len(c.Body) == 0 {
 		return nil, schema.NewProblem(schema.InvalidRequest, "", "A body with readings is needed.")
@@ -69,7 +69,8 @@ func decodeJSON(body []byte) ([]row, error) {
 	return rows, err
 }
 
-// decodeMembers reads an object up to its end. found reports whether it has readings.
+// decodeMembers reads an object up to its end. found reports whether the object has the
+// field `readings`.
 func decodeMembers(d *jsontext.Decoder) (rows []row, found bool, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false, err
@@ -118,7 +119,7 @@ func decodeArray(d *jsontext.Decoder) (rows []row, err error) {
 	return rows, err
 }
 
-// decodeObject sets the fields of r from a JSON object, or its fault.
+// decodeObject sets the fields of r from a JSON object. If that fails, it sets only r.fault.
 func (r *row) decodeObject(text []byte) {
 	err := json.Unmarshal(text, r)
 	if err == nil {
@@ -151,14 +152,15 @@ func decodeLines(body []byte) ([]row, error) {
 
 var errLongLine = &fault{ingest.BadLine, "", fmt.Sprintf("The line has more than %d bytes.", maxLine)}
 
-// columns are the names of CSV columns, which are those of the JSON fields. Those up to
-// `at` are required.
+// columns are the names of the CSV columns, which equal the names of the JSON fields.
+// The columns up to `at` are required.
 var columns = [...]string{"station", "parameter", "value", "unit", "at", "averaging_minutes", "latitude", "longitude", "name"}
 
 // requiredColumns is the number of required columns, which come first.
 const requiredColumns = 5
 
-// columnIndexes returns the position of each of columns in names, -1 for an absent one.
+// columnIndexes returns the position of each known column in a header line, -1 for an
+// absent column.
 func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	for i := range at {
 		at[i] = -1
@@ -216,7 +218,7 @@ func decodeCSV(body []byte) ([]row, error) {
 	return rows, nil
 }
 
-// cells splits a line of CSV (RFC 4180) at its commas. A line that is too long has no cells.
+// cells splits a line of CSV (RFC 4180) at its commas. A line that is too long is an error.
 func cells(line string) ([]string, error) {
 	line = strings.TrimSuffix(line, "\r")
 	if len(line) > maxLine {
@@ -228,7 +230,7 @@ func cells(line string) ([]string, error) {
 	return csv.NewReader(strings.NewReader(line)).Read()
 }
 
-// setCells sets the fields of r from the cells of a CSV line, or its fault.
+// setCells sets the fields of r from the cells of a CSV line, or r.fault if a cell is invalid.
 func (r *row) setCells(record []string, at *[len(columns)]int) {
 	cell := func(column int) string {
 		if at[column] < 0 {

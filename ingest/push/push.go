@@ -95,7 +95,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run stores readings until ctx ends. Requests that wait then get service_unavailable.
+// Run stores readings until ctx ends. Requests that still wait get service_unavailable.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.worlds {

@@ -60,12 +60,12 @@ func (s *Service) store(ctx context.Context, w *world, account string, rows []ro
 	return p.reply, nil
 }
 
-// registrationLag is how far back a reading dates the registration of its station. A PUT
-// that another instance handles at the same time then wins.
+// A reading that registers its station dates the registration back by registrationLag. A
+// PUT of the station at the same time on another instance thus takes precedence.
 const registrationLag = time.Minute
 
-// stationsOf returns the stations of an account, and registers those of valid rows that
-// have a position.
+// stationsOf returns the stations of an account. It first registers the unknown
+// stations of valid rows that have a position.
 func (w *world) stationsOf(ctx context.Context, account string, rows []row, now time.Time) (map[string]*station, error) {
 	known, err := w.stations.stations(ctx, account, cacheLifetime)
 	if err != nil || !lacksStation(known, rows) {
@@ -79,13 +79,13 @@ func (w *world) stationsOf(ctx context.Context, account string, rows []row, now 
 	})
 }
 
-// lacksStation reports whether a row names a station that is not known.
+// lacksStation reports whether a valid row names an unknown station.
 func lacksStation(known map[string]*station, rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.fault == nil && known[r.Station] == nil })
 }
 
 // newStations returns the stations that the rows of an account register. It leaves out
-// those that would be more than maxStations.
+// stations beyond the limit maxStations.
 func newStations(account string, known map[string]*station, rows []row, now time.Time) []station {
 	var out []station
 	added := make(map[string]bool)
@@ -134,8 +134,8 @@ func (p *pushed) add(r *row, known map[string]*station) *fault {
 	return nil
 }
 
-// noStation returns why the station of a row is neither registered nor could be. known is
-// the number of stations of the account.
+// noStation returns why a row cannot register its station, which is unknown. The
+// parameter known is the number of stations of the account.
 func noStation(r *row, known int) *fault {
 	located, wrong := r.registers()
 	switch {

@@ -26,7 +26,7 @@ const (
 	// cacheLifetime is the maximum age of cached stations. Another instance may register
 	// stations of the same account.
 	cacheLifetime = 10 * time.Second
-	// freshLifetime is the maximum age of cached stations if a reading names an unknown one.
+	// freshLifetime is the maximum age of cached stations if a reading names an unknown station.
 	freshLifetime = time.Second
 	// registryTimeout bounds the reads and writes of one call.
 	registryTimeout = 5 * time.Second
@@ -67,8 +67,8 @@ func (s *station) public() air.Station {
 	}
 }
 
-// accountStations are the stations of one account, by the account's names. The map is
-// never changed.
+// accountStations are the stations of one account, by the names that the account gave
+// them. The map is never changed.
 type accountStations struct {
 	byName   map[string]*station
 	loadedAt time.Time
@@ -80,7 +80,8 @@ type registry struct {
 	conn     driver.Conn
 	database string
 	accounts *lru.Cache[string, accountStations]
-	// locks serialise loads and registrations of an account. Accounts share them by a hash.
+	// locks serialise loads and registrations of an account. The hash of an account selects
+	// its lock.
 	locks [64]sync.Mutex
 	seed  maphash.Seed
 }
@@ -94,8 +95,8 @@ func (r *registry) lock(account string) *sync.Mutex {
 	return &r.locks[maphash.String(r.seed, account)%uint64(len(r.locks))]
 }
 
-// stations returns the registered stations of an account, by the account's names. They are
-// at most maxAge old. The caller must not change the map.
+// stations returns the registered stations of an account, by the names that the account
+// gave them. The cached copy is at most maxAge old. The caller must not change the map.
 func (r *registry) stations(ctx context.Context, account string, maxAge time.Duration) (map[string]*station, error) {
 	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < maxAge {
 		return known.byName, nil
@@ -137,11 +138,11 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	return byName, nil
 }
 
-// register stores the stations that choose returns, given the stored stations of the
-// account, and adds them to the cache. The latest registration of a station counts. The
-// time of a registration is at, or ClickHouse's clock if at is zero. register returns the
-// stations after that, a *schema.Problem if the account would have too many, and errors of
-// choose.
+// register calls the function choose with the account's stored stations, and stores and
+// caches the stations that choose returns. The latest registration of a station counts.
+// The parameter at is the time of the registrations; zero means the time of ClickHouse's
+// clock. register returns all stations of the account. The error is a *schema.Problem if
+// there would be too many, or the error of choose.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

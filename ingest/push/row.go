@@ -68,10 +68,10 @@ func checkPosition(latitude, longitude float64) string {
 }
 
 // maxAge is the largest age of a pushed reading. The roll-up and the snapshot read
-// everything since the oldest new reading, so a very old one would delay all accounts.
+// everything since the oldest new reading, so a very old reading would delay all accounts.
 const maxAge = 31 * 24 * time.Hour
 
-// isMarker reports whether a value is one by which sensors mark a missing value, in any
+// isMarker reports whether sensors send this number for a missing value, whatever the
 // unit.
 func isMarker(v float64) bool { return v == -99 || v == -999 || v == -9999 }
 
@@ -137,8 +137,8 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// registers reports whether the row has a position, which registers an unknown station,
-// and why it cannot.
+// registers reports whether the row has a position, which it needs to register an
+// unknown station. The fault describes an invalid position.
 func (r *row) registers() (located bool, wrong *fault) {
 	if r.Latitude == nil && r.Longitude == nil {
 		return false, nil

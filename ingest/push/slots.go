@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Limits of requests whose readings are decoded or stored at the same time. A request of
-// 10 MiB needs about 60 MB while it is decoded.
+// Limits of the number of requests whose readings are decoded or stored at the same
+// time. A request of 10 MiB needs about 60 MB while it is decoded.
 const (
 	slotsTotal      = 16
 	slotsPerAccount = 4

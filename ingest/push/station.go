@@ -61,8 +61,8 @@ func (w *stationRequest) station(account, name string) (station, error) {
 	return s, f.Problem()
 }
 
-// movedKilometres is the largest move of a published station. The table `station` refuses a
-// larger one.
+// movedKilometres is the largest move of a published station. The loader refuses a larger
+// one.
 const movedKilometres = 5
 
 // replaces checks that the described station can replace the registered one, which may be
@@ -85,7 +85,7 @@ func (s *station) replaces(old *station, requested *bool) error {
 }
 
 // putStation handles PUT /v1/stations/{id}. It stores the station before the audit entry.
-// If the entry cannot be stored, the call fails, and the client repeats it.
+// If the entry cannot be stored, the call fails, and the client can repeat it.
 func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

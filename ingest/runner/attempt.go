@@ -127,8 +127,8 @@ func releaseAll(batches *[]*ingest.Batch) {
 	*batches = nil
 }
 
-// rollUp calls onChange, which computes means of the stored readings. If that fails,
-// the roll-up stays pending.
+// rollUp calls onChange, which computes means of the stored readings. If onChange
+// fails, the roll-up stays pending.
 func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
 	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
 		return err

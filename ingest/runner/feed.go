@@ -81,7 +81,7 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 // Live windows come first, so that current answers exist within seconds. A new source
 // starts with the last 36 hours and then goes back in slices of a week. After a restart
 // the plan is derived from the stored readings. Slices are fetched in a fixed order, so
-// only the oldest and the newest can be incomplete. They are fetched again.
+// only the oldest and the newest can be incomplete. These two are fetched again.
 type fetchPlan struct {
 	feed      Feed
 	watermark time.Time // end of the fetched range
@@ -89,8 +89,8 @@ type fetchPlan struct {
 	horizon   time.Time // start of the wanted range
 }
 
-// newFetchPlan plans a feed from the times of its first and last stored reading since
-// now - History - Step. Both times are zero if there is no reading.
+// newFetchPlan plans a feed. The parameters first and last are the times of its first
+// and last stored reading since now - History - Step, and zero without a reading.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {

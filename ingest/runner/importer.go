@@ -17,13 +17,13 @@ type Job struct {
 	Key string
 	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
-	// Progress, unless nil, is called after each stored batch from one goroutine.
-	// It may keep the summary.
+	// Progress, unless nil, is called after each stored batch from one goroutine. The
+	// function owns its argument.
 	Progress func(Summary)
 }
 
-// Summary is the result of an import. It covers the whole input, including earlier
-// interrupted runs. Read is always Stored plus all of Rejected.
+// Summary is the result of an import. It covers the whole input, including the parts
+// that interrupted runs stored. Read is always Stored plus all of Rejected.
 type Summary struct {
 	Read     int               // values read
 	Stored   int               // values that are in ClickHouse
@@ -83,8 +83,8 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, nil
 }
 
-// NothingStoredError is returned for an input that was read to its end without a valid
-// reading. It is not returned if an earlier, interrupted run stored readings.
+// NothingStoredError is returned for an input that was read to its end, if no run of
+// the import stored or withdrew a reading.
 type NothingStoredError struct{ Rejected ingest.Rejections }
 
 // Error implements error. It names the most frequent reason.

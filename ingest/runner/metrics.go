@@ -16,13 +16,13 @@ const (
 	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
 	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
 	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
-	Panicked     Outcome = "panicked"      // the source panicked; recovered
+	Panicked     Outcome = "panicked"      // the source panicked, and the runner recovered
 	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
 	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
 	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures
 )
 
-// Metrics counts runs and readings of sources. All runners of a process share one.
+// Metrics counts runs and readings of sources. All runners of a process share one Metrics.
 type Metrics struct {
 	runs        *prometheus.CounterVec   // source, outcome
 	seconds     *prometheus.HistogramVec // source

@@ -24,7 +24,7 @@ import (
 type Archive interface {
 	Store
 	// Coverage returns the times of the first and the last stored reading of a source,
-	// at or after since. Both are zero if there is none.
+	// at or after the time since. Both are zero if no such reading exists.
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 
@@ -65,10 +65,9 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. After each window of which readings were stored, the runner
-// calls onChange, the roll-up. The calls come from several goroutines. If onChange
-// fails, it is called again after the next run. The error of New names the invalid
-// feed.
+// New prepares a runner. After each window with stored readings, the runner calls
+// onChange, the roll-up. The calls come from several goroutines. If onChange fails, it
+// is called again after the next run. The error of New names the invalid feed.
 func New(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
@@ -103,9 +102,9 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 	})
 }
 
-// Run runs the feeds until ctx ends and returns nil. Each is fetched at once and
-// then on its schedule. A fetch in progress when ctx ends is cancelled; stored
-// batches stay.
+// Run runs the feeds until ctx ends and returns nil. Each feed is fetched at once and
+// then on its schedule. A fetch in progress when ctx ends is cancelled; stored batches
+// stay.
 func (r *Runner) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, f := range r.feeds {

@@ -15,8 +15,8 @@ type Sample struct {
 	Rejected ingest.Rejections
 }
 
-// FetchSample fetches a window once, completely, without storing it. After an
-// error the sample holds what was yielded before. A panic of the source is
+// FetchSample fetches a window once, completely, without storing it. After an error the
+// sample holds the readings that were yielded before it. A panic of the source is
 // returned as an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
 	var sample Sample

@@ -31,11 +31,11 @@ func (e *StoreError) Error() string { return "storing a batch: " + e.Err.Error()
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// transfer fetches a window and stores its batches in order. It parses the next
-// batch while it stores the last one. After each acknowledged batch it calls
+// transfer fetches a window and stores its batches in order. It parses the next batch
+// while it stores the previous one. After each acknowledged batch it calls the function
 // stored, from one goroutine, and then releases the batch. It returns after this
-// goroutine has ended. If storing fails, left holds the fetched batches that are
-// not stored, in order. The caller owns them.
+// goroutine has ended. If storing fails, left holds the fetched batches that are not
+// stored, in order. The caller owns them.
 func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,8 +89,8 @@ var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
 }
 
-// loadWithRetry returns a function that calls [Store.Load] with retries. It calls
-// failed after each failure.
+// loadWithRetry returns a function that calls [Store.Load] with retries. It calls the
+// function failed after each failure.
 func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
 	return func(ctx context.Context, b *ingest.Batch) error {
 		for try := 0; ; try++ {

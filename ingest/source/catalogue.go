@@ -27,8 +27,8 @@ type Catalogue struct {
 // Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
 // is an error only if required is set. A file may replace a shipped description. It is
 // an error if a file has the name of a source in Go, or of another file. An invalid file
-// is an entry with a fault, which fails only its own source. With an error, the
-// catalogue has the sources that were read before.
+// is an entry with a fault, which fails only its own source. If Open returns an error,
+// the catalogue has the sources that were read before it.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry)}
 	for _, f := range described.Shipped() {

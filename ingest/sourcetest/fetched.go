@@ -21,7 +21,7 @@ type fetched struct {
 	rejected ingest.Rejections
 }
 
-// collect returns a yield that collects batches and checks each one's invariants.
+// collect returns a yield function that collects batches and checks their invariants.
 func (h *fetched) collect(t *testing.T, c *Case) func(*ingest.Batch) error {
 	h.stations = make(map[string]string)
 	return func(b *ingest.Batch) error {

@@ -84,8 +84,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 	return refused
 }
 
-// canonical turns the description of an alias into one of its station. The station
-// keeps its name, unless the alias exists because of a newer name.
+// canonical turns the description of an alias into a description of the alias's
+// station. The station keeps its name, unless the alias exists because of a newer name.
 func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]

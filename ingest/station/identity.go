@@ -60,8 +60,8 @@ func knownAgency(tokens []string) bool {
 
 const formerly = "formerly known as"
 
-// parseTitle splits a station's name into its parts. City is the station's city,
-// which the name may repeat.
+// parseTitle splits a station's name into its parts. The parameter city is the
+// station's city, which the name may repeat.
 func parseTitle(name, city string) title {
 	var t title
 	lower := strings.ToLower(air.CleanPlace(name))
@@ -131,14 +131,14 @@ func splitWords(text string) []string {
 // Limits within which two descriptions are one station. Feeds and files may differ by
 // kilometres in a station's position. So with equal agency, city and place,
 // movedKilometres is the limit. With another spelling or without an agency, the limit
-// is sameSpot. The nearest two of 603 stations with one agency are 1.0 km apart.
+// is sameSpot. Among 603 stations, the nearest two of one agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for stations of two networks
 	closeLength = 8    // letters; a place of at least this length may have one wrong letter
 )
 
-// closePlaces reports whether two folded places are spellings of one. They are
+// closePlaces reports whether two places of titles are spellings of one place. They are
 // equal, or they are long, have equal digits and differ by at most one edit.
 func closePlaces(a, b string) bool {
 	if a == b {
@@ -193,8 +193,8 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 
 // samePhysicalStation reports whether two stations of different networks are one
 // physical station. They lie within twinSpot and have similar names, or have equal
-// positions. Equal positions rounded to a hundredth of a degree are not evidence.
-// Stations of accounts are never linked: they could displace stations of others.
+// positions. Equal positions with two decimals or fewer are not evidence. Stations of
+// accounts are never linked: they could displace stations of others.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false
@@ -223,7 +223,7 @@ func point(s *air.Station) geo.Point {
 // station of another network's live source keeps its id, see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
-// mayAlias reports whether readings of one id may be stored under the other.
+// mayAlias reports whether readings of the first station may be stored under the id of the second.
 func mayAlias(alias *air.Station, into *air.Station) bool {
 	if alias.Network() == into.Network() {
 		return true

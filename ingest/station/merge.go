@@ -19,9 +19,9 @@ const officialNetwork = "cpcb"
 // fileSource is the name of the source of imported files.
 const fileSource = "import"
 
-// positionRank ranks the sources of positions; the higher one wins. CPCB's own
-// feed comes first, because CPCB places the stations. Other live sources, such as
-// data.gov.in, come next. Files come last: some have positions geocoded from
+// positionRank ranks the sources of positions; the position of the higher rank wins.
+// CPCB's own feed comes first, because CPCB places the stations. Other live sources,
+// such as data.gov.in, come next. Files come last: some have positions geocoded from
 // names, tens of kilometres off. A position without a source ranks like a file.
 func positionRank(source string) int {
 	switch source {
@@ -40,9 +40,9 @@ func officialNames(network string) bool {
 }
 
 // mergeStation merges a description into a known station. Attributes come from the
-// description with the newer readings, empty ones from the other. The position
-// comes from the source of higher positionRank. jumped reports that the described
-// position is too far away and was refused.
+// description with the newer readings. Where that is empty, they come from the other.
+// The position comes from the source of higher positionRank. jumped reports that the
+// described position is too far away and was refused.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
@@ -92,9 +92,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 }
 
 // namesOf returns the names of a station's city and state. Both come from one
-// description, because cities of several states may share a name. That is the newer
-// description, unless it lacks one of the two and the older does not. Names derived
-// from a position are ignored.
+// description, because cities of several states may share a name. The older description
+// is used only if it has the state, and has a name that the newer one lacks. Names
+// derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {
 		if s.ByPosition {

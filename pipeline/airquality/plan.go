@@ -22,7 +22,7 @@ type chunk struct {
 	// cities are the cities (city and state) that stations have left. They are
 	// computed in addition to the current cities of the stations.
 	cities [][2]string
-	// citiesOnly skips the rows of stations, because only those of cities change.
+	// citiesOnly skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool
 	// meansOnly skips the indices, because only plain means are missing.
 	meansOnly bool
@@ -73,9 +73,9 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 // retention is how long readings and hourly rows are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the time after which all input of a row is still stored: readings,
-// or hourly rows. The input may be up to two days older than the row, because of
-// rolling means and Indian days.
+// oldest returns the time of the oldest row whose input (readings or hourly rows) is
+// still completely stored. The input may be up to two days older than the row, because
+// of rolling means and Indian days.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -181,7 +181,8 @@ func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err e
 	return found, rows.Err()
 }
 
-// After reports whether readings were stored since an earlier call returned last.
+// After reports whether readings were stored since an earlier call of [Rollup.Recent],
+// which returned last.
 func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
@@ -202,8 +203,8 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans the hours of all readings whose time is after from and not after
-// to.
+// between plans the hours of all readings whose time is after the instant from and not
+// after the instant to.
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }

@@ -136,8 +136,8 @@ func newSteps(tables migration.Params, kinds []air.StationKind, tester *quality.
 	return steps, nil
 }
 
-// roundFour returns an SQL expression that rounds to four decimals, and a half up.
-// The expression first rounds to millionths, so that the result for a half does not
+// roundFour returns an SQL expression that rounds to four decimals, and rounds a half
+// up. The expression first rounds to millionths, so that the result for a half does not
 // depend on the order of additions.
 func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)

@@ -94,7 +94,7 @@ func (c *call) isIdentified(fields map[string]any) bool {
 	return c.identifiers == nil || slices.ContainsFunc(c.identifiers, func(name string) bool { return template.HasText(fields[name]) })
 }
 
-// readPath reads the template of a call's path. The path is appended to that of the base URL.
+// readPath reads the template of a call's path. The path is appended to the path of the base URL.
 func readPath(s *section.Section, fields []string) template.Template {
 	t, there := template.Read(s, "path", fields)
 	if !there {
@@ -113,7 +113,6 @@ func readPath(s *section.Section, fields []string) template.Template {
 	return t
 }
 
-// checkHeader checks the header name under a key, if there is one.
 func checkHeader(s *section.Section, key, name string) {
 	if name != "" {
 		checkHeaderName(s, key, name)

@@ -38,10 +38,9 @@ var (
 )
 
 // leastSecret is the minimum length of a secret in bytes. RFC 2104, 3, recommends the length
-// of the hash, but providers choose it.
+// of the hash, but providers choose the secret.
 const leastSecret = 8
 
-// newSigner reads a section that describes a signature.
 func newSigner(s *section.Section, fields []string) *signer {
 	g := &signer{
 		header: s.Required("header"), prefix: s.Text("prefix"), timestampHeader: s.Text("timestamp-header"),

@@ -139,8 +139,8 @@ func (a *attempt) wrote(n int) {
 	}
 }
 
-// giveUp ends the attempt, and reports whether bytes were or are being written. If not, none
-// will be.
+// giveUp ends the attempt, and reports whether bytes were or are being written. If not, no
+// bytes will be written.
 func (a *attempt) giveUp() (sent bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,8 +11,9 @@ type Update[R any] struct {
 	Retry  time.Time // time of the next call after a call without an outcome; otherwise zero
 }
 
-// Await waits until a pending transaction is final, for the time wait at most, and returns
-// the newest record. It returns early after an update for which enough returns true.
+// Await waits until a pending transaction is final, but no longer than the duration wait. It
+// returns the newest record. It returns early after an update for which the function enough
+// returns true.
 func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
 	enough func(Update[R]) bool,
 ) R {

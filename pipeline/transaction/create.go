@@ -14,8 +14,8 @@ import (
 // already.
 var ErrExists = errors.New("the transaction exists already")
 
-// CreateOnce returns the transaction that find finds for a request, or else creates one.
-// Existed is true if an earlier request has created it.
+// CreateOnce returns the transaction that the function find returns for a request, or
+// else creates one. Existed is true if an earlier request has created it.
 func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
 	if r, existed, err = find(); existed || err != nil {
 		return r, existed, err
@@ -30,8 +30,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns the transaction that used the reference of a request before. The error is
-// duplicate_ref_id if that was another request: another batch item, or not the same body.
+// Repeated returns r, which already used the reference of a request. The error is duplicate_ref_id
+// if another request created r: another batch item, or a request with another body.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID
@@ -45,8 +45,8 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
 }
 
-// BeginItem begins the batch item of a new transaction. The error is ErrExists if it began
-// before. A nil item is a no-op.
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
+// began before. A nil item is a no-op.
 func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
 	if of == nil {
 		return nil
@@ -58,10 +58,10 @@ func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
 	return err
 }
 
-// Inserted handles err, the result of inserting a transaction. lease is that of the first
-// call; zero if the call is queued. Inserted releases the slot of the call if there is no
-// call to make. It wakes the queue for a queued call. start is true if the caller must start
-// the call.
+// Inserted handles err, the result of inserting a transaction. The parameter lease is the
+// lease of the first call; zero if the call is queued. Inserted releases the slot of the
+// call if there is no call to make. It wakes the queue for a queued call. start is true if
+// the caller must start the call.
 func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {

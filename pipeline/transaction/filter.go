@@ -26,7 +26,7 @@ type Filter struct {
 // defaultScan is the default of [Filter.Scan].
 const defaultScan = 10_000
 
-// scanLimit returns the maximum number of rows to read.
+// scanLimit returns the maximum number of rows that one page reads.
 func (f *Filter) scanLimit() int {
 	if f.Scan == 0 {
 		return defaultScan

@@ -60,8 +60,8 @@ func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) 
 	return err == nil && c.o.Now().Sub(time.UnixMicro(made)) > age, err
 }
 
-// RenderItems returns the transactions of the records [from, to) of a batch by their ids, as
-// reply shows them.
+// RenderItems returns the transactions of the records [from, to) of a batch by their ids, in
+// the form that the function reply returns.
 func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
 	reply func(P) any,
 ) (map[string]any, error) {

@@ -12,9 +12,9 @@ import (
 )
 
 // readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
-// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. list
-// says what is listed, such as "recharges". name identifies the list and its filter; a
-// cursor is valid for one name only.
+// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. The
+// parameter list names what is listed, such as "recharges". The result name identifies the
+// list and its filter; a cursor is valid for one name only.
 func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
 	if err != nil {

@@ -19,9 +19,8 @@ const (
 )
 
 // RunWith makes the calls that are due, counts the pending transactions, and runs the given
-// loops until ctx ends. Then it waits for the calls in flight. Calls whose results are not
-// recorded by then keep their leases, and are followed by an enquiry later. The store must be
-// ready.
+// loops until ctx ends. Then it waits for the calls in flight. A call without a recorded
+// result keeps its lease, and an enquiry follows later. The store must be ready.
 func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
 	var all sync.WaitGroup
 	all.Go(func() { Every(ctx, countInterval, c.CountPending) })

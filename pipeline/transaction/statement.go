@@ -53,7 +53,7 @@ func (t *Table[R, P]) residualCondition(f *Filter) string {
 	return ""
 }
 
-// query returns the query for a page and one more row, with ids from floor on.
+// query returns the query for a page and one more row, with ids at or above the id floor.
 func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)

@@ -41,9 +41,9 @@ const (
 
 // RecordStep stores a call to a provider and the kind of its answer, in the transaction that
 // records the result. The caller has updated the subject's row first, which locks out
-// concurrent writers. If the first answer is final, it needs no step, because the row has it.
-// RecordStep returns the time of the step, which is later than given if another instance's
-// clock is ahead.
+// concurrent writers. A final first answer needs no step, because the subject's row has the
+// answer. RecordStep returns the time of the step, which is later than given if another
+// instance's clock is ahead.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
@@ -78,7 +78,7 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 
 // readWithSteps reads a row with find, and its steps. Ended reports whether a row is
 // finished. The steps of a pending row are never newer than the row. The steps of a finished
-// row include the one that finished it, because they are read again after the row.
+// row include the step that finished it, because the steps are read again after the row.
 func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err

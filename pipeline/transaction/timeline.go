@@ -26,8 +26,8 @@ type Summary struct {
 	Refunded time.Time         // zero unless refunded
 }
 
-// Timeline returns all steps in their order. They are the stored steps, and those that follow
-// from the row. For example, a final answer to the first call has no stored step.
+// Timeline returns all steps in their order. They are the stored steps, and the steps that
+// follow from the row. For example, a final answer to the first call has no stored step.
 func Timeline(o *Summary, steps []Step) []schema.Step {
 	before, after := split(steps, o.Finished)
 	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}
@@ -57,7 +57,7 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 }
 
 // split splits steps at a time. Steps of exactly that time belong to the first part. If the
-// time is zero, all steps do.
+// time is zero, all steps belong to it.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {

@@ -1,8 +1,7 @@
 // Package transaction has the life cycle that recharges and verifications share. A
-// transaction
-// is a row, which is durable before the first call of its provider. Calls, callbacks and
-// enquiries bring it to a final state, which requests wait for. Each kind has its own table,
-// its own transitions and its own events.
+// transaction is a row, which is durable before the first call to its provider. Calls,
+// callbacks and enquiries bring it to a final state, which requests wait for. Each kind has
+// its own table, its own transitions and its own events.
 package transaction
 
 import (
@@ -71,8 +70,8 @@ type Kind[R any, P Record[R]] struct {
 	Metrics string   // prefix of its metrics: "vayu_recharge_"
 	Actor   string   // name of its providers in the audit log: "operator"
 	States  []string // all states
-	// Reread is how often a waiting request reads the row, because another instance may have
-	// recorded the outcome.
+	// Reread is the interval at which a waiting request reads the row, because another
+	// instance may have recorded the outcome.
 	Reread time.Duration
 	// Claimed and Created name the failpoints after a claim, and after a new transaction.
 	Claimed, Created string
@@ -115,8 +114,8 @@ func NewCore[R any, P Record[R]](kind Kind[R, P], o Options) *Core[R, P] {
 	}
 }
 
-// WallClock returns a clock without the monotonic part, which stops while a machine is
-// suspended. Times in the store do not. A nil clock is time.Now.
+// WallClock returns a clock without the monotonic part. That part stops while a machine
+// is suspended, but the times in the store go on. A nil clock is time.Now.
 func WallClock(now func() time.Time) func() time.Time {
 	if now == nil {
 		now = time.Now

@@ -25,7 +25,7 @@ func NewWaiters[T any]() *Waiters[T] {
 	return w
 }
 
-// Add registers a waiter for an id. Its results arrive in Updates until Remove.
+// Add registers a waiter for an id. The results of the id arrive in Updates until Remove.
 func (w *Waiters[T]) Add(id string) *Waiter[T] {
 	one := &Waiter[T]{make(chan T, 1)}
 	w.mu.Lock()

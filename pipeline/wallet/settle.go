@@ -13,9 +13,9 @@ import (
 
 // Settle decides a pending payment and returns it. It writes postings, event and audit row in one
 // transaction. note is the reference of the decision, such as a bank's; it may be empty only if the
-// payment failed. Only one payment can be credited with a note; in the sandbox, one of each
-// account. Case and blanks of notes do not matter. by is the actor in the audit log. It is an error
-// if the payment does not exist or is decided already, or if the note has credited another one.
+// payment failed. A note can credit only one payment; in the sandbox, one payment of each account.
+// Case and blanks of notes do not matter. by is the actor in the audit log. It is an error if the
+// payment does not exist or is decided already, or if the note has credited another payment.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -29,8 +29,9 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit creates a payment for money that has already arrived, for example by a bank transfer. Then
-// it works like [Service.Settle]. For an invalid amount, the error is a *schema.Problem.
+// Credit creates a payment for money that has already arrived, for example by a bank transfer. It
+// then settles the payment as successful, like [Service.Settle]. For an invalid amount, the error
+// is a *schema.Problem.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err

@@ -43,9 +43,9 @@ func (v *verifier) checkBalances() error {
 	return nil
 }
 
-// eachPart splits the time range (after, until] into parts. A part has at most v.rows postings, or
-// more if they all have the same time. For each part, eachPart checks the entries, and then calls
-// the function also unless it is nil.
+// eachPart splits the time range (after, until] into parts. A part has at most v.rows postings,
+// plus further postings with the time of the last one. For each part, eachPart checks the entries.
+// It then calls the function in the parameter `also`, unless that is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64

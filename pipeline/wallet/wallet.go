@@ -20,7 +20,7 @@ const (
 	held           = "held"      // reserved for pending recharges
 	cash           = "cash"      // source of payments
 	suspense       = "suspense"  // source of amounts that operators charged for failed recharges
-	clearingPrefix = "clearing:" // followed by an operator: the amounts given to it
+	clearingPrefix = "clearing:" // followed by an operator: the amounts that it received
 )
 
 // Kinds of ledger entries.
@@ -102,9 +102,9 @@ func Refund(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator st
 	return e.postAfter(tx, now, o, giveAvailable, kindCommit, "")
 }
 
-// Suspend records that an operator charged an amount although it was released. The amount comes
-// from the ledger "suspense", not from the account. Suspend returns an error unless exactly that
-// amount was released. After an error, the transaction must be rolled back.
+// Suspend records that an operator charged an amount although the amount was released. The
+// amount comes from the ledger "suspense", not from the account. Suspend returns an error unless
+// exactly that amount was released. After an error, the transaction must be rolled back.
 func Suspend(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject, operator string, amount schema.Paise) error {
 	e := entry{subject, kindSuspend, operator, amount}
 	return e.postAfter(tx, now, o, "", kindRelease, "")

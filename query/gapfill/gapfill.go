@@ -13,8 +13,8 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is how old an amount may be to fill a gap of a record, in seconds
-// before the time of the record.
+// FillWindow is how many seconds before the time of a record an amount may be measured
+// to fill a gap of the record.
 const FillWindow = 24 * 3600
 
 // LastAmounts holds, for each pollutant of a record, the last amount that a station
@@ -40,10 +40,10 @@ func Read(
 	})
 }
 
-// ReadWhere is like Read, for the stations that match an SQL condition, and for
-// hours at or after from. ClickHouse assigns each hour to the first moment at or
-// after the hour, and thus reads each hour once. Then carryForward copies amounts
-// to later moments.
+// ReadWhere is like Read, for the stations that match an SQL condition, and for hours
+// at or after the time from. ClickHouse assigns each hour to the first moment at or
+// after the hour, and thus reads each hour once. Then carryForward copies amounts to
+// later moments.
 func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {

@@ -41,7 +41,7 @@ func ReadRecent(
 		return nil, err
 	}
 	r := &Recent{at, slices.Clone(before.amounts)}
-	var again []string // stations with an amount at or after since that the table no longer has
+	var again []string // stations whose amount at or after the time since is no longer in the table
 	var lost []int
 	for i, id := range ids {
 		if !c.Changed[i] {
@@ -93,8 +93,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts of l by those of `last`, which were all measured at or after
-// `since`. It returns false if l has such an amount of a pollutant but `last` does not.
+// update replaces amounts of l by the amounts of `last`, all measured at or after `since`.
+// It returns false if l has an amount of that time for a pollutant of which `last` has none.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

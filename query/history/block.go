@@ -23,7 +23,7 @@ type block struct {
 	label  string
 	first  schema.Day
 	text   []byte
-	starts []int32 // offset of each day from first on, and the end; a day without a record has the offset of the next
+	starts []int32 // offset of each day from first on, and the end; a day without a record has the offset of the next day
 	hash   uint64
 }
 

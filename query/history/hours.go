@@ -24,9 +24,9 @@ func (d dayHours) bytes() int64 {
 	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
 }
 
-// hours returns the hours of a place on the given days, in time order. It calls
-// read for days that are not cached. Hours stay cached until a roll-up recomputes
-// their day. They are also discarded if index is a new one, because stations were
+// hours returns the hours of a place on the given days, in time order. It calls the
+// function read for days that are not cached. Hours stay cached until a roll-up
+// recomputes their day. They are also discarded for a new index, after stations were
 // added, removed or relocated.
 func (h *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
 	read func(ctx context.Context, days Span) ([]row, error),

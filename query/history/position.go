@@ -16,8 +16,8 @@ import (
 // uses the city of the nearest station, if that station is within 25 km. For the
 // remaining days or hours, it uses the nearest station within 100 km.
 //
-// The city is needed because its history may begin earlier than that of any station
-// with a known position.
+// The city is needed because its history may begin earlier than the history of any
+// station with a known position.
 func (h *History) positionRows(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {
@@ -93,8 +93,8 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds to `rows` those rows of `more` whose day or hour is missing there. It sorts
-// the result by time.
+// join adds to `rows` those rows of `more` whose day or hour is missing in `rows`. It
+// sorts the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day

@@ -62,7 +62,7 @@ var (
 )
 
 // each scans the rows one after the other into the same cells. After each scan it calls
-// row. It returns the number of rows.
+// the function row. It returns the number of rows.
 func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Buckets is the number of buckets into which stations are divided by a hash of
-// their id. With 100,000 stations, a bucket has 24. If 100 stations change, 2,400
-// rows are read.
+// Buckets is the number of buckets into which stations are divided by a hash of their
+// id. With 100,000 stations, a bucket has 24 of them on average. If 100 stations
+// change, 2,400 rows are read.
 const Buckets = 4096
 
 // Digest holds, for each bucket, a checksum of the bucket's rows in a table. The
@@ -17,8 +17,8 @@ const Buckets = 4096
 // ClickHouse merges parts of the table.
 type Digest []uint64
 
-// MarkDiffering sets changed for the buckets in which two digests differ. A nil
-// digest differs in all buckets.
+// MarkDiffering sets the elements of changed for the buckets in which two digests
+// differ. A nil digest differs in all buckets.
 func MarkDiffering(a, b Digest, changed []bool) {
 	for i := range changed {
 		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
@@ -57,8 +57,8 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	return out, nil
 }
 
-// HourDigests reads the digest of each hour at or after since, from the table of
-// stations' hours.
+// HourDigests reads the digest of each hour at or after the time since, from the table
+// of stations' hours.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}
 	var at uint32

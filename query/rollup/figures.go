@@ -24,9 +24,9 @@ type Figures struct {
 	AQI         int16                      // -1 for none
 	Dominant    air.Pollutant
 	Used, Total uint16
-	// Sets of pollutants; bit p-1 is for pollutant p. Derived: the amount was
-	// computed from a sub-index. Daily: the amount is a 24-hour mean instead of an
-	// 8-hour mean. GapFilled: the amount is that of another place.
+	// Sets of pollutants; bit p-1 is for pollutant p. Derived: the amount was computed
+	// from a sub-index. Daily: the amount is a 24-hour mean instead of an 8-hour mean.
+	// GapFilled: the amount is from another place.
 	Derived, Daily, GapFilled uint8
 }
 

@@ -22,7 +22,7 @@ type CityHour struct {
 }
 
 // complete reports whether the hour h has at least half as many stations as the hour
-// before it. It also returns true if that hour is more than a day older.
+// before it. It also returns true if h ends more than a day after the hour before it.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }

@@ -9,7 +9,7 @@ import (
 // KindSet is a set of kinds of stations. Bit k is set if the set includes kind k.
 type KindSet uint8
 
-// KindsOf returns the set of these kinds.
+// KindsOf returns the set of the given kinds.
 func KindsOf(kinds ...air.StationKind) KindSet {
 	var set KindSet
 	for _, k := range kinds {

@@ -65,8 +65,8 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 	return out, used
 }
 
-// HalfUp rounds to the nearest integer, and a half up. It adds a small tolerance,
-// so that a half is not rounded down when the sum of weights is inexact.
+// HalfUp rounds to the nearest integer, and rounds a half up. It adds a small
+// tolerance, so that a half is not rounded down when the sum of weights is inexact.
 func HalfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
 
 func weightedIndex(used []Sample, p air.Pollutant) (float64, bool) {

@@ -26,9 +26,9 @@ func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns returns the SQL columns of figures, in the order of Scanned.Into.
-// With counts, they include the numbers of stations, which city_hour and city_day
-// have, but not station_hour.
+// figureColumns returns the SQL columns of figures, in the order of Scanned.Into. If
+// counts is true, they include the numbers of stations. The tables city_hour and
+// city_day have these numbers, station_hour does not.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range air.RecordPollutants {

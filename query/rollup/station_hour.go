@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// StationHours reads one hour of each station: the latest hour with an AQI at or after since (Unix
-// seconds). If no hour has an AQI, it is the latest hour. condition selects stations in SQL; "" for
-// all.
+// StationHours reads one hour of each station: the latest hour with an AQI at or after the time
+// since (Unix seconds). If no hour has an AQI, it reads the latest hour. The parameter condition
+// selects stations in SQL; "" for all.
 func (t Tables) StationHours(ctx context.Context, since uint32, condition string) (map[string]Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
 }

@@ -16,9 +16,9 @@ const (
 	// ClickHouse takes longer than QueryTimeout, it counts as down, even if the
 	// connection is open.
 	QueryTimeout = 3 * time.Second
-	// CachedTimeout is how long a query for cached days waits for a reload of
-	// changed days. A reload takes milliseconds, or hundreds of them on a busy
-	// machine. If ClickHouse is healthy, a slow answer is better than a stale one.
+	// CachedTimeout is how long a query for cached days waits for a reload of changed
+	// days. A reload takes a few milliseconds, or some hundred on a busy machine. If
+	// ClickHouse is healthy, a slow answer is better than a stale one.
 	CachedTimeout = time.Second
 	// DownTimeout replaces CachedTimeout after a failure of ClickHouse.
 	DownTimeout = 100 * time.Millisecond
@@ -31,8 +31,8 @@ const (
 	breakerTimeout = 2 * time.Second
 )
 
-// Each runs a query, scans each row into dest, and then calls row. If t has a circuit
-// breaker, the query goes through it.
+// Each runs a query, scans each row into dest, and then calls the function row. If t
+// has a circuit breaker, the query goes through it.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -93,7 +93,7 @@ func (t Tables) SQL(format string) string {
 	return fmt.Sprintf(format, t.Database)
 }
 
-// each runs a query. It scans each row into dest and then calls row.
+// each runs a query. It scans each row into dest and then calls the function row.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // cities returns the cities with their latest hours and current figures. It reads hours that may
 // have changed since an instant, and selects the current hour of each city (see
-// [rollup.CurrentHour]). Cities without changes keep the figures that they have in old.
+// [rollup.CurrentHour]). Cities without changes keep their figures of the parameter old.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -110,8 +110,8 @@ func (s *Snapshot) nextPromotion() int64 {
 	return due
 }
 
-// lastHours reads the hours in the last day of each city that has an hour at or after since. If
-// names is not nil, it reads only these cities.
+// lastHours reads the hours in the last day of each city that has an hour at or after the time
+// since. If names is not nil, it reads only these cities.
 func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]rollup.CityHour, error) {
 	out := map[places.City][]rollup.CityHour{}
 	var name places.City
@@ -141,7 +141,8 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// hourFigures reads the figures of each city in wanted, in the hour that wanted has for the city.
+// hourFigures reads the figures of each city in the map wanted, in the hour that the map has for
+// the city.
 func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
 	out := make(map[places.City]rollup.Figures, len(wanted))
 	if len(wanted) == 0 {

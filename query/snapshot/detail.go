@@ -12,8 +12,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// detailedAnswer is the answer to a query with view=detail. It is cached until its field stale
-// would change. It has no Last-Modified, because its stations and the field stale change at other
+// detailedAnswer is the answer to a query with view=detail. It is cached until its field `stale`
+// would change. It has no Last-Modified, because its stations and that field change at other
 // times than the record.
 type detailedAnswer struct {
 	httpapi.Response
@@ -134,7 +134,7 @@ func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
 }
 
 // reporting returns the stations of the city that have figures in the hour of the city's record. It
-// includes those without an AQI.
+// includes stations without an AQI.
 func (s *Snapshot) reporting(c *city) []rollup.Sample {
 	var out []rollup.Sample
 	for _, sm := range s.OfCity(c, s.Kinds) {

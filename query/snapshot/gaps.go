@@ -9,8 +9,8 @@ import (
 	"vayu/query/rollup"
 )
 
-// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after since. It
-// uses one SQL query per hour.
+// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time
+// since. It uses one SQL query per hour.
 func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {
 		ids    []string

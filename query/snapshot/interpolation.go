@@ -11,9 +11,9 @@ import (
 	"vayu/schema/air"
 )
 
-// InterpolationReach is the distance in km within which stations are interpolated. Without any, the
-// nearest station within NearestReach is used. The median distance from a place to the nearest of
-// 603 stations is 36.6 km.
+// InterpolationReach is the distance in km within which stations are interpolated. If there are
+// none, the nearest station within NearestReach is used. The median distance from a place to the
+// nearest of 603 stations is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0

@@ -42,7 +42,8 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	return out, nil
 }
 
-// mark identifies the latest roll-up. A new mark shows a poll that there was a new roll-up.
+// mark identifies the latest roll-up. If two polls read different marks, there was a
+// roll-up in between.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
@@ -67,8 +68,8 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed at or after since. It reads the stations and their hours only
-// in buckets whose digest differs from that of the previous snapshot.
+// refresh reads the rows that changed in hours at or after the time since. It reads the stations
+// and their hours only in buckets whose digest differs from that of the previous snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -193,8 +194,9 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// digestReach is how old hours may be to be compared by digest, in seconds. After a roll-up of
-// older hours, the hours of all stations are read.
+// digestReach limits the comparison by digest to hours at most this many seconds before the
+// newest hour of the previous snapshot. After a roll-up of older hours, the hours of all
+// stations are read.
 const digestReach = 26 * 3600
 
 // digests are the digests of the rows from which a snapshot was built.
@@ -203,8 +205,8 @@ type digests struct {
 	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
-// changedHours returns the new digests of hours, after a roll-up of hours at or after since. It
-// also returns which buckets have a changed hour.
+// changedHours returns the new digests of hours, after a roll-up of hours at or after the time
+// since. It also returns which buckets have a changed hour.
 func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
 	changed := make([]bool, rollup.Buckets)
 	if old == nil || since+digestReach < old.Newest() {

@@ -98,8 +98,8 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 }
 
 // rebuild builds a new snapshot. If rolled is set (there is a new roll-up), it reads the hours at
-// or after since. Otherwise it uses the input of the previous snapshot, and only selects the
-// current hours again.
+// or after the time since. Otherwise it uses the input of the previous snapshot, and only selects
+// the current hours again.
 func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

@@ -39,8 +39,8 @@ type city struct {
 	rollup.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. Hours after that of the
-	// figures are not current yet; see [rollup.CurrentHour].
+	// hours are the latest hours of the city in the tables, in time order. Hours after the hour of
+	// the figures are not current yet; see [rollup.CurrentHour].
 	hours []rollup.CityHour
 }
 
@@ -136,8 +136,8 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	return s
 }
 
-// renderAnswers renders the answers for all cities. An answer that equals that of the previous
-// snapshot keeps its Last-Modified.
+// renderAnswers renders the answers for all cities. An answer that equals the city's previous
+// answer keeps its Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
 	s.Current = make([]httpapi.Response, len(s.Cities))

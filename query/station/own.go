@@ -17,8 +17,9 @@ type WithFigures struct {
 	rollup.Figures
 }
 
-// Own reads the stations that an account has registered, without figures and
-// sorted by id, but the one with the id name first. A name selects the station with this name or id; "" selects all.
+// Own reads the stations that an account has registered, without figures. The parameter name
+// selects by name or id; "" selects all. The station whose id is name comes first; the others
+// follow by id.
 func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures
@@ -42,8 +43,8 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 	return out, nil
 }
 
-// ReadFigures sets the figures of stations that are not in the snapshot, and when they
-// measured first and last. It leaves both unchanged for a station without hours.
+// ReadFigures sets the figures of stations that are not in the snapshot, and the times
+// of their first and last measurement. It changes nothing of a station without hours.
 func ReadFigures(ctx context.Context, t rollup.Tables, stations []WithFigures) error {
 	ids, byID := make([]string, len(stations)), make(map[string]*WithFigures, len(stations))
 	for i := range stations {

@@ -13,9 +13,9 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingWindow limits the search for the latest reading of a parameter. It is the
-// time before the station's latest reading. The search thus reads two monthly
-// partitions of the table.
+// readingWindow limits the search for the latest reading of a parameter. It is counted
+// back from the station's latest reading. The search thus reads two monthly partitions
+// of the table.
 const readingWindow = 31 * 24 * time.Hour
 
 // Reading is the latest reading of a parameter. Hours is the number of hours with a

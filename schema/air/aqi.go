@@ -29,7 +29,7 @@ type Record struct {
 	Updated  time.Time     `json:"updated"`
 }
 
-// BulkError replaces the record of a city that has none in a bulk reply.
+// BulkError stands in a bulk reply for a city that has no record.
 type BulkError struct {
 	Status string         `json:"status"`
 	City   string         `json:"city"`

@@ -33,7 +33,7 @@ type PushReply struct {
 }
 
 // RejectedReading is a pushed reading that was not stored. Index is its position in the
-// request, from 0. Field is the field at fault; empty if the reading as a whole is.
+// request, from 0. Field is the field at fault; empty if the reading as a whole is at fault.
 type RejectedReading struct {
 	Index   int    `json:"index"`
 	Reason  string `json:"reason"`

@@ -44,7 +44,7 @@ func (k StationKind) String() string {
 // StationKinds lists all kinds of stations in the order of their constants.
 var StationKinds = [...]StationKind{Reference, Sensor, CityMean}
 
-// ParseStationKind parses the identifier of a kind. It returns false for an unknown one.
+// ParseStationKind parses the identifier of a kind. It returns false for any other text.
 func ParseStationKind(text string) (StationKind, bool) {
 	for _, kind := range StationKinds {
 		if kind.String() == text {

@@ -5,10 +5,10 @@ package parameter
 //
 // Units are those of CPCB's exports: µg/m³, but mg/m³ for CO and ppb for NOx. The upper
 // limits are several times the highest hourly means of Indian stations; for example,
-// PM10 exceeds 4,000 µg/m³ in dust storms. They still reject values in which the digits
-// of two numbers were joined. The limits for weather include India's records. The
-// records are -60 °C (Siachen) and 51 °C, a gust of 120 m/s in a cyclone, and 300 mm of
-// rain in an hour.
+// PM10 exceeds 4,000 µg/m³ in dust storms. These limits still reject values in which
+// the digits of two numbers were joined. The limits for weather include India's
+// records. The records are -60 °C (Siachen) and 51 °C, a gust of 120 m/s in a cyclone,
+// and 300 mm of rain in an hour.
 var catalogue = [...]entry{
 	{"pm25", "PM2.5", "µg/m³", Particle, 0, 0, 5000, []string{"pm2.5", "pm02", "p2", "pm2d5", "pm2p5"}},
 	{"pm10", "PM10", "µg/m³", Particle, 0, 0, 10000, []string{"p1"}},

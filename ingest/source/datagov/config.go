@@ -26,8 +26,8 @@ type Config struct {
 	MaxBytes config.Size `yaml:"max-bytes"`
 	// Limit is the number of records per page: 1,000 may time out, 300 works.
 	Limit int `yaml:"limit"`
-	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of
-	// 300, or 350 of the 10 that a shared key gets.
+	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of 300
+	// records, or 350 pages of the 10 records that a shared key gets.
 	MaxPages int `yaml:"max-pages"`
 }
 

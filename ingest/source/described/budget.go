@@ -16,7 +16,7 @@ type budgetRule struct {
 	resetHeader, remainingHeader string
 }
 
-// callLimit allows a number of calls in any period of a length.
+// callLimit limits the number of calls in any period of the given length.
 type callLimit struct {
 	calls int
 	per   time.Duration
@@ -46,8 +46,8 @@ func readBudget(s *section.Section) budgetRule {
 // budget counts calls. It does not read the clock: times are arguments.
 type budget struct {
 	rule    budgetRule
-	calls   []time.Time // of the longest period, in order
-	blocked time.Time   // the API refuses calls before
+	calls   []time.Time // times of the latest calls, in order
+	blocked time.Time   // the API refuses calls before this time
 }
 
 // next returns the time of the next allowed call, not before now.
@@ -66,7 +66,6 @@ func (b *budget) next(now time.Time) time.Time {
 	return at
 }
 
-// spend counts a call.
 func (b *budget) spend(at time.Time) {
 	most := 0
 	for _, l := range b.rule.limits {
@@ -81,8 +80,8 @@ func (b *budget) spend(at time.Time) {
 	}
 }
 
-// observe reads the limits that a reply states. refused means that the API refused
-// the call because of them.
+// observe reads the limits that a reply states. refused means that the API refused the
+// call because of these limits.
 func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	until := retryAfter(h.Get("Retry-After"), now)
 	if b.rule.resetHeader != "" && until.IsZero() {

@@ -21,10 +21,10 @@ type caller struct {
 }
 
 const (
-	// maxRefusals is how often a call is repeated that the API refused because of its
-	// limits.
+	// maxRefusals is how often a call is repeated after the API refused it because of a
+	// limit.
 	maxRefusals = 3
-	// longestPause is the longest wait that an API can ask for. A longer one fails the
+	// longestPause is the longest wait that an API can demand. A longer one fails the
 	// fetch, so that the failure is visible.
 	longestPause = time.Hour
 )

@@ -29,7 +29,7 @@ const (
 	mostCallTimeout    = 10 * time.Minute
 	defaultMaxBytes    = 32 * config.MiB // of a reply; Sensor.Community's whole feed has 9 MB
 	mostMaxBytes       = 256 * config.MiB
-	leastSecret        = 4 // bytes; shorter texts occur everywhere
+	leastSecret        = 4 // bytes; a shorter text also occurs where it is no secret
 	mostTimeout        = 24 * time.Hour
 	mostHistory        = 20 * 366 * 24 * time.Hour
 )
@@ -63,7 +63,7 @@ type Description struct {
 	partitions *listing // nil for one request of all readings
 	stations   *listing // nil without a station list
 	mapping    *mapping.Mapping
-	secrets    []string // values of environment variables, also as they stand in URLs
+	secrets    []string // values of environment variables, plain and as URLs encode them
 }
 
 var (

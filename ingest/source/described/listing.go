@@ -47,8 +47,8 @@ func readFixed(s *section.Section) *listing {
 	return l
 }
 
-// fetch returns the entries of the list. Entries without a value since `since` are
-// left out.
+// fetch returns the entries of the list. Entries whose newest value is older than the
+// time since are left out.
 func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string, since time.Time) ([]map[string]string, error) {
 	if l.list == nil {
 		return l.fixed, nil

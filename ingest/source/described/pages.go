@@ -31,7 +31,7 @@ const (
 // pages describe how to get all pages of a list.
 type pages struct {
 	by            string
-	parameter     string // number, offset or cursor of the page
+	parameter     string // name of the query parameter for the page: number, offset or cursor
 	first         int
 	sizeParameter string
 	size          int // 0 if unknown
@@ -109,7 +109,7 @@ func (w *walk) check(body mapping.Reply) error {
 }
 
 // advance notes a page, and reports whether it was the last. missing is how many
-// records of the API's total it did not list.
+// records of the API's total the API did not list.
 func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, address string) (last bool, missing int, err error) {
 	w.number++
 	w.records += count
@@ -151,8 +151,8 @@ func (w *walk) ended(body mapping.Reply, count int) (last bool, missing int) {
 	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
 }
 
-// nextLink returns the address with rel="next" in Link headers (RFC 8288); "" for
-// none. It must have the scheme and host of the page, because requests carry a key.
+// nextLink returns the address with rel="next" in Link headers (RFC 8288); "" for none.
+// The address must have the scheme and host of the page, because requests carry a key.
 func nextLink(headers []string, address string) (string, error) {
 	base, err := url.Parse(address)
 	if err != nil {

@@ -23,10 +23,10 @@ type Source struct {
 	behind map[string]lag
 }
 
-// lag is what a partition lacks: the readings since from.
+// lag means that a partition lacks the readings since the time in the field from.
 type lag struct {
 	from   time.Time
-	failed bool // else an earlier fetch ended before it
+	failed bool // else an earlier fetch ended before it reached the partition
 }
 
 // order is the rank of a partition: first those that an earlier fetch did not reach,
@@ -51,8 +51,8 @@ const (
 	storeAfter = 5000
 )
 
-// Fetch yields the readings of a window. A failed partition is counted as
-// [ingest.Unreadable] and fetched again by the next call; the others go on.
+// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable]
+// and fetched again by the next call. The other partitions are fetched nevertheless.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	now := s.clock()
 	w = s.clamp(w, now)
@@ -71,7 +71,7 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 }
 
 // clamp returns a window that does not begin after its end. A stored reading with a
-// time in the future could ask for one.
+// time in the future could cause such a window.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now
@@ -199,7 +199,7 @@ func (f *fetching) passOn() error {
 	return closed.Close()
 }
 
-// partition fetches all pages of a partition; part is nil for a network without.
+// partition fetches all pages of a partition; part is nil for a network without partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
 	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body mapping.Reply) (int, error) {
 		return f.sink.Add(body, part)
@@ -210,7 +210,7 @@ func (f *fetching) partition(ctx context.Context, part map[string]string, w inge
 	return err
 }
 
-// fields returns the fields of templates.
+// fields returns the values of the fields in templates.
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
 	fields := map[string]string{
@@ -220,8 +220,8 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	return fields
 }
 
-// readPages reads all pages of a list and passes them to use, which returns the number
-// of records. missing is how many records of the API's total are not listed.
+// readPages reads all pages of a list and passes them to the function use, which returns
+// the number of records. missing is how many records of the API's total are not listed.
 func (s *Source) readPages(
 	ctx context.Context, r *request, records mapping.Records, fields map[string]string, use func(mapping.Reply) (int, error),
 ) (missing int, err error) {
@@ -253,8 +253,8 @@ func (s *Source) readPages(
 	}
 }
 
-// cleaned removes secrets from an error. The path of a request may hold one, and the
-// API may quote one.
+// cleaned removes secrets from an error. The path of a request may hold a secret, and
+// the API may quote it.
 func (s *Source) cleaned(err error) error {
 	if text := s.d.clean(err.Error()); text != err.Error() {
 		return &cleanError{err, text}

@@ -58,7 +58,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 }
 
 // readSheet reads the rows of a sheet. n is the number of its first row. The result is
-// the number after that of its last row.
+// the number of its last row plus one.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

@@ -188,8 +188,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block. In an export of several stations the name above it
-// identifies the station.
+// head begins a block. In an export of several stations the name above it identifies
+// its station.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {

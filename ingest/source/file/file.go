@@ -24,9 +24,9 @@ type File struct {
 	read   atomic.Int64
 }
 
-// Open detects a file's format and reads only its head. The readings have name as their
-// source. start is an [ingest.Batch.Position], 0 for the whole file; the row at start
-// is read again. For an unknown format, the error lists the known ones.
+// Open detects a file's format and reads only its head. The parameter name is the source
+// of the readings. start is an [ingest.Batch.Position], 0 for the whole file; the row at
+// start is read again. For an unknown format, the error lists the known ones.
 func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
@@ -68,7 +68,7 @@ func (f *File) source(ctx context.Context) *table.Input {
 	return &table.Input{Path: f.path, Start: f.start, Open: func() (io.ReadCloser, error) { return f.open(ctx) }}
 }
 
-// open opens the file's raw bytes and resets the count.
+// open opens the file's raw bytes and resets the count of read bytes.
 func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
 	disk, err := os.Open(f.path)
 	if err != nil {

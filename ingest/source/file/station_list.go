@@ -20,7 +20,7 @@ import (
 // folder. Its columns are `file` and `station`.
 const stationList = "stations.csv"
 
-// maxList is the largest part of a station list that is read: 600 stations have 60
+// maxList is how many bytes of a station list are read. A list of 600 stations has 60
 // KB.
 const maxList = 4 << 20
 

@@ -17,20 +17,20 @@ import (
 //
 // A time is the beginning of its interval. CPCB's yearly files begin at 1 January 00:00
 // and end one interval before the next year (8,760 hours, 35,040 quarters). Programs
-// that extract tables keep From Date. The daily means of one station in 2020 confirm
-// this: 716 of 1,788 equal the portal's if times are beginnings, only 219 if they are
-// ends.
+// that extract tables keep From Date. A comparison of 1,788 daily means of one station
+// in 2020 confirms this. With times as beginnings, 716 equal the portal's means; with
+// times as ends, 219 do.
 //
-// Some tables keep To Date instead; their first and last times show it. The first is one
-// interval after midnight, because a period begins at 00:00. The last is midnight, or
-// the time of the export, because the portal cuts the last interval there.
+// Some tables keep To Date instead; their first and last times show this. The first time
+// is one interval after midnight, because a period begins at 00:00. The last time is
+// midnight, or the time of the export, because the portal cuts the last interval there.
 type wide struct {
 	stamp    int
 	columns  []table.Column
 	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
-	period   time.Duration // length of the intervals; until decide, the length in the file's name or 0
+	period   time.Duration // length of the intervals; until decide runs, the length in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals

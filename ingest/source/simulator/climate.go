@@ -139,8 +139,8 @@ var diwali = map[int]time.Time{
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),
 }
 
-// fireworksFactor returns the factor of particle concentrations by fireworks. It is 2.5
-// from 19:00 to 02:00 and falls to 1 over the next twenty hours.
+// fireworksFactor returns the factor by which fireworks raise particle concentrations.
+// It is 2.5 from 19:00 to 02:00 and falls to 1 over the next twenty hours.
 func fireworksFactor(begin time.Time) float64 {
 	evening, known := diwali[begin.Year()]
 	if !known {

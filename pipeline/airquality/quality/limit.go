@@ -13,7 +13,7 @@ type limit struct {
 	floor, most float64
 	// spike is the minimum difference between a spike and each of the two readings
 	// beside it. The difference must also exceed the difference between these two
-	// readings, and half of the larger one.
+	// readings, and half of the larger of the two.
 	spike float64
 	// jump is the smallest difference of two successive readings that is suspect.
 	// In addition, one reading must be more than twice the other.
@@ -39,10 +39,10 @@ type limit struct {
 // BAM-1020 reports values down to -15. Sources that remove negative values never
 // reach floor.
 //
-// spike is about the 99th percentile of the steps between successive 15-minute
-// readings of 15 CAAQM stations in 2020. jump is above the 99.99th percentile.
-// These files have no CO and NH3. Their limits are scaled from SO2 by the ratio of
-// the breakpoints.
+// spike is about the 99th percentile of the steps between successive 15-minute readings
+// of 15 CAAQM stations in 2020. jump is above the 99.99th percentile. These files have
+// no CO and NH3. The limits of CO and NH3 are scaled from SO2 by the ratio of the
+// breakpoints.
 var limits = [...]limit{
 	{"pm25", 0, 985, -15, 3000, 30, 300},
 	{"pm1", 0, 985, -15, 3000, 30, 300},

@@ -44,10 +44,10 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values runs the tests that compare a reading with thresholds or with readings of
-// the same time. It covers the stations' readings with `at` from one instant to
-// another, both included. It stores results that are not good, and removes outdated
-// results. It is idempotent.
+// Values runs the tests that compare a reading with thresholds or with readings of the
+// same time. It covers the stations' readings whose end is from one instant to another,
+// both included. It stores results that are not good, and removes outdated results. It
+// is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }

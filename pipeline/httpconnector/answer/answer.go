@@ -108,8 +108,8 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer, or of one item. decided has the fields that the HTTP
-// status sets.
+// readFields reads the fields of an answer, or of one item. The parameter decided has the fields
+// that the HTTP status sets.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {

@@ -29,7 +29,7 @@ type field struct {
 	fallback     string // replaces an unmapped value; empty for none
 	closed       bool   // an unmapped value becomes fallback, or else counts as missing
 	required     bool
-	requiredWith map[string]string // values of other fields that make it required
+	requiredWith map[string]string // values of other fields that make this field required
 	absent       string            // value of an answer without the field; empty for none
 	many         bool
 }

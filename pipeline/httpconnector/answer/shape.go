@@ -12,13 +12,13 @@ type FieldShape struct {
 	PathRequired bool
 	// Values are our values, to which the provider's values are mapped; nil for any text.
 	Values []string
-	// Defaults are those of Values that the description may choose for unmapped values.
+	// Defaults are the elements of Values that the description may choose for unmapped values.
 	Defaults []string
 	// RequiredWith maps names of other fields to values. If one of those fields has its value in an
 	// answer, the answer must have this field.
 	RequiredWith map[string]string
-	// Absent are those of Values that the description may choose for answers without the field. If
-	// it chooses one, it may omit the path.
+	// Absent are the elements of Values that the description may choose for answers without the
+	// field. If it chooses one, it may omit the path.
 	Absent []string
 	// Repeated allows a list of values as well as a single value. [Reply.Lists] has the values.
 	Repeated bool

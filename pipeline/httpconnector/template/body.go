@@ -139,7 +139,8 @@ type Param struct {
 	Value Template
 }
 
-// ReadParams reads the mapping of names to templates under a key. They may use the given fields.
+// ReadParams reads the mapping of names to templates under a key. The templates may use the
+// given fields.
 func ReadParams(s *section.Section, key string, fields []string) []Param {
 	n := s.Node(key)
 	if n == nil {

@@ -24,12 +24,12 @@ const (
 // clock reads the times of records.
 type clock struct {
 	field    []path
-	received bool // the time of the reply stands in for a missing field
+	received bool // records have no time: the time of the reply counts
 	formats  []string
 	zone     *time.Location // of layouts without a zone
 	begin    bool           // times are the beginning of the averaging interval
 
-	lastText string // the last parsed text and its time: neighbours often share one
+	lastText string // the last parsed text and its time: consecutive records often share one
 	last     time.Time
 }
 

@@ -51,9 +51,9 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Walk calls visit with the fields of each entry. It skips entries that the key only
-// excludes, and those whose newest reading is before since. count is the number of
-// records.
+// Walk calls the function visit with the fields of each entry. It skips entries that
+// the key `only` excludes, and entries whose newest reading is before since. count is
+// the number of records.
 func (l *List) Walk(reply Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
 	return l.Records.Walk(reply, nil, func(f *Frame) error {
 		l.walked++
@@ -83,7 +83,7 @@ func (l *List) Walk(reply Reply, since time.Time, visit func(map[string]string) 
 	})
 }
 
-// note counts the records that lack a field. A negative count means that one had it.
+// note counts the records that lack a field. A negative count means that a record had the field.
 func (l *List) note(name string, seen bool) {
 	if l.without == nil {
 		l.without = make(map[string]int)

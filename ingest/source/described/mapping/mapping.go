@@ -33,7 +33,7 @@ type Mapping struct {
 type field struct {
 	key   string // in the description
 	paths []path
-	value bool // one of several values, of which a record need not have each
+	value bool // one of several values; a record may lack some of them
 }
 
 // Read reads the keys of a description that concern records: records, shape,
@@ -81,8 +81,8 @@ func (m *Mapping) Lag() time.Duration {
 	return time.Duration(slices.MaxFunc(m.measures, func(a, b measure) int { return int(a.averaging) - int(b.averaging) }).averaging) * time.Minute
 }
 
-// renamed describes the fields that no record has; "" if there are none. looked are
-// the fields that records were searched for, seen are those that some record has.
+// renamed describes the fields that no record has; "" if there are none. The parameter looked
+// marks the fields that records were searched for; seen marks the fields that some record has.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false
 	for i, f := range m.fields {

@@ -18,12 +18,12 @@ type measure struct {
 	value   []path
 	missing []string // values that mark a missing one
 
-	parameter      parameter.Parameter // invalid if parameterField has it
+	parameter      parameter.Parameter // invalid if parameterField names it
 	parameterField []path
 	parameters     map[string]named
 	skipOthers     bool // values of other parameters are not counted
 
-	unit      string // in spelling of the description; "" if unitField has it
+	unit      string // in the spelling of the description; "" if unitField has it
 	unitField []path
 	units     map[string]string
 
@@ -41,13 +41,13 @@ type named struct {
 	skip      bool
 }
 
-// skipWord is an entry of the table parameters that is not read.
+// skipWord marks, in the table `parameters`, a parameter whose values are not read.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
-// readMeasures reads the section value, with one value in each record, or the section
-// readings, whose keys are parameters. averaging is the default in minutes.
+// readMeasures reads the section `value`, with one value in each record, or the section
+// `readings`, whose keys are parameters. The parameter averaging is the default in minutes.
 func readMeasures(root *section.Section, averaging uint16) []measure {
 	long, wide := root.Section("value"), root.Section("readings")
 	if long.Present() == wide.Present() {
@@ -109,7 +109,7 @@ func readAveraging(s *section.Section, fallback uint16) uint16 {
 	return uint16(d / time.Minute)
 }
 
-// parameterOf returns the parameter with this name. An unknown name is a fault of key.
+// parameterOf returns the parameter with this name. An unknown name is a fault of the given key.
 func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 	p, known := parameter.Parse(name)
 	if !known {
@@ -122,7 +122,7 @@ func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 	return p
 }
 
-// readParameter reads the keys parameter, parameter-field, parameters and others.
+// readParameter reads the keys `parameter`, `parameter-field`, `parameters` and `others`.
 func (m *measure) readParameter(s *section.Section) {
 	m.parameterField = readPaths(s, "parameter-field")
 	if name := s.Text("parameter"); name != "" {
@@ -152,8 +152,8 @@ func (m *measure) readParameter(s *section.Section) {
 	}
 }
 
-// checkUnits checks that each value has a unit which can be converted. A sub-index
-// has none.
+// checkUnits checks that each value has a unit which can be converted. A sub-index has
+// no unit.
 func (m *measure) checkUnits(s *section.Section) {
 	if m.kind == air.SubIndex {
 		if m.parameter.Valid() && !m.parameter.Indexed() {
@@ -179,8 +179,8 @@ func (m *measure) checkUnits(s *section.Section) {
 	}
 }
 
-// checkUnit returns an error if a unit is unknown, or cannot be converted to that of
-// p. An invalid p stands for any parameter.
+// checkUnit returns an error if a unit is unknown, or cannot be converted to the unit
+// of p. If p is invalid, the unit of any parameter will do.
 func checkUnit(p parameter.Parameter, unit string) error {
 	of := p
 	for q := range parameter.All() {
@@ -237,7 +237,7 @@ func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, ski
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns a value as text, without those that mark a missing value.
+// valueOf returns the first value, as text, that does not mark a missing value.
 func (m *measure) valueOf(f *Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.text(m.value[i : i+1])

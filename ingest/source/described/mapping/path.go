@@ -75,7 +75,7 @@ type Frame struct {
 	cells   []gjson.Result
 }
 
-// find returns the value of a path. It does not exist if the reply lacks the field.
+// find returns the value of a path. The value does not exist if the reply lacks the field.
 func (f *Frame) find(p path) gjson.Result {
 	switch p.scope {
 	case ofEach:

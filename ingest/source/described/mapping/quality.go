@@ -60,7 +60,7 @@ func number(s *section.Section, key string) *float64 {
 	return &n
 }
 
-// apply returns whether the field rejects a value, or the flag of the value.
+// apply returns the reason if the field rejects a value, else the flag of the value.
 func (t *test) apply(f *Frame) (air.Flag, ingest.Reason) {
 	text := scalar(f.find(t.field))
 	if text == "" {
@@ -108,10 +108,9 @@ type area struct {
 	countryField []path
 	countries    []string
 	box          []float64 // south, west, north, east in degrees; nil for none
-	india        bool      // positions outside the outline of India do not belong to it
+	india        bool      // positions outside the outline of India are outside the area
 }
 
-// readArea reads the section area.
 func readArea(s *section.Section) area {
 	a := area{countryField: readPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
 	if (a.countryField == nil) != (a.countries == nil) {
@@ -132,7 +131,7 @@ func readArea(s *section.Section) area {
 }
 
 // inCountry reports whether the country of a record belongs to the area. A record
-// without country does.
+// without a country belongs to it, too.
 func (a *area) inCountry(f *Frame) bool {
 	if a.countries == nil {
 		return true
@@ -141,7 +140,7 @@ func (a *area) inCountry(f *Frame) bool {
 	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
 }
 
-// contains reports whether a position belongs to the area. A missing position does.
+// contains reports whether a position belongs to the area. A missing position belongs to it, too.
 func (a *area) contains(lat, lon float64) bool {
 	if lat == 0 && lon == 0 {
 		return true

@@ -47,7 +47,7 @@ func ReadRecords(s *section.Section) Records {
 type Reply struct {
 	root    gjson.Result
 	records gjson.Result
-	raw     string // of the records
+	raw     string // JSON of the records
 }
 
 // Raw returns the JSON of the records. Equal pages have an equal Raw.
@@ -69,9 +69,9 @@ func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 // bom is the byte order mark that servers in .NET write.
 var bom = []byte("\xef\xbb\xbf")
 
-// Decode decodes a body. The error is an [*ingest.BatchError] that says what is
-// wrong: it is not UTF-8, not JSON, or lacks the records. clean removes secrets from
-// the message of the API, which the error quotes.
+// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is not
+// UTF-8, is not JSON, or lacks the records. clean removes secrets from the message of
+// the API, which the error quotes.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	body = bytes.TrimPrefix(body, bom)
 	if !utf8.Valid(body) {
@@ -99,7 +99,7 @@ func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) 
 }
 
 // Walk calls visit with a frame for each record. The frame is valid during the call
-// only. count is the number of records, and stands also with an error of visit.
+// only. count is the number of records. It is valid even if visit returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{reply: reply.root, part: part}
 	if r.shape == shapeTable {
@@ -124,8 +124,8 @@ func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) e
 	return count, err
 }
 
-// walkEach calls visit for each element of the list each, or once without one. seen
-// is false if the record lacks the list.
+// walkEach calls visit for each element of the list at the path r.each, or once if that
+// path is empty. seen is false if the record lacks the list.
 func (r *Records) walkEach(f *Frame, visit func() error) (seen bool, err error) {
 	if r.each == "" {
 		return true, visit()

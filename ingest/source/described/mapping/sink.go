@@ -26,7 +26,7 @@ type Sink struct {
 	seen     []bool
 }
 
-// station is a described station. number is that of the builder.
+// station is a described station. The field number is the builder's number of the station.
 type station struct {
 	described air.Station
 	number    int
@@ -98,9 +98,9 @@ func (s *Sink) look(field int, seen bool) {
 // head is what the values of a record share: time, station and quality.
 type head struct {
 	at     time.Time
-	of     *station // nil without one
+	of     *station // nil if the record has no station
 	flag   air.Flag
-	reason ingest.Reason // rejects the record
+	reason ingest.Reason // why the record is rejected; None if it is valid
 }
 
 // head reads what the values of a record share.
@@ -126,7 +126,7 @@ func (s *Sink) head(f *Frame) head {
 	return h
 }
 
-// element adds the readings of a record, or of an element of its list each.
+// element adds the readings of a record, or of one element of the record's list.
 func (s *Sink) element(f *Frame, record *head) error {
 	h := *record
 	s.test(f, s.m.eachTests, &h)
@@ -138,7 +138,7 @@ func (s *Sink) element(f *Frame, record *head) error {
 	return nil
 }
 
-// station returns the station of a record. It is described when it is first needed.
+// station returns the station of a record. The first call for a station describes it.
 func (s *Sink) station(f *Frame, key string) *station {
 	known := s.stations[key]
 	if known == nil {
@@ -167,7 +167,6 @@ func (s *Sink) test(f *Frame, tests []test, h *head) {
 	}
 }
 
-// measure adds one value.
 func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 	at, of, reason := h.at, h.of, h.reason
 	p, unit, skip, seen := m.parameterOf(f)

@@ -19,7 +19,7 @@ type stationFields struct {
 	licence, attribution           []path
 	kindField                      []path
 	kinds                          map[string]air.StationKind
-	kind                           air.StationKind // without kindField, and for its other values
+	kind                           air.StationKind // if kindField is empty, or has a value that is not in kinds
 	fixed                          air.Station     // values for stations whose record lacks them
 	fixedLatitude, fixedLongitude  string
 	cpcbNames                      bool // a name in CPCB's form determines the station
@@ -29,7 +29,6 @@ type stationFields struct {
 // kindNames are the kinds of stations in descriptions.
 var kindNames = map[string]air.StationKind{"reference": air.Reference, "sensor": air.Sensor, "city-mean": air.CityMean}
 
-// readStation reads the section station.
 func readStation(s *section.Section, owner Owner) stationFields {
 	f := stationFields{
 		id: readPaths(s, "id"), name: readPaths(s, "name"), city: readPaths(s, "city"), state: readPaths(s, "state"),

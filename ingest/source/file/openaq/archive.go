@@ -14,9 +14,9 @@ import (
 // archive is a file of OpenAQ's archive. It contains one day of a location, with one
 // value in a row. The time is the interval's end with the location's offset, so the
 // first hour of a day is 01:00. The file lacks the interval's length. The parser uses
-// the time between a sensor's rows, at most an hour, because more is a gap. For a single
-// row it uses an hour. A saved reply of /v3/locations in the same folder gives the
-// station's kind and licence (see [locations.beside]).
+// the time between a sensor's rows, at most an hour, because a longer time is a gap. For
+// a single row it uses an hour. A saved reply of /v3/locations in the same folder gives
+// the station's kind and licence (see [locations.beside]).
 type archive struct {
 	location, sensor, name, stamp, latitude, longitude, parameter, unit, value int
 
@@ -89,8 +89,8 @@ func (a *archive) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// locationOf returns the location of a row. If no saved reply has its number, locationOf
-// makes it from the row. The archive appends the number to the name: "New Delhi-8118".
+// locationOf returns the location of a row. If no saved reply has the location's number,
+// locationOf makes it from the row. The archive appends the number to the name: "New Delhi-8118".
 func (a *archive) locationOf(cells [][]byte) *location {
 	if met, ok := a.met[string(cells[a.location])]; ok {
 		return met

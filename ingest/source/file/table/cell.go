@@ -31,9 +31,9 @@ type site struct {
 	placed bool // whether a row had the station's position
 }
 
-// Find returns the number of the station that a text names. It calls describe for a new
-// text. If the first rows had no position, it calls describe again for the first row
-// that has one.
+// Find returns the number of the station that a text names. It calls the function
+// describe for a new text. If the first rows had no position, it calls describe again
+// for the first row that has one.
 func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -63,7 +63,7 @@ func Named(cell []byte) bool {
 	return air.Slug(string(cell)) != ""
 }
 
-// Clock parses times and caches the last one, because consecutive rows share it.
+// Clock parses times and caches the last one, because consecutive rows often share a time.
 type Clock struct {
 	text string
 	at   time.Time

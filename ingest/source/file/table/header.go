@@ -68,10 +68,10 @@ type Column struct {
 }
 
 // Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone
-// (ug/m3)", "AT (degree C)". A substance without a unit has its own, as in CPCB's
-// exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because its short
-// names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If two
-// columns have the same parameter, the first is used.
+// (ug/m3)", "AT (degree C)". A substance without a unit is in its own unit, as in
+// CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because its
+// short names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If
+// two columns have the same parameter, the first is used.
 func (h Header) Columns() []Column {
 	var found []Column
 	taken := make(map[parameter.Parameter]bool)

@@ -50,7 +50,7 @@ func (l *Lines) skip() error {
 	}
 }
 
-// Plain reports whether a line is text.
+// Plain reports whether a line is UTF-8 without a NUL.
 func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
 // Split splits a line of CSV into cells and reuses the slice cells. It unquotes

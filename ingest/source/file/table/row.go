@@ -23,8 +23,8 @@ type prescanner interface{ Prescan(cells [][]byte) }
 // them from the file's name and neighbouring files, before the table is read.
 type stationResolver interface{ ResolveStation(in *Input) error }
 
-// Rows returns the parser of the tables whose header open accepts. An unreadable
-// line is skipped and counted.
+// Rows returns the parser of the tables whose header the function open accepts. An
+// unreadable line is skipped and counted.
 func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	return func(in *Input, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -102,8 +102,8 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Each calls visit for every non-empty line after the header. fine is false for a
-// line that is no row of the table. At the end it calls ended with the text's
+// Each calls visit for every non-empty line after the header. fine is false for a line
+// that is no row of the table. At the end it calls the functions ended with the text's
 // length.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)

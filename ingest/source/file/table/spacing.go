@@ -8,8 +8,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Spacings finds the interval length of a table with one time in a row. It is the most
-// frequent time between two rows of a station. Gaps in the data have no effect.
+// Spacings finds the interval length of a table whose rows have one time each. It is the
+// most frequent time between two rows of a station. Gaps in the data have no effect.
 type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
