@@ -10,8 +10,8 @@ import (
 type Pool struct {
 	provider Provider
 	state    *poolState
-	// maxBatch is the maximum number of slots for batch items: half, so that some remain for single
-	// requests.
+	// maxBatch is the maximum number of slots for batch items: half, but at least one. The rest is
+	// for single requests.
 	maxBatch int
 	// reservedSlots is the number of slots that new requests leave free for queued single
 	// requests.
@@ -79,8 +79,8 @@ func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots. singles of them can go to queued single
-// requests, and batches of them to queued batch items. The caller holds the lock of state.
+// freeSlots returns the number of free slots, and how many of them can go to queued single requests
+// (singles) and to queued batch items (batches). The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free

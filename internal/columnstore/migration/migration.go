@@ -27,8 +27,8 @@ type Store interface {
 	Log() *slog.Logger
 }
 
-// Apply applies the migrations in files to the database p.Database, in order. Migrations are files NNNN_name.sql in the
-// root of files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
+// Apply applies the migrations in files to the database p.Database, in order. A migration is a file NNNN_name.sql in
+// the root of files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
 // "migration" of the same database records the applied migrations. If the database is up to date, Apply changes
 // nothing, needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
