@@ -14,7 +14,7 @@ type Config struct {
 	DSN config.DSN `yaml:"-"`
 	// CA is a PEM file of certificate authorities that a DSN with TLS trusts, besides the system's authorities.
 	CA string `yaml:"-"`
-	// Cluster is the name of the cluster in ClickHouse's configuration; empty for a single server.
+	// Cluster is the name of the cluster in ClickHouse's configuration; empty for a single node.
 	Cluster string `yaml:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `yaml:"-"`

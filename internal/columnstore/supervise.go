@@ -114,7 +114,7 @@ func (db *DB) child(ctx context.Context) error {
 	}
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the end of stdin stops the engine, so that queries can finish
 	cmd.Env = append(os.Environ(), db.cfg.Environment...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops the child in order
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops the child
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)

@@ -7,7 +7,7 @@ const (
 	Duplicate   providers.Fault = "duplicate"    // success, in the reply and in two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late
 	LateFailure providers.Fault = "late_failure" // pending, and failure after Config.Late
-	LieFailed   providers.Fault = "lie_failed"   // the reply is a failure, although the order is carried out; enquiries return success
+	LieFailed   providers.Fault = "lie_failed"   // a false failure in the reply; enquiries return success
 	LieForever  providers.Fault = "lie_forever"  // always pending, although the order is carried out
 	Refuse      providers.Fault = "refuse"       // the order fails: the number has no subscriber
 )
