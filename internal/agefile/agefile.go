@@ -14,7 +14,7 @@ import (
 	"filippo.io/age"
 )
 
-// Suffix ends the names of encrypted files.
+// Suffix is the ending of an encrypted file's name.
 const Suffix = ".age"
 
 // Recipients parses public keys (age1…) for Encrypt. Blanks, commas or line breaks separate the
@@ -43,8 +43,8 @@ func Identities(path string) ([]age.Identity, error) {
 }
 
 // Encrypt encrypts every file below the folder `from`. It writes the result to the same path below
-// the folder `to`, with [Suffix] appended. The target folder must exist. When Encrypt returns, the
-// new files are durable. Only their owner can read them.
+// the folder `to`, with [Suffix] appended. The target folder must exist. Encrypt syncs each new
+// file, but not its folder. Only the owner can read the new files.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
@@ -92,7 +92,7 @@ func eachFile(dir string, do func(name string) error) error {
 	})
 }
 
-// convert creates the file `to`. It calls do to write it from the content of the file `from`.
+// convert creates the file `to`. It calls do with the open file `from` and the new file.
 func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

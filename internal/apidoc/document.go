@@ -133,9 +133,9 @@ type member struct {
 	value *yaml.Node
 }
 
-// members appends the members of a mapping to all, including members that the mapping merges from
-// other mappings. A later member replaces an earlier one of the same name. It fails if merges nest
-// deeper than depth.
+// members returns `all` and the members of a mapping, including those that the mapping merges from
+// other mappings. A later member replaces the value of an earlier member of the same name. members
+// fails if merges nest deeper than depth.
 func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	if depth == 0 {
 		return nil, errors.New("its merges never end")
@@ -162,9 +162,9 @@ func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	return all, nil
 }
 
-// refer resolves a reference in a file. If it refers to rootFile, refer returns a reference within
-// the document and no node. Otherwise it returns the name of the referenced file, and the
-// referenced node.
+// refer resolves a reference in a file. For a reference to rootFile, it returns a reference within
+// the document and no node. For any other reference, it returns the name of the referenced file,
+// and the referenced node.
 func (b *bundler) refer(ref, file string) (string, *yaml.Node, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {

@@ -41,13 +41,13 @@ type Sum struct {
 	SHA256     string // checksum of the file, hexadecimal
 }
 
-// Write creates a data file and calls write to produce its content. The file is durable when Write
-// returns, and readable by its owner only. After an error it is removed.
+// Write creates a data file and calls write to produce its content. When Write returns, the content
+// is durable, and only the owner can read the file. After an error Write removes the file.
 func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	hash := sha256.New()
 	var size, raw counter
 	err = create(path, func(file io.Writer) error {
-		packed, err := zstd.NewWriter(io.MultiWriter(file, hash, &size), zstd.WithEncoderConcurrency(2)) // one compresses while the next block is read
+		packed, err := zstd.NewWriter(io.MultiWriter(file, hash, &size), zstd.WithEncoderConcurrency(2)) // one block is compressed while write produces the next
 		if err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	return Sum{Bytes: int64(size), Raw: int64(raw), SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// Read passes the data of a file to read. It then compares the SHA-256 of the file with want. The
-// caller must discard the data if Read fails.
+// Read calls read with the decompressed data of a file. Then it compares the file's SHA-256 with
+// want. The caller must discard the data if Read fails.
 func Read(path, want string, read func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func ReadManifest(dir string, manifest any) error {
 	return nil
 }
 
-// create writes a new file, which is durable when create returns. After an error the file is removed.
+// create writes a new file, and syncs its content. After an error it removes the file.
 func create(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

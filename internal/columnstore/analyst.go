@@ -16,7 +16,7 @@ type Analyst struct {
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
 	Cluster   string   // "" for a single server
 	Databases []string // readable databases
-	Service   string   // the service's own user, which an analyst must not have; see [Config.User]
+	Service   string   // the service's own user, from which Name must differ; see [Config.User]
 
 	Memory  config.Size   // of one query
 	Time    time.Duration // of one query

@@ -29,7 +29,7 @@ type DB struct {
 	health   health
 }
 
-// Open returns a DB for a valid configuration. Open neither starts the engine nor connects: Run and each query do.
+// Open returns a DB for a valid configuration. It does not connect: Run starts the engine, and each query connects.
 func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	faults := cfg.Validate()
 	if cfg.DSN == "" && cfg.Data == "" {
@@ -42,7 +42,7 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 		return nil, fmt.Errorf("opening ClickHouse: %w", err)
 	}
 	if cfg.DSN != "" {
-		reg = nil // the child has the metrics
+		reg = nil // the metrics describe an embedded engine
 	}
 	db := &DB{cfg: cfg, log: log, metrics: newMetrics(reg), health: defaultHealth}
 	options, err := db.options()

@@ -14,12 +14,12 @@ type Config struct {
 	DSN config.DSN `yaml:"-"`
 	// CA is a PEM file of certificate authorities that a DSN with TLS trusts, besides the system's authorities.
 	CA string `yaml:"-"`
-	// Cluster is the server's name of the cluster, whose tables are replicated and distributed; empty for none.
+	// Cluster is the name of the cluster in ClickHouse's configuration; empty for a single node.
 	Cluster string `yaml:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `yaml:"-"`
 	// Library is the path of libchdb. If it is empty, the program searches the folder of the executable, and
-	// node_modules there and in parent folders.
+	// node_modules there and in the parent folder.
 	Library string `yaml:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. If Port is 0 or in use, the engine takes any free port. The
 	// file engine.port in Data has the address.
@@ -36,8 +36,8 @@ type Config struct {
 	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
-	// Share is set for a command: it uses the engine that a service already runs in Data. If none runs, the command
-	// starts an engine of its own.
+	// Share is set for a command, which uses the engine that a service already runs in Data. If none runs, the
+	// command starts an engine of its own.
 	Share bool `yaml:"-"`
 	// ReadyTimeout limits how long a command (Share is set) waits for a server; 0 means 20 seconds.
 	ReadyTimeout time.Duration `yaml:"-"`

@@ -15,14 +15,14 @@ type endpoint struct {
 	changed chan struct{} // closed at every change
 	access  access
 	up      bool
-	reason  error // why it is not up
-	stopped bool  // it never will be again
+	reason  error // why the engine is not up
+	stopped bool  // the engine will never be up again
 }
 
 // access is the address and password of an engine since its last start.
 type access struct {
 	address, password string
-	own               bool // this process has started it
+	own               bool // this process has started the engine
 }
 
 func newEndpoint() *endpoint {
@@ -67,7 +67,7 @@ func (e *endpoint) wait(ctx context.Context) (access, error) {
 	return a, err
 }
 
-// now is wait that also returns a channel. The channel is closed when the endpoint changes.
+// now does what wait does, and also returns a channel. The channel is closed when the endpoint changes.
 func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()
@@ -91,7 +91,7 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 const dialTimeout = 5 * time.Second
 
 // dial connects to the current engine. If the address refuses the connection, the engine has just died, and
-// dial waits for the next one. That is safe, because nothing was sent.
+// dial waits for the next engine. A second attempt is safe, because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -11,9 +11,9 @@ import (
 )
 
 // InsertContext returns a context for one INSERT with the token (see Insert). By default an INSERT may touch 100
-// partitions (months). A file of daily means has more, so that limit is off. A cluster acknowledges a batch when its
+// partitions (months). A file of daily means has more, so the limit is off. A cluster acknowledges a batch when its
 // shards have stored the batch, not when one node has queued it. Async insert is off, because batches are large.
-// Deduplication is on, whatever the server's profile. ClickHouse compares inserts by token and not by content.
+// Deduplication is on, even if the server's profile disables it. ClickHouse compares tokens, not content.
 func InsertContext(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,
@@ -34,8 +34,8 @@ func NewToken() string { return rand.Text() }
 //
 // token makes the insert idempotent on a replicated table. If the outcome is unknown, after a broken connection or a
 // timeout, repeat Insert with the same token and rows. The table then stores only the missing rows, also behind a
-// distributed table. With a new token Insert always stores the rows, even if they equal earlier ones, so that the
-// last insert wins. A table that is not replicated stores every insert; of two equal keys the newer counts.
+// distributed table. With a new token Insert always stores the rows, even if they equal stored rows, so that the
+// last insert wins. A table that is not replicated stores every insert; of two rows with one key the newer counts.
 func Insert(ctx context.Context, conn Preparer, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {

@@ -44,7 +44,7 @@ func (db *DB) options() (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// withoutFinal makes a connection read tables without FINAL, unless the DSN sets it. The embedded engine applies
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine applies
 // FINAL by default, and a server's profile may. The service's own queries set FINAL where they need it. Its other
 // queries select the latest version (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
 func withoutFinal(options *clickhouse.Options) {

@@ -94,7 +94,7 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails unless holder still locks the data directory. Else its address may be another program's.
+// checkHolder fails if holder no longer locks the data directory. Then another program may use its address.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)
@@ -112,9 +112,9 @@ func (db *DB) child(ctx context.Context) error {
 		}
 		command = []string{self, "engine"}
 	}
-	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // ends by its stdin, so that queries can finish
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the end of stdin stops the engine, so that queries can finish
 	cmd.Env = append(os.Environ(), db.cfg.Environment...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops it in order
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops the child
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -196,14 +196,14 @@ type health struct {
 	maxMissed int           // consecutive pings without an answer
 }
 
-// defaultHealth is generous. On two processors with sixty runnable processes, a healthy engine missed two pings of
-// 9 s. A restart ends all running queries, so only a minute without an answer counts as a hang.
+// defaultHealth is generous. On two processors with sixty runnable processes, a healthy engine missed two pings
+// with a timeout of 9 s. A restart ends all running queries, so only a minute without an answer counts as a hang.
 var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, maxMissed: 6}
 
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine (process p, or nil if not a child) ends or hangs, same fails, or ctx ends.
+// watch returns when the engine ends or hangs, same fails, or ctx ends. p is nil if the engine is not a child.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
@@ -256,8 +256,8 @@ func ping(ctx context.Context, address string, timeout time.Duration) error {
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
-	ended chan struct{} // closed when it has ended
-	err   error         // how it ended; valid once ended is closed
+	ended chan struct{} // closed when the process has ended
+	err   error         // how the process ended; valid once ended is closed
 }
 
 // read passes on the reports that the child writes to stdout, and then waits for the child's end.
@@ -289,7 +289,7 @@ func (p *process) wait() error {
 // killAfter is how long a child may take to stop. It is longer than twice the engine's own stop time of 4 s.
 const killAfter = 12 * time.Second
 
-// stop ends the child by closing its stdin, and kills it after killAfter.
+// stop ends the child by closing its stdin, and kills the child after killAfter.
 func (p *process) stop() {
 	_ = p.stdin.Close()
 	select {

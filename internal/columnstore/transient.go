@@ -40,7 +40,7 @@ var transientCodes = map[int32]string{
 	519:  "NO_REMOTE_SHARD_AVAILABLE",
 	745:  "SERVER_OVERLOADED",
 	999:  "KEEPER_EXCEPTION",
-	1000: "POCO_EXCEPTION", // of the network, mostly
+	1000: "POCO_EXCEPTION", // mostly of the network
 }
 
 // Transient reports whether a retry may succeed, because the cause of err is the server, a node of its cluster or
@@ -50,7 +50,7 @@ func Transient(err error) bool {
 		_, passing := transientCodes[stated.Code]
 		return passing
 	}
-	if answer, ok := errors.AsType[*clickhouse.HTTPError](err); ok { // of a proxy in between
+	if answer, ok := errors.AsType[*clickhouse.HTTPError](err); ok { // the reply of a proxy
 		return answer.StatusCode >= http.StatusInternalServerError
 	}
 	if _, network := errors.AsType[net.Error](err); network {

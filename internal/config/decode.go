@@ -135,7 +135,7 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. That reveals no secret, because a
+// fillText sets a scalar from its text. Errors quote the text. They reveal no secret, because a
 // Secret accepts every text.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
@@ -181,8 +181,8 @@ func parseInt(text string, t reflect.Type) (int64, error) {
 	return strconv.ParseInt(text, 10, t.Bits())
 }
 
-// outOfRange returns the error `wrong`. If err means that a number is too large, the result states
-// that, too.
+// outOfRange returns the error `wrong`. If err means that a number is too large, the result ends
+// with "out of range".
 func outOfRange(err, wrong error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("%w: out of range", wrong)

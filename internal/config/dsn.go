@@ -9,7 +9,7 @@ import (
 // postgres://user:password@host/name. The method String hides the password.
 type DSN string
 
-// UnmarshalText stores the text unchecked. The store checks it when it opens the address.
+// UnmarshalText stores the text unchecked. The opening of the store checks the text.
 func (d *DSN) UnmarshalText(text []byte) error {
 	*d = DSN(text)
 	return nil

@@ -76,7 +76,7 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// UnknownKey describes an unknown key, and suggests the most similar known one.
+// UnknownKey describes an unknown key, and suggests the most similar known key.
 func UnknownKey(key string, known []string) error {
 	// A third of the letters may differ: "clikhouse" suggests "clickhouse", but "colour" does not
 	// suggest "data".

@@ -10,8 +10,8 @@ import (
 const mask = "***"
 
 // Secret is a text that is never shown. fmt, slog, JSON and YAML write "***", or nothing for an
-// empty secret. The text is behind a pointer, so that fmt cannot reach it even as an unexported
-// field of another struct.
+// empty secret. The text is behind a pointer, so that fmt cannot print it even if the Secret is an
+// unexported field of a struct.
 type Secret struct{ text *string }
 
 // NewSecret wraps a text.

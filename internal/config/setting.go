@@ -39,8 +39,8 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// settingsOf lists the leaves of a configuration struct in the order of its fields. An error is a
-// mistake in the program, such as two settings with the same flag.
+// settingsOf lists the leaves of a configuration struct in the order of its fields. An error means
+// a mistake in the program, such as two settings with the same flag.
 func settingsOf(t reflect.Type) ([]setting, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("the configuration is a struct, not %s", t)

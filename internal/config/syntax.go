@@ -73,8 +73,8 @@ func libraryError(err error) (line int, what string) {
 	return line, m[2]
 }
 
-// firstLine returns the number of the first line up to which the text has the fault `what`; 0 if
-// there is none. It uses a binary search, because every longer part of the text has the fault, too.
+// firstLine returns the least n for which the first n lines of the text have the fault `what`; 0 if
+// there is no such n. A binary search works, because more lines keep the fault.
 func firstLine(text []byte, what string) int {
 	ends := []int{0}
 	for i := range text {

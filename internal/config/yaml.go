@@ -22,8 +22,8 @@ var (
 )
 
 // ParseYAML parses a file with one YAML document and returns the root node. The node is nil if the
-// file is empty or unreadable. Otherwise it has neither aliases nor merge keys, and the keys of its
-// mappings are distinct scalars. Problems name the file, the line and the key.
+// file is empty, too long, too deep, or no YAML, or has aliases or merge keys. The keys of a
+// returned mapping are distinct scalars. Problems name the file, the line and the key.
 func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
 	if len(text) > maxFile {
 		return nil, Problems{{Origin: Origin{Source: file}, Err: fmt.Errorf("is longer than %d bytes", maxFile)}}

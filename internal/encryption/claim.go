@@ -12,12 +12,12 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName is the name of a row in the table "setting", the claim. It has the id of the store's key.
+// claimName is the name of the row in the table "setting" that has the id of the store's key: the claim.
 const claimName = "encryption_key"
 
 const selectClaim = "SELECT value FROM setting WHERE name = $1"
 
-// Claim makes sure that the cipher has the store's key. If the store has no key id yet, Claim records that of
+// Claim makes sure that the cipher has the store's key. If the store has no key id yet, Claim records the id of
 // the cipher's key. If the cipher has no key either, Claim first creates a key file. If the ids differ, Claim
 // fails, because the cipher could not decrypt the store's values. Claim also installs the new key of a rotation
 // that was killed after its commit. Call Claim before any other use of the cipher.

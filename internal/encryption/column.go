@@ -1,7 +1,7 @@
 package encryption
 
-// Column describes a column of encrypted values. The package that owns the table and the key rotation share
-// one Column. So they agree on the associated data.
+// Column describes a column of encrypted values. The key rotation and the package of the table use the same
+// Column. So they agree on the associated data.
 type Column struct {
 	Table string
 	Name  string // a BYTEA column; NULL and empty values are not encrypted

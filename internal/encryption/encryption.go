@@ -56,10 +56,10 @@ var (
 type Cipher struct {
 	dir    string // directory of the key file; empty if the key is a setting
 	id     [idSize]byte
-	cipher cipher.AEAD // nil until Claim has made a key
+	cipher cipher.AEAD // nil if there is no key yet; Claim makes one
 
 	digestKey []byte // key of Digest; nil until Claim
-	file      []byte // text of the new key of a rotation, until it is in its file
+	file      []byte // new key of a rotation, if it belongs in a file; else nil
 }
 
 // Open returns a cipher with the key from the configuration (32 bytes, base64). If key is empty, Open reads the

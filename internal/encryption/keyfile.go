@@ -15,7 +15,7 @@ import (
 // keyName is the name of the key file in the data directory.
 const keyName = "encryption.key"
 
-// errKeyText does not quote the invalid text, because that may be most of a key.
+// errKeyText does not quote the invalid text, because that text may be most of a key.
 var errKeyText = fmt.Errorf("it is not %d bytes in base64 (such as `openssl rand -base64 32` prints)", keySize)
 
 // parseKey parses a key in base64, from the configuration or the key file.
@@ -99,11 +99,11 @@ func syncFolder(dir string) error {
 // that a rotation never overwrites another key.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. The key that it needs has the id `owner`. If the key file has another key, a
-// killed rotation may have written the needed key to the file [nextName]. In that case adopt renames that file
-// to the key file and loads it. Several processes may call adopt at once.
+// adopt reloads the key file. The store's key has the id `owner`. If the key file has another key, a killed
+// rotation may have written the store's key to the file [nextName]. In that case adopt renames that file to
+// the key file and loads it. Several processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
-	err := b.readFile() // the id becomes part of a file name
+	err := b.readFile() // another process may have replaced the file
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && b.KeyID() == owner {
 		return err
 	}

@@ -54,9 +54,9 @@ type ReencryptedColumn struct {
 // the store.
 //
 // Rotate is crash-safe: the store can always be opened with the old key or the new one. A new key file is
-// durable before the transaction begins, under a name that Claim can find. After an error the store has the old
-// key, unless the connection broke during the commit. In that case either key may be the store's, so Rotate
-// keeps the file of the new key.
+// durable before the transaction begins, under a name that Claim can find. If the transaction fails, the store
+// has the old key, unless the connection broke during the commit. In that case either key may be the store's,
+// so Rotate keeps the file of the new key.
 func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, error) {
 	old, err := Open(r.Key, r.Dir)
 	if err != nil {

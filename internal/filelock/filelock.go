@@ -22,7 +22,7 @@ import (
 type Holder struct {
 	PID     int       `json:"pid"`     // of the process itself
 	Parent  int       `json:"parent"`  // of the process that it belongs to
-	Owner   string    `json:"owner"`   // the command that started it
+	Owner   string    `json:"owner"`   // the command that started the process
 	Started time.Time `json:"started"` // UTC
 	// Command marks a holder that ends by itself, unlike a service.
 	Command bool `json:"command,omitempty"`
@@ -33,7 +33,7 @@ func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
 }
 
-// ParentAlive reports whether the holder's parent is alive. If it is not, the holder is about to stop.
+// ParentAlive reports whether the holder's parent is alive. Otherwise the holder is about to stop.
 func (h Holder) ParentAlive() bool {
 	return h.PID > 0 && h.Parent > 0 && alive(h.Parent)
 }

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance
-	// without the lease) leads at most ten seconds after a crash. The leader stops after the
-	// store has been unavailable for six seconds.
+	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance without the
+	// lease) leads at most ten seconds after a leader's crash. The leader stops after the store has
+	// been unavailable for six seconds.
 	leaseTime = 9 * time.Second
 	// pollInterval is the delay between polls of a standby, and before a failed renewal
 	// is retried.
@@ -39,7 +39,7 @@ type Fence func(ctx context.Context) error
 type Config struct {
 	DB      *sqlstore.DB
 	Name    string // name of the job, such as "outbox"
-	Local   bool   // the job works on data of this instance only: it leads without a lease
+	Local   bool   // the job works on data of this instance only, and needs no lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
@@ -48,8 +48,8 @@ type Config struct {
 // when the instance may have lost its lease. If the job returns an error other than the end
 // of its context, Run returns that error. Run also returns if the job returns nil early.
 //
-// On SQLite only one process serves, so it leads at once and writes nothing. The same
-// holds for Local jobs.
+// On SQLite only one process serves, so Run calls the job at once, without a lease. The same holds
+// for Local jobs.
 //
 // On PostgreSQL the leader has a lease of nine seconds in the table "leader", and renews it
 // every three. If no renewal succeeds for six seconds, the job's context ends. The job then

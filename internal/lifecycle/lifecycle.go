@@ -1,7 +1,7 @@
 // Package lifecycle starts the parts of the service in order and stops them in reverse.
 //
-// A part comes after the parts that it depends on. Those are ready before it starts, and still run
-// while it drains.
+// A part comes after the parts that it depends on. Its dependencies are ready before it starts, and
+// still run while it drains.
 package lifecycle
 
 import (
@@ -67,8 +67,8 @@ type group struct {
 	failed  chan struct{}
 }
 
-// start starts the parts in order. It returns nil early when ctx ends or a started part fails. In
-// the second case, stop returns the failure.
+// start starts the parts in order. It returns nil early when ctx ends or a started part fails. If a
+// part fails, stop returns the failure.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {

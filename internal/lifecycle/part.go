@@ -24,7 +24,7 @@ type runningPart struct {
 	stopped bool // the context ended before the part returned
 }
 
-// launch starts Run of a part. The context of the part has the values of ctx. It does not end with
+// launch starts Run of a part. The part's context has the values of ctx. But it does not end with
 // ctx, because parts are stopped in order. If Run returns early, launch sends to the channel
 // failed, which has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {

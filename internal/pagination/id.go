@@ -7,8 +7,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// FirstID returns the least id with a creation time. An id is a prefix and a ULID. The time is in
-// Unix microseconds. FirstID returns false if a ULID cannot represent the time.
+// FirstID returns the least id of an entry created at a time, in Unix microseconds. An id is a
+// prefix and a ULID. FirstID returns false if a ULID cannot represent the time.
 func FirstID(prefix string, micros int64) (string, bool) {
 	ms := micros / 1000
 	if micros < 0 || uint64(ms) > ulid.MaxTime() {
@@ -22,7 +22,7 @@ func FirstID(prefix string, micros int64) (string, bool) {
 // IDRange returns the ids that a page of a list can contain: from `first` up to, but without,
 // `end`. The time range of the list is from `from` up to, but without, `to`, in Unix microseconds.
 // A list has the newest entry first. `after` is the last id of the previous page; "" for the first
-// page. An id contains the millisecond of its creation.
+// page. An id has its creation time in milliseconds.
 func IDRange(prefix string, from, to int64, after string) (first, end string) {
 	first, end = prefix, string(prefix[0]+1) // end is greater than every id, in every collation
 	if id, ok := FirstID(prefix, from); ok {

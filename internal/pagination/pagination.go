@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Limit returns the page size from the parameter "limit". If the parameter is invalid, it adds a
+// Limit returns the page size from the parameter "limit". If the parameter is invalid, Limit adds a
 // fault to f.
 func Limit(f *schema.RequestErrors, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)

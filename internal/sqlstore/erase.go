@@ -27,7 +27,7 @@ type Erased struct {
 	Left  int64 // number of rows left; 0 unless others write meanwhile
 }
 
-// eraseGroup is how many rows a transaction erases. It takes a few milliseconds, in which other changes wait.
+// eraseGroup is how many rows a transaction erases. Other changes wait a few milliseconds for it.
 const eraseGroup = 500
 
 // statements returns the statement that erases a group of rows, and the query that counts the rows left.

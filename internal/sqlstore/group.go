@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxGroup bounds how many changes share a commit. On two cores no more callers than that wait at once. A
+	// maxGroup bounds how many changes share a commit. On two cores no more than 256 callers wait at once. A
 	// group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024
@@ -30,8 +30,8 @@ type change struct {
 var errGroup = errors.New("the changes were not committed")
 
 // update queues a change and waits for its result. It returns when the change is done, when ctx ends before the
-// change starts, or when the writer has stopped. A writer that has stopped has closed done of each change that
-// it made.
+// change starts, or when the writer has stopped. A stopped writer has closed the channel `done` of each change
+// that it made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
@@ -92,14 +92,14 @@ func (s *sqlite) run(ctx context.Context) error {
 }
 
 // group is the changes of one commit: first the queued changes of the live world, then changes of the sandbox.
-// The sandbox is the world of test keys. [group.next] decides how many of its changes a group has.
+// The sandbox is the world of test keys. [group.next] decides how many of the sandbox's changes a group has.
 type group struct {
 	live    []*change
 	sandbox *change // first change of the sandbox, if already received
 	started []*change
 }
 
-// waiting returns the changes in received, and then queued changes of the live world, at most maxGroup in all.
+// waiting returns the received changes, and then queued changes of the live world, at most maxGroup in all.
 func (s *sqlite) waiting(received ...*change) []*change {
 	for len(received) < maxGroup {
 		select {
@@ -160,7 +160,7 @@ func (s *sqlite) commit(g *group) {
 	}
 }
 
-// all returns every change that the group has received. After an early failure some of them have not started.
+// all returns every change that the group has received. After an early failure some changes have not started.
 func (g *group) all() []*change {
 	all := g.started
 	if n := len(all); n < len(g.live) {
@@ -172,8 +172,8 @@ func (g *group) all() []*change {
 	return all
 }
 
-// transaction runs the changes in one transaction. Each change has a savepoint, so that a failure undoes only
-// that change; its err field has the error. A returned error means that no change was committed.
+// transaction runs the changes in one transaction. Each change has a savepoint, so that a failed change
+// undoes only itself; its field err has the error. A returned error means that no change was committed.
 func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {

@@ -20,7 +20,7 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox limits the running changes of the sandbox (the world of test keys). Each adds one value.
+	// sandbox limits the running changes of the sandbox (the world of test keys). Each puts one value in.
 	sandbox chan struct{}
 }
 

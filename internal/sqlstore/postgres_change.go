@@ -90,7 +90,7 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 		return err
 	case p.fault(err) != faultStatement:
 		open = false
-		connection.Discard(conn) // frees its place in the pool for the connection that outcome needs
+		connection.Discard(conn) // frees a place in the pool for the connection that outcome needs
 		if err := p.outcome(ctx, id, err); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
 	return p.pool.Conn(limit)
 }
 
-// rollback ends a transaction. If ROLLBACK fails, it closes the connection, and the server rolls back.
+// rollback ends a transaction. If ROLLBACK fails, rollback closes the connection, and the server rolls back.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
 		connection.Discard(conn)

@@ -17,15 +17,15 @@ import (
 // Each change that writes inserts a row with the id of the change into table commit_proof. The INSERT is in the
 // same message as the COMMIT, so that it costs no round trip. If the reply is lost, the client inserts a row
 // with the same id that marks the change as undone. The unique key admits one of the two rows. If the change's
-// row exists, the change is committed. While the change is in progress, the client's INSERT waits for it. If
-// the client's row is inserted, the change is not committed and never can be, even if its COMMIT arrives later.
-// After a failover another server answers for its own copy of the store, which is valid from then on. The
-// client's INSERT waits for synchronous standbys, as a COMMIT does. So a change reported as committed is on the
-// standbys too.
+// row exists, the change is committed. While the change is in progress, the client's INSERT waits for its end.
+// If the client's row is inserted, the change is not committed and never can be, even if its COMMIT arrives
+// later. After a failover another server answers for its own copy of the store, which is valid from then on.
+// The client's INSERT waits for synchronous standbys, as a COMMIT does. So a change reported as committed is on
+// the standbys too.
 //
 // pg_xact_status would cost less, but is not reliable. A server reuses transaction ids whose WAL it lost, so
 // the status may be that of another transaction. That happens on a promoted standby, and on the same server
-// after a crash. A crash does not even change the timeline or the system identifier.
+// after a crash. The client cannot detect a crash: the timeline and the system identifier stay the same.
 const (
 	// proofVersion is the first version of the tables that has commit_proof. Older dumps can be loaded too.
 	proofVersion = 7
@@ -37,7 +37,7 @@ const (
 	// COMMIT need not write. The id is part of the text, because the simple protocol has no parameters.
 	insertProof = "INSERT INTO commit_proof (id, at, undone) SELECT '%s', " + microsecondsOnServer + ", 0 WHERE pg_current_xact_id_if_assigned() IS NOT NULL; "
 
-	// resolveProof inserts a row with undone = 1, unless a row with the id exists. It returns the row's undone.
+	// resolveProof inserts a row with undone = 1, unless a row with the id exists. It returns the field undone.
 	resolveProof = "INSERT INTO commit_proof AS c (id, at, undone) VALUES ($1, " + microsecondsOnServer + ", 1) " +
 		"ON CONFLICT (id) DO UPDATE SET undone = c.undone RETURNING undone"
 
@@ -45,15 +45,15 @@ const (
 	sweepProofs = "WITH old AS (SELECT id FROM commit_proof WHERE id > $1 AND at < " + microsecondsOnServer + " - $2 ORDER BY id LIMIT $3), " +
 		"gone AS (DELETE FROM commit_proof USING old WHERE commit_proof.id = old.id) SELECT coalesce(max(id), '') FROM old"
 
-	// outcomeTimeout limits the search for the outcome of a change. It is as long as a client waits.
+	// outcomeTimeout limits the search for the outcome of a change. No client waits longer.
 	outcomeTimeout = 10 * time.Second
 	outcomePause   = 100 * time.Millisecond
 
 	// sweepPause is the pause between two sweeps of commit_proof.
 	sweepPause = time.Minute
-	// sweepGroup is how many rows one statement deletes. That takes far less than the statement timeout.
+	// sweepGroup is how many rows one statement deletes. The statement takes far less time than its timeout.
 	sweepGroup = 1000
-	// clockSkew is the difference between two servers' clocks up to which no row is deleted too early.
+	// clockSkew is the largest difference of two servers' clocks at which no row is deleted too early.
 	clockSkew = 5 * time.Minute
 )
 

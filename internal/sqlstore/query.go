@@ -22,7 +22,7 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Row is a query of one row that has not run yet. Scan runs it.
+// Row is a query for one row, before it runs. Scan runs the query.
 type Row struct {
 	of    Querier
 	query string
@@ -32,7 +32,7 @@ type Row struct {
 // Scan runs the query and reads its row. The error is sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
-// All runs a query and returns all its rows. scan reads each of them.
+// All runs a query and returns all its rows. scan reads each row.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	var out []T
 	err := Each(q, func(row Scanner) error {
@@ -223,7 +223,7 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify is [DB.classify], but after the store has stopped it reports every error as unavailability.
+// classify calls [DB.classify]. After the store has stopped, it first turns every error into an unavailability.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)

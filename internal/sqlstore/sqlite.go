@@ -102,13 +102,12 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process, in milliseconds. It is as long as a client
-// waits.
+// busyTimeout is how long a statement waits for another process, in milliseconds. No client waits longer.
 const busyTimeout = "10000"
 
 // sqliteDSN returns a DSN with which a commit is durable when it returns (FULL). Readers and the writer do not
 // block each other (WAL), and a command beside the service waits for the write lock. The journal of savepoints
-// is kept in memory. On disk it took a quarter of the writer's time, and it is useless after the transaction.
+// is kept in memory. On disk it took a quarter of the writer's time, and only the transaction needs it.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",

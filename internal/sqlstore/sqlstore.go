@@ -32,7 +32,7 @@ type Config struct {
 	// Settings are the operator's settings. Zero values are replaced by those of DefaultSettings.
 	Settings Settings
 	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects
-	// three times the statement timeout, by default 30 seconds. A command that nothing waits for may set more.
+	// three times the statement timeout, by default 30 seconds. A command may set more if it blocks no change.
 	ChangeTimeout time.Duration
 	// Version is the target version of the tables; 0 for the newest. Only dump.Load sets Version.
 	Version int64
@@ -66,7 +66,7 @@ type Digester func(purpose string, data ...[]byte) []byte
 // UseDigest sets the function that Digest calls. Package encryption, which has the key, provides the function.
 func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
 
-// Digest returns a keyed digest, made by the function that UseDigest set. It returns nil if none is set.
+// Digest returns a keyed digest, made by the function that UseDigest set. It returns nil if no function is set.
 func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	of := db.digest.Load()
 	if of == nil {
@@ -144,7 +144,7 @@ func (db *DB) probeWrites(ctx context.Context) {
 	for {
 		select {
 		case <-db.probe:
-			_ = db.Update(ctx, noopWrite) // Update counts the result
+			_ = db.Update(ctx, noopWrite) // Update records the result
 		case <-ctx.Done():
 			return
 		}
@@ -195,7 +195,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	err = db.classify(err)
 	var problem *schema.Problem
 	if failing := errors.As(err, &problem) && problem.Code == schema.ServiceUnavailable; failing || err == nil {
-		if db.failing.Load() != failing { // stores only changes, because concurrent stores contend for the cache line
+		if db.failing.Load() != failing { // writes only a new value, because concurrent writes contend for the cache line
 			db.failing.Store(failing)
 		}
 	}

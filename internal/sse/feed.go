@@ -16,10 +16,10 @@ type Feed interface {
 	// of sending. It may return earlier notices too, because the hub skips a notice whose payload
 	// was sent last.
 	//
-	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes
-	// than that, Result.Cut names the owner. Its clients then get a reset, a message to read all
-	// data again. The caller sets the times of the queries back, to allow for clock skew and late
-	// commits. Changes returns soon after ctx ends.
+	// Changes reads a bounded number of rows, for all owners together. If an owner has more
+	// changes, Result.Cut names the owner. The owner's clients then get a reset, a message to read
+	// all data again. The caller sets the times of the queries back, to allow for clock skew and
+	// late commits. Changes returns soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 

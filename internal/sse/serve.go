@@ -106,7 +106,7 @@ func joinKinds(all []schema.LiveKind) string {
 	return strings.Join(names, ", ")
 }
 
-// visibleKinds returns those of kinds that scopes permit, sorted and without duplicates.
+// visibleKinds returns those of the kinds that the scopes permit, sorted and without duplicates.
 func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) []schema.LiveKind {
 	out := []schema.LiveKind{}
 	for _, name := range kinds {

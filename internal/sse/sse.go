@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// pollInterval is the time between two polls of a feed, so about the maximum age of a notice.
+	// pollInterval is the time between two polls of a feed, about the longest delay of a notice.
 	pollInterval = time.Second
 	pollTimeout  = 2 * time.Second
-	// pollOverlap is how far before the previous poll each poll begins. It allows for clock skew
-	// between instances, and for changes that were committed late.
+	// pollOverlap is the time by which the changes of successive polls overlap. It allows for clock
+	// skew between instances, and for changes that were committed late.
 	pollOverlap = 5 * time.Second
 	// maxResume is how long a client may be disconnected without missing changes.
 	maxResume = 30 * time.Second

@@ -21,7 +21,7 @@ type stream struct {
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
 	// marks has a time for each feed, in Unix microseconds: all notices up to that time were sent.
-	// It is 0 for a feed that has no kinds that the client gets.
+	// The time is 0 for a feed of which the client gets no kinds.
 	marks []atomic.Int64
 	done  chan struct{} // closed by end
 	end   func()
@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages of a feed. When all are sent, the feed's mark becomes the argument mark; 0
-// leaves it unchanged. put never blocks. If the queue is full, put ends the stream.
+// put queues messages of a feed. When all are sent, the feed's mark becomes the argument `mark`,
+// unless that is 0. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
@@ -97,8 +97,8 @@ type message struct {
 	text []byte
 }
 
-// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data has no line
-// break.
+// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data must not contain a
+// line break.
 func encodeMessage(name string, data []byte) []byte {
 	out := make([]byte, 0, len(name)+len(data)+len("event: \ndata: \n\n"))
 	out = append(append(out, "event: "...), name...)
@@ -106,7 +106,7 @@ func encodeMessage(name string, data []byte) []byte {
 	return append(out, "\n\n"...)
 }
 
-// resetMessage returns a message that makes the client read all data of kinds again.
+// resetMessage returns a message that makes the client read all data of the given kinds again.
 func resetMessage(kinds []schema.LiveKind) message {
 	data, err := json.Marshal(schema.LiveResetNotice{Kinds: kinds})
 	if err != nil {
@@ -116,7 +116,7 @@ func resetMessage(kinds []schema.LiveKind) message {
 }
 
 // run sends the messages `first`, and then queued messages. It returns when the client disconnects,
-// when the stream ends, when the channel ended is closed, or when the channel after delivers.
+// when the stream ends, when the channel `ended` is closed, or when the channel `after` delivers.
 func (st *stream) run(out httpapi.Flusher, first [][]byte, ended <-chan struct{}, after <-chan time.Time) error {
 	for _, text := range first {
 		if err := st.send(out, text); err != nil {
@@ -172,7 +172,7 @@ func (st *stream) drain(out httpapi.Flusher, it item) error {
 	}
 }
 
-// send writes a message, with the cursor as its id. A client that reconnects sends that id.
+// send writes a message, with the cursor as its id. A client that reconnects sends the last id.
 func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	var room [32]byte
 	id := append(strconv.AppendInt(append(room[:0], "id: "...), st.cursor(), 10), '\n')

@@ -28,8 +28,8 @@ type watcher struct {
 
 // streamState records what a stream has got from the feed.
 type streamState struct {
-	since        time.Time // all changes before it are sent
-	first        bool      // no poll was sent yet
+	since        time.Time // all changes before this time are sent
+	first        bool      // the stream got the notices of no poll yet
 	resetAt      time.Time // time of the last reset message
 	resetPending bool      // another reset message is due
 }
@@ -123,7 +123,7 @@ func render(all []Notice) (map[schema.Owner][]rendered, error) {
 }
 
 // dedupe returns the notices whose payload differs from that sent last, and records all payloads in
-// w.lastSent. It removes subjects that are not in all from w.lastSent, unless cut is true.
+// w.lastSent. It removes subjects without a notice from w.lastSent, unless cut is true.
 func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rendered) {
 	last, next := w.lastSent[o], make(map[string]string, len(all))
 	for _, t := range all {
@@ -143,10 +143,10 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the payloads in lastSent of one owner. They grow while results are cut.
+// maxRemembered limits the payloads in lastSent of one owner. Cut results increase them.
 const maxRemembered = 10_000
 
-// enqueue queues the notices in all that a stream may get, or a reset if there are too many.
+// enqueue queues those notices that a stream may get, or a reset if the stream would miss some.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap

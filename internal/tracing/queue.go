@@ -29,9 +29,8 @@ const (
 	maxAttempts = 5
 )
 
-// queue is the sdk.SpanProcessor of a Tracer. Ending a span never blocks: a span that
-// meets a full queue is dropped and counted. The SDK's own processor has no such
-// counter.
+// queue is the sdk.SpanProcessor of a Tracer. Ending a span never blocks: a span that meets a full
+// queue is dropped and counted. The SDK's own processor does not count dropped spans.
 type queue struct {
 	exporter *otlptrace.Exporter
 	ended    chan sdk.ReadOnlySpan

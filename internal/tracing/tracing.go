@@ -1,6 +1,6 @@
-// Package tracing records the spans of a trace from a request to its webhook
-// deliveries. It exports them to a collector with OTLP over HTTP. It is off without an
-// endpoint: a nil *Tracer makes no spans and costs nothing.
+// Package tracing records the spans of a trace from a request to its webhook deliveries. It exports
+// them to a collector with OTLP over HTTP. Tracing is off without an endpoint: a nil *Tracer makes
+// no spans and costs nothing.
 //
 // The attributes of spans are those in key.go. Spans hold no API key, account number, mobile
 // number, address, body or error text.
@@ -52,8 +52,8 @@ func New(c Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace.headers: %w", err)
 	}
-	// The exporter makes no retries, because they would block the queue for too long. The
-	// queue retries itself.
+	// The exporter makes no retries, because they would block the queue for too long. The queue
+	// makes the retries.
 	to := otlptracehttp.NewUnstarted(otlptracehttp.WithEndpointURL(c.url()), otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithTimeout(sendTimeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 	q := newQueue(to, c.Log, m)
@@ -79,7 +79,7 @@ func (t *Tracer) Run(ctx context.Context) error {
 // linkSampler samples a trace with a link if the linked trace was sampled. A sampled trace and the
 // traces that continue it are therefore all sampled. Traces without a link are sampled by the ratio
 // in the settings. Links to traces of clients are added after this decision, so they do not affect
-// it.
+// the decision.
 type linkSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
@@ -162,7 +162,7 @@ const (
 	Server       = otel.SpanKindServer   // step that serves a request from outside
 	Client       = otel.SpanKindClient   // step that calls an external system
 	Producer     = otel.SpanKindProducer // step that creates work to be processed later
-	Consumer     = otel.SpanKindConsumer // step that processes such work
+	Consumer     = otel.SpanKindConsumer // step that processes the work of a Producer
 	maxSameTrace = 10 * time.Minute      // age of work at which Resume begins another trace
 )
 

@@ -46,7 +46,7 @@ func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner)
 	return sqlstore.All(tx, scan, query, args...)
 }
 
-// Leases are the statements that claim, renew and release rows of one table, many rows at
+// Leases are the statements that begin, renew and end the leases of one table, for many rows at
 // once. The table has the columns due_at and token.
 type Leases struct {
 	key                   int // number of key columns

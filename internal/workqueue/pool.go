@@ -10,8 +10,8 @@ import (
 type Pool struct {
 	provider Provider
 	state    *poolState
-	// maxBatch is the maximum number of slots for batch items: half, so that single
-	// requests always find some.
+	// maxBatch is the maximum number of slots for batch items: half, but at least one. The rest is
+	// for single requests.
 	maxBatch int
 	// reservedSlots is the number of slots that new requests leave free for queued single
 	// requests.
@@ -48,8 +48,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if none
-// is free for it, or if the service stops. The caller must release the slot.
+// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if no slot is
+// free for it, or if the service stops. The caller must release the slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
@@ -72,15 +72,15 @@ func (p *Pool) reserved() int {
 	}
 }
 
-// batchSlotReserved reports whether one slot is reserved for batch items. That is so if some
-// are queued and none is in flight. A provider with a single slot alternates between single
-// requests and batch items. The caller holds the lock of state.
+// batchSlotReserved reports whether one slot is reserved for batch items. A slot is reserved if
+// batch items are queued and none is in flight. A provider with a single slot alternates between
+// single requests and batch items. The caller holds the lock of state.
 func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots. singles of them can go to queued single
-// requests, and batches of them to queued batch items. The caller holds the lock of state.
+// freeSlots returns the number of free slots, and how many of them can go to queued single requests
+// (singles) and to queued batch items (batches). The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free

@@ -57,7 +57,7 @@ type Config[R any] struct {
 	Now       func() time.Time
 }
 
-// Claim is a leased row. First means that its order cannot have been sent before this lease.
+// Claim is a leased row. First means that the row's order cannot have been sent before this lease.
 type Claim[R any] struct {
 	Record R
 	First  bool
@@ -106,9 +106,8 @@ type Provider struct {
 	Available func() bool
 }
 
-// Add adds a provider. It calls begin for each claimed row. begin must not block, and the
-// call that it starts must release its slot with [Pool.Release]. All providers are added
-// before Run.
+// Add adds a provider. The Queue calls begin for each claimed row. begin must not block, and the
+// call that it starts must release its slot with [Pool.Release]. Add all providers before Run.
 func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:
@@ -183,7 +182,7 @@ func (s *Queue[R]) Stopped() bool {
 func (s *Queue[R]) Wait() { s.state.calls.Wait() }
 
 // pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
-// Otherwise released slots would wake it, and it would repeat the failed poll immediately.
+// Otherwise released slots would wake pollLoop, which would repeat the failed poll at once.
 func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
 	p := s.pools[i]
 	wake := p.wake

@@ -29,9 +29,9 @@ type Store interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Write copies the tables of each of worlds (live, sandbox) into dir. These are the tables that the migrations in
-// files define. Other queries and inserts can run meanwhile. dir must be absent or empty. The backup has a manifest
-// only if Write returns nil.
+// Write copies the tables of each world (live, sandbox) into dir. It copies the tables that the migrations in files
+// define. Other queries and inserts can run meanwhile. dir must be absent or empty. The backup has a manifest only
+// if Write returns nil.
 //
 // Write copies only the latest row of each key. It reads tables in the reverse order of their creation, so that
 // derived tables come before their sources. So the backup contains the sources of every derived row in it. It may
@@ -111,7 +111,7 @@ func names(ctx context.Context, conn driver.Conn, query string, args ...any) (li
 }
 
 // finalRows returns a context whose queries read only the latest row of each key. All rows of a key are in one
-// partition, so ClickHouse can merge one partition at a time. The second setting does that to save memory.
+// partition, so ClickHouse can merge one partition at a time. The second setting makes it do so, which saves memory.
 func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"final": 1, "do_not_merge_across_partitions_select_final": 1,

@@ -28,7 +28,7 @@ type blockReader struct {
 }
 
 func newBlockReader(r io.Reader) *blockReader {
-	buffer := bufio.NewReaderSize(r, 1<<20) // chproto uses it directly, so that Peek sees the next block
+	buffer := bufio.NewReaderSize(r, 1<<20) // chproto uses this buffer, so that Peek sees the next block
 	return &blockReader{buffer, chproto.NewReader(buffer)}
 }
 

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/columnstore/migration"
 )
 
-// Restore loads the backup in dir into the databases of worlds (live, sandbox). A database must not exist, or must
+// Restore loads the backup in dir into the databases of worlds (live, sandbox). Each database must be absent, or
 // have only empty tables. Restore first verifies every file. Then it creates the tables in the version of the
 // backup, inserts the rows, compares them with the manifest, and applies newer migrations. If it fails after the
 // verification, it empties the tables again.

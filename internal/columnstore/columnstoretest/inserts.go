@@ -49,7 +49,7 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check fails the test unless there were inserts into each of tables, and into no other table. Each insert must
+// Check fails the test unless there was one insert into each of tables, and no other insert. Each insert must
 // have a unique token. Its settings must make a cluster acknowledge it only after the rows are stored.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()

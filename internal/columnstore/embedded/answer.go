@@ -22,7 +22,7 @@ type answer struct {
 	version string
 	tag     string // announces the text of an error that comes after data
 	started bool
-	plain   bool // the error text is not compressed: the request could not be read
+	plain   bool // an error is sent uncompressed, because the request could not be read
 	body    io.Writer
 	encoder encoder
 	log     *slog.Logger

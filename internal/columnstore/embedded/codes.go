@@ -7,7 +7,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// Error codes of this package itself, not of the engine (src/Common/ErrorCodes.cpp of ClickHouse).
+// Codes of this package's own errors, from ClickHouse's src/Common/ErrorCodes.cpp.
 const (
 	codeBadArguments   = 36
 	codeNotImplemented = 48

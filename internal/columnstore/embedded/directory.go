@@ -21,19 +21,19 @@ const (
 	portName     = "engine.port"     // host:port while an engine listens
 )
 
-// Holder is the engine process that has locked a data directory. Its parent is the service or command that uses it.
+// Holder is the engine process that locked a data directory. Its parent, a service or command, uses the engine.
 type Holder = filelock.Holder
 
 // HeldError is the error of a start in a locked data directory. The lock file in the directory names the Holder.
 type HeldError = filelock.HeldError
 
-// FindHolder returns the process that has locked the data directory. ok is false if no process has, or if the
-// directory does not exist. The process id is 0 if the process has not yet written the lock file.
+// FindHolder returns the process that has locked the data directory. ok is false if no process has locked it,
+// or if it does not exist. The process id is 0 if the process has not yet written the lock file.
 func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath.Join(data, lockName)) }
 
-// Access returns the address (host:port) and the password of the engine that runs in data. It fails if no engine
-// ever ran there. The address is valid only while [FindHolder] finds a process. Later another program may use the
-// port.
+// Access returns the address (host:port) and the password of the engine that runs in a data directory. It fails
+// if no engine ever ran there. The address is valid only while [FindHolder] finds a process. Later another
+// program may use the port.
 func Access(data string) (address, password string, err error) {
 	port, err := os.ReadFile(filepath.Join(data, portName))
 	if err != nil {

@@ -32,7 +32,7 @@ type Config struct {
 	MaxMemory  int64         `json:"max_memory"`  // limit of memory of a query that sets none, in bytes; 0 for no limit
 	MaxTime    time.Duration `json:"max_time"`    // limit of the duration of a query that sets none; 0 for no limit
 	MaxQueries int           `json:"max_queries"` // concurrent queries, 0 for 32
-	Owner      string        `json:"owner"`       // the command that started it, for the lock file
+	Owner      string        `json:"owner"`       // the command that started the engine, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command
 	Command    bool          `json:"command"`     // the owner ends by itself, unlike a service
 

@@ -129,7 +129,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	}
 	defer s.release()
 	s.bad.Store(q.session())
-	stop := s.guard(ctx) // from here on bad is set, never cleared: a late KILL must not hit a reused session
+	stop := s.guard(ctx) // guard may set bad, and nothing clears it: a late KILL must not hit a reused session
 	defer stop()
 	if err := h.execute(s, q, a); err != nil {
 		s.bad.Store(true) // the engine prepends the output of a failed query to the connection's next result
@@ -226,7 +226,7 @@ func (h *handler) stream(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// insert passes the body to the engine as the body arrives. The engine limits how much of it is in memory.
+// insert passes the body to the engine as the body arrives. The engine limits how much of the body is in memory.
 func (h *handler) insert(s *session, q *request, a *answer) error {
 	began := time.Now()
 	in, err := s.Insert(q.text, q.format, q.params)
@@ -246,7 +246,7 @@ func (h *handler) insert(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies the data of q to the engine. If the engine rejects the data, in.Done returns the error, not feed.
+// feed copies the data of q to the engine. It returns nil if the engine rejects the data: in.Done has that error.
 func (h *handler) feed(in *chdb.Insertion, q *request) error {
 	if in.Write(q.inline) != nil || q.body == nil {
 		return nil
@@ -255,11 +255,11 @@ func (h *handler) feed(in *chdb.Insertion, q *request) error {
 	defer h.chunks.Put(chunk)
 	for {
 		n, err := fill(q.body, *chunk)
-		if err != nil && err != io.EOF { //nolint:errorlint // fill hands on what Read gave
+		if err != nil && err != io.EOF { //nolint:errorlint // fill returns the error of Read unchanged
 			return readError(err)
 		}
 		if in.Write((*chunk)[:n]) != nil || err != nil {
-			return nil // the end of the body, or an error that done returns
+			return nil // the body has ended, or in.Done will return an error
 		}
 	}
 }

@@ -42,7 +42,7 @@ var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
 	"session_id", "session_timeout", "session_check",
-	// These configure progress headers or compression between servers, which this package does not have.
+	// These configure progress headers, which this package lacks, and compression (see newEncoder).
 	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
 	"enable_http_compression", "http_zlib_compression_level",
 }

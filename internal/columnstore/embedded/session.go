@@ -39,7 +39,7 @@ func newSessionKey(database string, settings []setting, readonly bool) sessionKe
 	return key
 }
 
-// idleSessions limits the sessions kept open for reuse. Opening one takes about 0.5 ms, keeping it some 10 kB.
+// idleSessions limits the sessions kept for reuse. Opening one takes about 0.5 ms; an idle one needs 10 kB.
 const idleSessions = 32
 
 // sessions is a pool of connections to the engine. It is safe for concurrent use.
@@ -64,7 +64,7 @@ type session struct {
 	*chdb.Connection
 	pool *sessions
 	key  sessionKey
-	mark string      // its log_comment, by which KILL QUERY finds its query
+	mark string      // the connection's log_comment, by which KILL QUERY finds the query
 	bad  atomic.Bool // must not be reused; set by guard and by the handler
 }
 
@@ -175,11 +175,11 @@ func (s *session) release() {
 	}
 }
 
-// killEvery is the pause between attempts to kill a query, which the engine may not list yet at the first.
+// killEvery is the pause between attempts to kill a query. The engine may not list a new query at once.
 const killEvery = 50 * time.Millisecond
 
-// guard kills the session's query when ctx ends. Call stop before the session is released. After stop, no kill
-// follows.
+// guard kills the session's query when ctx ends. Call stop before the session is released. After stop has
+// returned, guard kills nothing.
 func (s *session) guard(ctx context.Context) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {

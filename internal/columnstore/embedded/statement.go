@@ -116,7 +116,7 @@ func dataStart(text string, pos int) int {
 }
 
 // streams reports whether the result may be fetched in pieces. The engine writes every piece as a complete document.
-// So this works only for formats without header and footer.
+// So the pieces fit together only in formats without header and footer.
 func (st statement) streams(format string) bool {
 	switch st.verb {
 	case "SELECT", "WITH", "FROM":

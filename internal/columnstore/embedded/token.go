@@ -80,7 +80,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// past moves behind the next mark, which is at least offset bytes ahead, or else to the end of the text.
+// past moves behind the first mark that is at least offset bytes ahead, or to the end if there is none.
 func (s *scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {
@@ -90,7 +90,7 @@ func (s *scanner) past(mark string, offset int) {
 	s.pos += offset + i + len(mark)
 }
 
-// quoted moves past a quoted token, in which a backslash escapes and a doubled quote is a quote.
+// quoted moves past a quoted token, with backslash escapes, and doubled quotes for quotes.
 func (s *scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {
@@ -108,7 +108,7 @@ func (s *scanner) quoted(quote byte) {
 	s.pos = min(s.pos, len(s.text))
 }
 
-// heredoc moves past $tag$ … $tag$ and reports whether there was one here. Otherwise it does not move.
+// heredoc moves past a heredoc, $tag$ … $tag$, and returns true. If none begins here, it returns false.
 func (s *scanner) heredoc() bool {
 	rest := s.text[s.pos:]
 	end := strings.IndexByte(rest[1:], '$')

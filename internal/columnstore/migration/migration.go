@@ -27,15 +27,15 @@ type Store interface {
 	Log() *slog.Logger
 }
 
-// Apply applies the migrations in files to the database p.Database, in order. They are NNNN_name.sql in the root of
-// files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table "migration" of
-// the same database records the applied migrations. If the database is up to date, Apply changes nothing. Then it needs
-// no rights for DDL, and does not wait for the nodes of a cluster.
+// Apply applies the migrations in files to the database p.Database, in order. A migration is a file NNNN_name.sql in
+// the root of files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
+// "migration" of the same database records the applied migrations. If the database is up to date, Apply changes
+// nothing, needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
 // ClickHouse has no transactions for DDL. If a file stops half-way, the next Apply runs it again from its beginning, so
-// its statements must be idempotent. They use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above
-// a statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server
-// concurrent migrations are harmless, because the statements are idempotent.
+// its statements must be idempotent. Use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a
+// statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server concurrent
+// migrations are harmless, because the statements are idempotent.
 //
 // On a cluster every node has all rows of the table "migration", and Apply reads it on all available nodes. So it skips
 // an unavailable node, and a replica that lags does not matter. But a statement ON CLUSTER waits for every node, and
@@ -46,7 +46,7 @@ func Apply(ctx context.Context, db Store, files fs.FS, p Params) error {
 	return target{db, p}.apply(ctx, files, func(file) bool { return true })
 }
 
-// ApplyOnly is [Apply] for the migrations in only. A restore uses it to create the tables as the backup had them.
+// ApplyOnly is [Apply] for the listed migrations only. A restore uses it to create the tables as the backup had them.
 func ApplyOnly(ctx context.Context, db Store, files fs.FS, p Params, only []Record) error {
 	return target{db, p}.apply(ctx, files, func(f file) bool {
 		return slices.ContainsFunc(only, func(r Record) bool { return r.Version == f.version })
@@ -194,8 +194,8 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by internal/columnstore/migration only.';
 `
 
-// Applied returns the applied migrations of the database p.Database. found is false if there is no table "migration",
-// at least on the node that answers.
+// Applied returns the applied migrations of the database p.Database. found is false if no available node has the
+// table "migration", or if the node that answers lacks it.
 func Applied(ctx context.Context, db Store, p Params) (rows []Record, found bool, err error) {
 	var tables uint64
 	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")

@@ -31,7 +31,7 @@ import (
 //	    the name of the table that holds the rows on each node: reading, or reading_local on a cluster.
 //	{{distributed "reading" "cityHash64(station)"}}
 //	    a statement that creates reading as the distributed table over all nodes' reading_local, sharded by the
-//	    expression. It has the columns and the comment of the table before it; empty on a single node. Together:
+//	    expression. It has the columns and the comment of the table before it. On a single node it is empty. Example:
 //	    CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a line of its own
 //	    {{distributed "reading" "cityHash64(station)"}}
 //

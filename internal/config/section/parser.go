@@ -41,7 +41,7 @@ func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 
 // section returns the section for a mapping. key and line are the mapping's position in the file.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
-	// A second call returns the same section, which remembers the keys that were read.
+	// A second call for n returns the same section, which remembers the keys that were read.
 	if s := f.read[n]; s != nil {
 		return s
 	}
@@ -108,8 +108,8 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup returns the value of the variable whose reference begins text. length is the length of the
-// reference, or 0 if it is incomplete. A variable that is not set or empty is a fault.
+// lookup returns the value of the variable whose reference is at the start of text. length is that
+// of the reference; 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {

@@ -94,7 +94,7 @@ func (s *Prepared) forget() {
 	clear(s.kept)
 }
 
-// ErrDiscarded makes database/sql drop a connection when a function passed to its Raw method returns it.
+// ErrDiscarded makes database/sql drop a connection when a function passed to Conn.Raw returns ErrDiscarded.
 var ErrDiscarded = driver.ErrBadConn
 
 // Discard closes a connection and makes its pool drop the connection.

@@ -46,8 +46,8 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// Write writes the whole store into dir, which must be empty or new. It writes one file for each table and
-// manifest.json last, so that a dump with a manifest is complete. The dump is a consistent snapshot, and
+// Write writes the whole store into dir, which must be empty or new. It writes one file per table, and
+// then manifest.json, so that a dump with a manifest is complete. The dump is a consistent snapshot, and
 // writers of the store continue meanwhile. The files are readable by their owner only.
 func Write(ctx context.Context, db *sqlstore.DB, dir string) (Manifest, error) {
 	if err := backupfile.NewFolder(dir); err != nil {

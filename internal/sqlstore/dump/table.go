@@ -17,7 +17,7 @@ type table struct {
 	name    string
 	columns []column
 	key     []string // names of the columns of the primary key
-	parents []string // tables whose rows the rows of this table refer to
+	parents []string // tables to which the rows of this table refer
 }
 
 // column is one column of a table.

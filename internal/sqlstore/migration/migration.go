@@ -18,7 +18,7 @@ import (
 const (
 	// lockSeconds is the pause between two attempts to get the migration lock of PostgreSQL, in seconds.
 	lockSeconds = 1
-	// lockTries limits the attempts to get the migration lock, so that the wait for it ends after a minute.
+	// lockTries limits the attempts to get the migration lock, so that waiting ends after a minute.
 	lockTries = 60
 )
 

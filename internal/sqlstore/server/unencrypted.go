@@ -10,13 +10,13 @@ import (
 
 // UnencryptedHosts returns the remote hosts of a DSN to which passwords and rows may travel unencrypted; none
 // for SQLite. Without sslmode PostgreSQL's clients prefer TLS, but fall back to plain text if the server does
-// not offer it. An attacker in between can cause that too.
+// not offer it. An attacker on the network can cause the fallback too.
 func UnencryptedHosts(dsn config.DSN) []string {
 	if dsn == "" {
 		return nil
 	}
 	cfg, err := pgx.ParseConfig(string(dsn))
-	if err != nil { // the opening of the store reports it
+	if err != nil { // the opening of the store reports the error
 		return nil
 	}
 	var hosts []string

@@ -70,8 +70,8 @@ var Fresh = map[string]func(testing.TB) sqlstore.Config{
 	"postgres": func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{DSN: PostgresDSN(tb)} },
 }
 
-// Start is Open that also returns stop. stop stops the store before the end of the test, and waits until it
-// has stopped. stop may be called more than once.
+// Start does what Open does, and also returns stop. stop stops the store before the end of the test, and
+// waits until it has stopped. stop may be called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
 	db, ready, stop := StartAsync(tb, c, metrics...)
@@ -82,7 +82,7 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 	return db, stop
 }
 
-// StartAsync is Start that does not wait until the store is ready, so that several stores can start
+// StartAsync does what Start does, but does not wait until the store is ready. So several stores can start
 // concurrently. Use the store only after ready has returned nil. Any goroutine may call ready.
 func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
@@ -147,7 +147,7 @@ func PostgresDSN(tb testing.TB) config.DSN {
 	return config.DSN(address.String())
 }
 
-// ExecOnServer runs a statement in the database that the DSN server names, not in a database of the test.
+// ExecOnServer runs a statement in the database that the DSN `server` names, not in a database of the test.
 func ExecOnServer(tb testing.TB, server, statement string) {
 	tb.Helper()
 	db, err := sql.Open("pgx", server)

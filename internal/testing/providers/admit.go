@@ -26,9 +26,9 @@ func Fill(description, url string) string {
 // mostBody is the largest request body that is read, in bytes.
 const mostBody = 64 << 10
 
-// admit checks a request's key, and its signature over time, method, path and body. The signature
-// may be at most a minute old. If a check fails, admit sends an error reply and returns false.
-// Otherwise the body can still be read.
+// admit checks a request's key, and its signature over time, method, path and body. The signed time
+// may differ from now by at most a minute. If a check fails, admit sends an error reply and returns
+// false. Otherwise the body can still be read.
 func admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})

@@ -19,8 +19,8 @@ type Fault string
 // The faults of an HTTP request and its reply. Each simulator adds faults of its own.
 const (
 	None       Fault = ""
-	DropBefore Fault = "drop_before" // the connection ends before the work
-	Drop       Fault = "drop"        // the connection ends after the work, without an answer
+	DropBefore Fault = "drop_before" // the connection ends before the request has an effect
+	Drop       Fault = "drop"        // the connection ends after the effect, without an answer
 	Delay      Fault = "delay"       // the answer comes late
 	Page       Fault = "page"        // an HTML page with status 200
 	Broken     Fault = "broken"      // status 500

@@ -61,7 +61,7 @@ func (s *Simulator[Order]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Count returns a figure of each order, by reference.
+// Count returns the results of the function `of` for all orders, by reference.
 func (s *Simulator[Order]) Count(of func(*Order) int) map[string]int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -72,7 +72,7 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 }
 
 // Wait waits until enough returns true for the spans received so far, and returns them. The message
-// of a timeout contains the text what.
+// of a timeout contains the text `what`.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) (all []*proto.Span) {
 	c.t.Helper()
 	fixture.Eventually(c.t, what, func() bool {

@@ -86,7 +86,7 @@ func Load(path string) (lib *Library, err error) {
 	return lib, nil
 }
 
-// Open opens a connection with command-line arguments of the engine. A process's first one boots the engine.
+// Open opens a connection with command-line arguments of the engine. A process's first Open boots the engine.
 func (l *Library) Open(args ...string) (*Connection, error) {
 	argv := make([]*byte, 0, len(args)+1)
 	var pin runtime.Pinner
@@ -133,7 +133,7 @@ type Result struct {
 	handle uintptr
 }
 
-// take wraps the handle of a result. If the result has an error message, take frees it and returns the error.
+// take wraps a result's handle. If the result has an error message, take frees the result and returns the error.
 func (l *Library) take(handle uintptr) (Result, error) {
 	if handle == 0 {
 		return Result{}, errors.New("the engine gave neither a result nor an error")

@@ -56,7 +56,7 @@ func (e *UnsafeLibraryError) Error() string {
 	return fmt.Sprintf("the ClickHouse engine's library %s is not loaded: %s; type 'npm ci' in the project's folder, or name another file with --engine-library PATH", e.Path, e.Reason)
 }
 
-// searched are folders besides that of the executable whose node_modules are searched.
+// searched has folders, besides that of the executable, whose node_modules FindLibrary searches.
 var searched []string
 
 // SearchIn adds a folder whose node_modules [FindLibrary] searches. It is for tests, whose executable lies in a
@@ -64,7 +64,7 @@ var searched []string
 func SearchIn(dir string) { searched = append(searched, dir) }
 
 // FindLibrary returns the path of libchdb. If given is not empty, FindLibrary tries no other path. Otherwise it
-// searches the folder of the executable, and node_modules there and in parent folders. It never searches the
+// searches the folder of the executable, and node_modules there and in the parent folder. It never searches the
 // working directory, where another user could place code to run with the caller's rights. The error is a
 // [*MissingLibraryError], or an [*UnsafeLibraryError] for a file that other users can change.
 func FindLibrary(given string) (string, error) {
@@ -104,7 +104,7 @@ var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
 
-// Verify fails if the SHA-256 of a library is not that in libraryHashes. It passes if libraryHashes lacks this
+// Verify compares the SHA-256 of a library with libraryHashes. It returns nil if libraryHashes lacks this
 // platform. Reading the 566 MB of the library takes half a second.
 func Verify(path string) error {
 	want, pinned := libraryHashes[platformPackage()]

@@ -4,10 +4,10 @@ import "vayu/internal/testing/providers"
 
 // The faults of an order. With DropBefore, LateFailure and Refuse the order is not carried out.
 const (
-	Duplicate   providers.Fault = "duplicate"    // success, at once and by two callbacks
+	Duplicate   providers.Fault = "duplicate"    // success, in the reply and in two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late
 	LateFailure providers.Fault = "late_failure" // pending, and failure after Config.Late
-	LieFailed   providers.Fault = "lie_failed"   // failure of an order that is carried out; enquiries return success
+	LieFailed   providers.Fault = "lie_failed"   // a false failure in the reply; enquiries return success
 	LieForever  providers.Fault = "lie_forever"  // always pending, although the order is carried out
 	Refuse      providers.Fault = "refuse"       // the order fails: the number has no subscriber
 )

@@ -19,7 +19,7 @@ type order struct {
 	operator string
 	amount   schema.Paise
 	fault    providers.Fault
-	due      time.Time // of a late outcome
+	due      time.Time // time of a late outcome
 	effects  int
 }
 

@@ -52,7 +52,7 @@ func New(c providers.Config) *Simulator {
 }
 
 // Deposits returns the number of deposits by reference. It is 0 for an accepted order without a
-// deposit. Each deposit above 1 is lost money.
+// deposit. Each deposit after an order's first is lost money.
 func (s *Simulator) Deposits() map[string]int {
 	return s.Count(func(o *order) int { return o.deposits })
 }

@@ -1,4 +1,4 @@
-// Package ingest is a stage that knows its neighbour.
+// Package ingest is a stage that imports another stage, against the import rules.
 package ingest
 
 import "vayu/query"

@@ -1,5 +1,5 @@
 // Package query is a stage.
 package query
 
-// Answer is exported so that another package can be wrong to use it.
+// Answer is exported so that the package ingest can use it, against the import rules.
 const Answer = 42
