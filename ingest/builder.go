@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"vayu/schema/air"
-	"vayu/schema/gazetteer"
-	"vayu/schema/geo"
 )
 
 // batchRows is the number of readings in a batch, about 16 MB of columns. An insert
@@ -43,13 +40,6 @@ type Builder struct {
 	err        error // error of a flush in At or Missing
 }
 
-// described is a station as the source described it. The field used reports whether the
-// current batch has readings of the station.
-type described struct {
-	air.Station
-	used bool
-}
-
 // fields are the builder's columns with their concrete types.
 type fields struct {
 	station, source *array.StringBuilder
@@ -75,101 +65,6 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 			flag:      columns.Field(air.ReadingFlag).(*array.Int8Builder),
 			source:    columns.Field(air.ReadingSource).(*array.StringBuilder),
 		},
-	}
-}
-
-// Station describes a station and returns its number for [Builder.Add]. City and
-// state are normalised. A position outside India is dropped and counted. A repeated
-// description only adds a missing position.
-func (b *Builder) Station(s air.Station) int {
-	if i, ok := b.known[s.ID]; ok {
-		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
-			old.Latitude, old.Longitude = s.Latitude, s.Longitude
-		}
-		return i
-	}
-	s.Source = b.source
-	s.Name = air.CleanPlace(s.Name)
-	s.City, s.State = gazetteer.Canonical(s.City, s.State)
-	if s.Located() && !geo.InIndia(s.Latitude, s.Longitude) {
-		s.Latitude, s.Longitude = 0, 0
-		b.Reject(BadPosition)
-	}
-	b.stations = append(b.stations, described{Station: s})
-	b.known[s.ID] = len(b.stations) - 1
-	return len(b.stations) - 1
-}
-
-// Add adds a reading of a station and fills in r.Station and r.Source. A reading that
-// violates the rules is counted as rejected. The only errors are those of yield.
-func (b *Builder) Add(station int, r air.Reading) error {
-	if b.err != nil {
-		return b.err
-	}
-	s := &b.stations[station]
-	r.Station = s.ID
-	if reason := Check(&r, b.now); reason != None {
-		b.Reject(reason)
-		return nil
-	}
-	b.note(station, r.At)
-	f := &b.fields
-	f.station.Append(r.Station)
-	f.parameter.Append(uint8(r.Parameter))
-	f.at.Append(arrow.Timestamp(r.At.Unix()))
-	f.value.Append(r.Value)
-	f.kind.Append(int8(r.Kind))
-	f.averaging.Append(r.Averaging)
-	f.flag.Append(int8(r.Flag))
-	f.source.Append(b.source)
-	b.rows++
-	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // At flushes between rows
-		return nil
-	}
-	return b.flush()
-}
-
-// Missing reports a cell that is empty or holds a marker such as NA. It ignores
-// r.Value, r.Station and r.Source. It counts the cell as [MissingValue] and adds it to
-// [Batch.Missing], so that the store can withdraw an earlier value. If the parameter is
-// unknown or [checkTime] rejects the time, it only counts the cell.
-func (b *Builder) Missing(station int, r air.Reading) {
-	b.Reject(MissingValue)
-	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
-		return
-	}
-	r.Station, r.Source, r.Value, r.Flag = b.stations[station].ID, b.source, 0, air.Plain
-	b.batch.Missing = append(b.batch.Missing, r)
-	if len(b.batch.Missing) >= batchMissing && !b.positioned {
-		b.err = b.flush()
-	}
-}
-
-// note updates FirstSeen and LastSeen of a station, and adds it to the batch.
-func (b *Builder) note(station int, at time.Time) {
-	s := &b.stations[station]
-	if s.FirstSeen.IsZero() || at.Before(s.FirstSeen) {
-		s.FirstSeen = at
-	}
-	if at.After(s.LastSeen) {
-		s.LastSeen = at
-	}
-	if !s.used {
-		s.used = true
-		b.used = append(b.used, station)
-	}
-}
-
-// Reject counts a value, line or position that the source rejected.
-func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
-
-// At sets the position in the input from which an interrupted import resumes. A source
-// calls At between rows, because a full batch then ends at that position. Values after
-// the position must not be added or rejected before the call.
-func (b *Builder) At(position int64) {
-	b.position, b.positioned = position, true
-	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing) {
-		b.err = b.flush()
 	}
 }
 

@@ -142,3 +142,13 @@ func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 		return err
 	})
 }
+
+// LeaseEnd returns the end of a lease for a call that starts now at the latest.
+func (p *Pool) LeaseEnd(now time.Time) time.Time {
+	return now.Add(p.provider.Timeout + LeaseMargin)
+}
+
+// LatestStart returns the latest time at which a call can start under a lease.
+func (p *Pool) LatestStart(own Lease) time.Time {
+	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
+}

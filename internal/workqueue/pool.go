@@ -26,20 +26,6 @@ type Pool struct {
 	nextPoll                time.Time // time of the next poll; zero during a poll, and after a failed one
 }
 
-// IsAvailable reports whether the provider can be called now.
-func (p *Pool) IsAvailable() (available bool) {
-	if p.provider.Available == nil {
-		return true
-	}
-	defer func() {
-		// A panic counts as unavailable.
-		if recover() != nil {
-			available = false
-		}
-	}()
-	return p.provider.Available()
-}
-
 // Wake makes the loop poll for due rows at once.
 func (p *Pool) Wake() {
 	select {
@@ -191,14 +177,4 @@ func (p *Pool) Slots() Slots {
 	p.state.Lock()
 	defer p.state.Unlock()
 	return Slots{p.inFlight, p.batchInFlight, p.backlogged}
-}
-
-// LeaseEnd returns the end of a lease for a call that starts now at the latest.
-func (p *Pool) LeaseEnd(now time.Time) time.Time {
-	return now.Add(p.provider.Timeout + LeaseMargin)
-}
-
-// LatestStart returns the latest time at which a call can start under a lease.
-func (p *Pool) LatestStart(own Lease) time.Time {
-	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
 }

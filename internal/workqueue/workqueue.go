@@ -16,7 +16,6 @@ import (
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
-	"vayu/schema"
 )
 
 const (
@@ -92,18 +91,6 @@ func New[R any](c Config[R]) *Queue[R] {
 	s := &Queue[R]{Config: c, tokens: NewTokens(), sql: statementsOf(c.Table.Name, c.Table.Columns)}
 	s.calls, s.cancelCalls = context.WithCancel(context.Background()) //nolint:gosec // Run calls it
 	return s
-}
-
-// Provider describes a provider whose calls are queued.
-type Provider struct {
-	Name  string // value of the column "provider"
-	World schema.World
-	// Timeout bounds one call.
-	Timeout time.Duration
-	// Concurrency is the maximum number of calls in flight.
-	Concurrency int
-	// Available reports whether the provider can be called now; nil means always.
-	Available func() bool
 }
 
 // Add adds a provider. The Queue calls begin for each claimed row. begin must not block, and the

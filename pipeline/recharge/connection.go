@@ -9,7 +9,6 @@ import (
 	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
-	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
@@ -19,14 +18,6 @@ import (
 type connection struct {
 	order.Connection
 	*workqueue.Pool
-}
-
-// pool returns the pool of a connection; nil if the connection is nil.
-func (conn *connection) pool() *workqueue.Pool {
-	if conn == nil {
-		return nil
-	}
-	return conn.Pool
 }
 
 func (s *Service) connect(c order.Connection) error {
@@ -51,14 +42,6 @@ func (s *Service) connect(c order.Connection) error {
 // connection serves all operators.
 func (conn *connection) serves(operator string) bool {
 	return conn.Operators == nil || slices.Contains(conn.Operators, operator)
-}
-
-// tryAcquire acquires a slot for a request. A batch item waits for a slot, at most defaultWait.
-func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
-	if r.Item == nil {
-		return conn.TryAcquire(false)
-	}
-	return conn.AcquireWithin(ctx, defaultWait)
 }
 
 // connectionOf returns the connection with a name; nil if there is none.

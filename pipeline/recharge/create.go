@@ -2,8 +2,6 @@ package recharge
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"vayu/internal/access/audit"
@@ -59,29 +57,6 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 		made = s.sendPendingEvent(ctx, made)
 	}
 	return made, nil
-}
-
-// selectIDByRef runs for every new recharge and rarely finds a row. Preparing it costs the
-// engine less than preparing a statement with all columns.
-const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
-
-// findByRef returns the existing recharge with the ref_id of a request.
-func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
-	view := s.DB.View(ctx)
-	var id string
-	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.Record{}, false, nil
-	}
-	if err != nil {
-		return record.Record{}, false, err
-	}
-	rec, found, err := record.Table.Get(view, id)
-	if err != nil || !found {
-		return record.Record{}, false, errors.Join(err, settle.ErrMissingRow(found))
-	}
-	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
-	return s.Repeated(rec, r.Item, same)
 }
 
 // draft is a recharge before it is stored.
@@ -272,4 +247,20 @@ func (s *Service) sendPendingEvent(ctx context.Context, r record.Record) record.
 	})
 	s.metrics.Records.Observe(limit, err) // after an error r is the row as last read
 	return r
+}
+
+// tryAcquire acquires a slot for a request. A batch item waits for a slot, at most defaultWait.
+func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
+	if r.Item == nil {
+		return conn.TryAcquire(false)
+	}
+	return conn.AcquireWithin(ctx, defaultWait)
+}
+
+// pool returns the pool of a connection; nil if the connection is nil.
+func (conn *connection) pool() *workqueue.Pool {
+	if conn == nil {
+		return nil
+	}
+	return conn.Pool
 }

@@ -68,3 +68,16 @@ func (c *Core[R, P]) AwaitReplayed(ctx context.Context, r R, wait time.Duration,
 	defer c.Waiters.Remove(id, w)
 	return c.Await(ctx, c.reread(ctx, r), w, wait, enough) // it may have finished before the waiter was added
 }
+
+// Notify sends a result to all waiters of an id.
+func (w *Waiters[T]) Notify(id string, result T) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.waiting[id] {
+		select {
+		case <-one.Updates: // discard the older result
+		default:
+		}
+		one.Updates <- result
+	}
+}

@@ -4,9 +4,7 @@ import (
 	"errors"
 
 	"vayu/internal/failpoint"
-	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
 
@@ -43,19 +41,6 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 	}
 	var none R
 	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
-}
-
-// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
-// began before. A nil item is a no-op.
-func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
-	if of == nil {
-		return nil
-	}
-	begun, err := item.Begin(tx, item.Item{Batch: of.Batch, Index: of.Index, Owner: b.Owner}, b.ID)
-	if err == nil && !begun {
-		err = ErrExists
-	}
-	return err
 }
 
 // Inserted handles err, the result of inserting a transaction. The parameter lease is the

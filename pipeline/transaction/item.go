@@ -77,3 +77,16 @@ func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID st
 	}
 	return out, nil
 }
+
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
+// began before. A nil item is a no-op.
+func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
+	if of == nil {
+		return nil
+	}
+	begun, err := item.Begin(tx, item.Item{Batch: of.Batch, Index: of.Index, Owner: b.Owner}, b.ID)
+	if err == nil && !begun {
+		err = ErrExists
+	}
+	return err
+}

@@ -46,19 +46,6 @@ func (w *Waiters[T]) Remove(id string, one *Waiter[T]) {
 	w.waiting[id] = left
 }
 
-// Notify sends a result to all waiters of an id.
-func (w *Waiters[T]) Notify(id string, result T) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range w.waiting[id] {
-		select {
-		case <-one.Updates: // discard the older result
-		default:
-		}
-		one.Updates <- result
-	}
-}
-
 // Close ends all waits, current and future ones. It is idempotent.
 func (w *Waiters[T]) Close() { w.closeOnce() }
 

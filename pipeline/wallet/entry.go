@@ -63,3 +63,42 @@ func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance
 	}
 	return nil
 }
+
+// Ledgers. Only the first two are balances of a wallet.
+const (
+	available      = "available" // can be spent on recharges
+	held           = "held"      // reserved for pending recharges
+	cash           = "cash"      // source of payments
+	suspense       = "suspense"  // source of amounts that operators charged for failed recharges
+	clearingPrefix = "clearing:" // followed by an operator: the amounts that it received
+)
+
+// Kinds of ledger entries.
+const (
+	kindTopup   = "topup"   // a payment succeeded
+	kindReserve = "reserve" // a recharge began
+	kindCommit  = "commit"  // the recharge succeeded
+	kindRelease = "release" // the recharge failed
+	kindRefund  = "refund"  // the recharge was refunded after its success
+	kindSuspend = "suspend" // the operator charged the failed recharge
+)
+
+// route returns the two ledgers between which an entry of a kind moves its amount.
+func route(kind, operator string) (from, to string) {
+	clearing := clearingPrefix + operator
+	switch kind {
+	case kindTopup:
+		return cash, available
+	case kindReserve:
+		return available, held
+	case kindCommit:
+		return held, clearing
+	case kindRelease:
+		return held, available
+	case kindRefund:
+		return clearing, available
+	case kindSuspend:
+		return suspense, clearing
+	}
+	return "", ""
+}

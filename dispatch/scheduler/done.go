@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"time"
+)
+
+// Result describes the end of an attempt at an endpoint.
+type Result struct {
+	At   time.Time
+	Took time.Duration
+	OK   bool // the endpoint acknowledged
+	// TimedOut reports that the attempt reached its timeout.
+	TimedOut bool
+}
+
+// Done records the end of an attempt.
+func (q *Queue[T]) Done(id string, e Result) {
+	l := q.lane(id)
+	q.addInFlight(l, -1)
+	l.took += (e.Took - l.took) / 4
+	q.recordResult(l.host, e)
+	q.setClass(l, classOf(e))
+	q.enqueue(l)
+	q.schedule(l)
+	q.wake(l.host)
+}
+
+// Abandon frees the slot of an item that Next returned and that was not attempted.
+func (q *Queue[T]) Abandon(id string) {
+	l := q.lane(id)
+	q.addInFlight(l, -1)
+	q.enqueue(l)
+	q.schedule(l)
+	q.wake(l.host)
+}
+
+// MarkSlow puts an untried lane into the class slow, because earlier deliveries to it
+// have failed.
+func (q *Queue[T]) MarkSlow(id string) {
+	if l := q.lane(id); l.class == untried {
+		q.setClass(l, slow)
+		q.enqueue(l)
+		q.schedule(l)
+	}
+}
+
+// quickLimit is half the horizon (how far ahead lanes buffer). An attempt that ends earlier does
+// not occupy its slot long enough to delay other endpoints.
+const quickLimit = horizon / 2
+
+func classOf(e Result) class {
+	switch {
+	case e.TimedOut || e.Took >= quickLimit:
+		return slow
+	case !e.OK:
+		return failing
+	}
+	return quick
+}
+
+// setClass moves a lane with its counts into another class.
+func (q *Queue[T]) setClass(l *lane[T], to class) {
+	if l.class == to {
+		return
+	}
+	held := l.items.len() + l.reserved
+	from := &q.groups[l.class]
+	from.inFlight -= l.inFlight
+	from.buffered -= held
+	from.due.update(l, false)
+	l.sendEntry.leave()
+	l.host.addInFlight(l.class, -l.inFlight)
+	l.host.addInFlight(to, l.inFlight)
+	l.class = to
+	q.groups[to].inFlight += l.inFlight
+	q.groups[to].buffered += held
+	q.unpark(l.host) // another lane may use the slot for which this one waited
+}
+
+// proofLasts is how long a host is proven after an acknowledgement. A host that is down for longer
+// gets fewer attempts, because most of them would fail anyway.
+const proofLasts = 10 * time.Minute
+
+// recordResult updates the host with the result of an attempt.
+func (q *Queue[T]) recordResult(h *host[T], e Result) {
+	if h == nil {
+		return
+	}
+	h.took += (e.Took - h.took) / 4
+	if e.OK {
+		h.provenUntil = e.At.Add(proofLasts)
+	}
+}

@@ -1,0 +1,33 @@
+package workqueue
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+// Provider describes a provider whose calls are queued.
+type Provider struct {
+	Name  string // value of the column "provider"
+	World schema.World
+	// Timeout bounds one call.
+	Timeout time.Duration
+	// Concurrency is the maximum number of calls in flight.
+	Concurrency int
+	// Available reports whether the provider can be called now; nil means always.
+	Available func() bool
+}
+
+// IsAvailable reports whether the provider can be called now.
+func (p *Pool) IsAvailable() (available bool) {
+	if p.provider.Available == nil {
+		return true
+	}
+	defer func() {
+		// A panic counts as unavailable.
+		if recover() != nil {
+			available = false
+		}
+	}()
+	return p.provider.Available()
+}

@@ -1,0 +1,50 @@
+package air
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Network returns the station's network, the first part of its id.
+func (s *Station) Network() string { return NetworkOf(s.ID) }
+
+// NetworkOf returns the network of the station with this id, such as "cpcb".
+func NetworkOf(id string) string {
+	network, _, _ := strings.Cut(id, "-")
+	return network
+}
+
+// networkPriorities has the priorities of networks. If a physical station has ids in
+// several networks, the id of the highest priority counts. CPCB's id comes first,
+// because CPCB operates the analyser. Then follow networks with stations of their own.
+// Networks that copy the data of others, later and in other units, come last.
+var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
+
+// NetworkPriority returns the priority of a network: 20 if networkPriorities lacks it.
+func NetworkPriority(network string) uint8 {
+	if p, ok := networkPriorities[network]; ok {
+		return p
+	}
+	return 20
+}
+
+// The network of an account is ownNetwork and ownDigits digits.
+const (
+	ownNetwork = "own"
+	ownDigits  = 12
+)
+
+// OwnStationID returns the id of a station that an account has registered under a name
+// of its own. Names are unique only within an account and world, so the network in the id
+// is derived from the account: "own" and 12 hexadecimal digits.
+func OwnStationID(account, name string) string {
+	digest := sha256.Sum256([]byte(account))
+	return ownNetwork + hex.EncodeToString(digest[:ownDigits/2]) + "-" + name
+}
+
+// Own reports whether an account has registered the station.
+func (s *Station) Own() bool {
+	digits, ok := strings.CutPrefix(s.Network(), ownNetwork)
+	return ok && len(digits) == ownDigits
+}
