@@ -35,6 +35,9 @@ type Builder struct {
 	batch    *Batch
 	rows     int
 
+	record func() (line int64, raw string) // see Describe; nil if unknown
+	kept   Rejections                      // values in Batch.Values of the fetch
+
 	position   int64
 	positioned bool  // the source calls At
 	err        error // error of a flush in At or Missing

@@ -48,7 +48,7 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	s := &b.stations[station]
 	r.Station = s.ID
 	if reason := Check(&r, b.now); reason != None {
-		b.Reject(reason)
+		b.RejectField(reason, r.Parameter.ID())
 		return nil
 	}
 	b.note(station, r.At)
@@ -100,7 +100,30 @@ func (b *Builder) note(station int, at time.Time) {
 }
 
 // Reject counts a value, line or position that the source rejected.
-func (b *Builder) Reject(reason Reason) { b.batch.Rejected.Add(reason, 1) }
+func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
+
+// RejectField is [Builder.Reject] with the name of the field or column.
+func (b *Builder) RejectField(reason Reason, field string) {
+	b.batch.Rejected.Add(reason, 1)
+	if b.record == nil || reason == MissingValue || b.kept[reason] == maxKept {
+		return
+	}
+	line, raw := b.record()
+	if raw == "" {
+		return
+	}
+	b.kept.Add(reason, 1)
+	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Line: line, Raw: cutRaw(raw)})
+}
+
+// Describe sets the function that describes the current record of the source for
+// [Batch.Values]: its number or line from 1, and its raw text, which the builder copies. Without a current
+// record the text is "".
+// Without it the builder only counts rejections.
+func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
+
+// Continue keeps the bounds of [Batch.Values] of another builder of the same fetch.
+func (b *Builder) Continue(earlier *Builder) { b.record, b.kept = earlier.record, earlier.kept }
 
 // At sets the position in the input from which an interrupted import resumes. A source
 // calls At between rows, because a full batch then ends at that position. Values after

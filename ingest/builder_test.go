@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,43 @@ func collect(t *testing.T) (yield func(*ingest.Batch) error, batches func() []*i
 		}
 	})
 	return func(b *ingest.Batch) error { got = append(got, b); return nil }, func() []*ingest.Batch { return got }
+}
+
+// A builder keeps the first rejected values of each reason, with their records.
+func TestBuilderKeepsRejectedValues(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	b.Reject(ingest.BadLine) // without a record
+	line := int64(0)
+	b.Describe(func() (int64, string) { return line, strings.Repeat("é", int(line)*600) })
+	n := b.Station(station("a"))
+	for line = 1; line <= 150; line++ {
+		b.RejectField(ingest.BadNumber, "pm25")
+		b.Missing(n, concentration(air.PM25, now, 0))
+	}
+	line = 2
+	if err := b.Add(n, concentration(air.PM25, now.Add(time.Hour), 50)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := batches()[0]
+	if diff := cmp.Diff(ingest.Rejections{ingest.BadLine: 1, ingest.BadNumber: 150, ingest.MissingValue: 150, ingest.FutureTime: 1}, got.Rejected); diff != "" {
+		t.Errorf("rejected (-want +got):\n%s", diff)
+	}
+	if len(got.Values) != 101 {
+		t.Fatalf("%d values are kept, want 100 of one reason and 1 of another", len(got.Values))
+	}
+	want := []ingest.RejectedValue{
+		{Reason: ingest.BadNumber, Field: "pm25", Line: 1, Raw: strings.Repeat("é", 600)},
+		{Reason: ingest.BadNumber, Field: "pm25", Line: 2, Raw: strings.Repeat("é", 1024)}, // 2 KiB
+		{Reason: ingest.FutureTime, Field: "pm25", Line: 2, Raw: strings.Repeat("é", 1024)},
+	}
+	if diff := cmp.Diff(want, []ingest.RejectedValue{got.Values[0], got.Values[1], got.Values[100]}); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
 }
 
 func TestBuilderAppliesTheRules(t *testing.T) {

@@ -53,7 +53,7 @@ func newFixture(t testing.TB) *fixture {
 	db := columnstoretest.New(t)
 	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db)}
 	for _, name := range [...]string{w.live, w.sandbox} {
-		if err := migration.Apply(t.Context(), db, clickhouse.Files, migration.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
+		if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
 			t.Fatal(err)
 		}
 	}

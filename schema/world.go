@@ -30,6 +30,9 @@ func WorldOf(name string) World {
 	return Live
 }
 
+// OpsDatabase is the ClickHouse database about the service itself, for operators.
+const OpsDatabase = "vayu_ops"
+
 // Database returns the name of the world's ClickHouse database.
 func (w World) Database() string {
 	if w == Sandbox {

@@ -22,6 +22,7 @@ import (
 	"vayu/cmd/vayu/ops"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
+	"vayu/ingest/journal"
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
@@ -151,7 +152,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	importer := runner.NewImporter(loader.New(db.Conn(), schema.Live.Database()), t.TempDir())
+	importer := runner.NewImporter(loader.New(db.Conn(), schema.Live.Database()), journal.New(db.Conn(), schema.OpsDatabase, schema.Live), t.TempDir())
 	ids, known := make(map[string]string), make(map[string]bool)
 	for _, row := range table[1:] {
 		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, filepath.Join(folder, row[0])); err != nil {

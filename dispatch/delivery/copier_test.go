@@ -41,7 +41,7 @@ func newArchive(t *testing.T, db *sqlstore.DB) *archive {
 	a := &archive{t: t, engine: columnstoretest.New(t), names: map[schema.World]string{}, now: start}
 	for _, world := range schema.Worlds {
 		a.names[world] = columnstoretest.Database(t, a.engine)
-		if err := migration.Apply(t.Context(), a.engine, clickhouse.Files, migration.Params{Database: a.names[world], Values: clickhouse.Values()}); err != nil {
+		if err := migration.Apply(t.Context(), a.engine, migration.Params{Files: clickhouse.Files, Database: a.names[world], Values: clickhouse.Values()}); err != nil {
 			t.Fatal(err)
 		}
 	}

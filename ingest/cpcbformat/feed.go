@@ -46,6 +46,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	}
 	seen := make(map[feedKey]bool, 7*len(stations))
 	for i := range stations {
+		b.Describe(func() (int64, string) { return int64(i + 1), fmt.Sprintf("%+v", stations[i]) })
 		if err := addFeed(b, &stations[i], seen); err != nil {
 			return err
 		}

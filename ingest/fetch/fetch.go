@@ -142,6 +142,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	if known.LastModified != "" {
 		req.Header.Set("If-Modified-Since", known.LastModified)
 	}
+	received := ingest.RecorderOf(ctx)
+	received.Request()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
@@ -154,6 +156,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, address: safeURL(req.URL)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
+	received.Body(body)
 	if err != nil {
 		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}

@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,8 @@ import (
 	"time"
 
 	"vayu/ingest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func serve(t *testing.T, h http.HandlerFunc) string {
@@ -39,6 +43,29 @@ func TestGetSendsValidators(t *testing.T) {
 	second, err := c.Get(t.Context(), url, first.Validators)
 	if err != nil || second.Body != nil || second.Validators != first.Validators {
 		t.Fatalf("%v, %v", second, err)
+	}
+}
+
+// A run counts refused replies, too.
+func TestRecorderCountsRequestsAndBodies(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("missing") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = w.Write([]byte("<html>" + r.URL.RawQuery))
+	})
+	var received ingest.Recorder
+	ctx := ingest.WithRecorder(t.Context(), &received)
+	for _, query := range [...]string{"a", "b", "missing"} {
+		if _, err := New(time.Minute, 100).Get(ctx, url+"?"+query, Validators{}); err == nil {
+			t.Errorf("a web page is accepted")
+		}
+	}
+	sum := sha256.Sum256([]byte("<html>a<html>b"))
+	want := ingest.Received{Requests: 3, Bytes: 14, SHA256: hex.EncodeToString(sum[:])}
+	if diff := cmp.Diff(want, received.Received()); diff != "" {
+		t.Errorf("received (-want +got):\n%s", diff)
 	}
 }
 

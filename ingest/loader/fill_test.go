@@ -32,7 +32,7 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 		passed <- oldest
 		return err
 	}
-	r, err := runner.New(loader.New(conn, name), onChange, runner.NewMetrics(prometheus.NewRegistry()),
+	r, err := runner.New(loader.New(conn, name), newJournal(t), onChange, runner.NewMetrics(prometheus.NewRegistry()),
 		slog.New(slog.DiscardHandler), runner.Feed{Name: simulator.Name, Source: src, Schedule: "@every 24h", History: 12 * day})
 	if err != nil {
 		t.Fatal(err)

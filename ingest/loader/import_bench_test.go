@@ -19,9 +19,9 @@ import (
 func BenchmarkImport(b *testing.B) {
 	conn, name := database(b)
 	path := filepath.Join(b.TempDir(), "hours.csv")
-	readings := writeHours(b, path)
+	readings, records := writeHours(b, path), newJournal(b)
 	for b.Loop() {
-		importer := runner.NewImporter(loader.New(conn, name), b.TempDir())
+		importer := runner.NewImporter(loader.New(conn, name), records, b.TempDir())
 		summary, err := importer.Import(b.Context(), runner.Job{
 			Key:  path,
 			Open: func(position int64) (ingest.Source, error) { return file.Open("import", path, position, time.Now) },

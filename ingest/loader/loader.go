@@ -4,6 +4,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +50,7 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "averaging", Type: "UInt16"},
 	{Name: "flag", Type: "Int8"},
 	{Name: "source", Type: "String"},
+	{Name: "run", Type: "UInt64"},
 }
 
 // Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
@@ -72,7 +74,7 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	if b.Token == "" {
 		b.Token = columnstore.NewToken()
 	}
-	if err := l.loadReadings(ctx, b.Token, b.Readings, aliases); err != nil {
+	if err := l.loadReadings(ctx, b, aliases); err != nil {
 		return err
 	}
 	b.Token = "" // a second load of the batch is a new insert
@@ -82,8 +84,9 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	return nil
 }
 
-func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Record, aliases map[string]string) error {
-	columns := readingSlices(record)
+func (l *Loader) loadReadings(ctx context.Context, b *ingest.Batch, aliases map[string]string) error {
+	columns := readingSlices(b.Readings)
+	columns = append(columns, slices.Repeat([]uint64{b.Run}, b.Rows()))
 	if stations, ok := columns[air.ReadingStation].([]string); ok && len(aliases) > 0 {
 		for i, id := range stations {
 			if station, aliased := aliases[id]; aliased {
@@ -91,14 +94,15 @@ func (l *Loader) loadReadings(ctx context.Context, token string, record arrow.Re
 			}
 		}
 	}
-	err := columnstore.Insert(ctx, l.conn, l.database+".reading", token, readingColumns, columns)
+	err := columnstore.Insert(ctx, l.conn, l.database+".reading", b.Token, readingColumns, columns)
 	if err != nil {
-		return fmt.Errorf("storing %d readings: %w", record.NumRows(), err)
+		return fmt.Errorf("storing %d readings: %w", b.Rows(), err)
 	}
 	return nil
 }
 
-// readingSlices returns the columns of a record in the order of readingColumns.
+// readingSlices returns the columns of a record in the order of readingColumns, without
+// the column run.
 // The slices share the record's memory.
 func readingSlices(record arrow.Record) []any {
 	at := record.Column(air.ReadingAt).(*array.Timestamp).TimestampValues()

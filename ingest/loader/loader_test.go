@@ -27,8 +27,13 @@ func TestStoredReadingsRoundTrip(t *testing.T) {
 		{Parameter: air.O3.Parameter(), At: now.Add(-90 * time.Minute), Value: 28, Kind: air.SubIndex, Averaging: air.Hourly, Flag: air.Stuck},
 		{Parameter: air.Pb.Parameter(), At: time.Date(2009, 3, 1, 18, 30, 0, 0, time.UTC), Value: 0.1, Kind: air.Concentration, Averaging: air.Daily, Flag: air.Clipped},
 	}
-	if err := loader.New(conn, name).Load(t.Context(), batchOf(t, "test", station("a"), want...)); err != nil {
+	batch := batchOf(t, "test", station("a"), want...)
+	batch.Run = 1_795_163_400_123_456
+	if err := loader.New(conn, name).Load(t.Context(), batch); err != nil {
 		t.Fatal(err)
+	}
+	if n := count(t, conn, fmt.Sprintf("SELECT count() FROM %s.reading WHERE run = %d", name, batch.Run)); n != len(want) {
+		t.Errorf("%d readings have the run of the batch, want %d", n, len(want))
 	}
 	rows, err := conn.Query(t.Context(), "SELECT station, parameter, at, value, kind, averaging, flag, source FROM "+name+".reading FINAL ORDER BY at DESC, parameter != 'pm25'")
 	if err != nil {

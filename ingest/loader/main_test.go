@@ -7,8 +7,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/ingest"
+	"vayu/ingest/journal"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/migration"
+	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
@@ -26,11 +28,22 @@ func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
 	db := columnstoretest.New(tb)
 	name := columnstoretest.Database(tb, db)
-	params := migration.Params{Database: name, Values: map[string]any{"Functions": naqi.Functions()}}
-	if err := migration.Apply(tb.Context(), db, clickhouse.Files, params); err != nil {
+	params := migration.Params{Database: name, Files: clickhouse.Files, Values: map[string]any{"Functions": naqi.Functions()}}
+	if err := migration.Apply(tb.Context(), db, params); err != nil {
 		tb.Fatal(err)
 	}
 	return db.Conn(), name
+}
+
+// newJournal returns a journal in a database of its own.
+func newJournal(tb testing.TB) *journal.Journal {
+	tb.Helper()
+	db := columnstoretest.New(tb)
+	params := migration.Params{Database: columnstoretest.Database(tb, db), Files: clickhouse.OpsFiles()}
+	if err := migration.Apply(tb.Context(), db, params); err != nil {
+		tb.Fatal(err)
+	}
+	return journal.New(db.Conn(), params.Database, schema.Live)
 }
 
 // count runs a query that returns one number.

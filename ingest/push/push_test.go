@@ -66,7 +66,7 @@ func newFixture(tb testing.TB) *fixture {
 	databases := [len(schema.Worlds)]string{}
 	for _, w := range schema.Worlds {
 		databases[w] = columnstoretest.Database(tb, db)
-		if err := migration.Apply(tb.Context(), db, clickhouse.Files, migration.Params{Database: databases[w], Values: clickhouse.Values()}); err != nil {
+		if err := migration.Apply(tb.Context(), db, migration.Params{Files: clickhouse.Files, Database: databases[w], Values: clickhouse.Values()}); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -15,10 +16,16 @@ import (
 // errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
 var errTimeout = errors.New("the fetch timed out")
 
-// runCounts are the stored rows and the rejected values of one run.
-type runCounts struct {
-	rows     int
-	rejected ingest.Rejections
+// maxUnrecorded is how many runs of a feed wait for the journal. ClickHouse may be down
+// for that many runs; older runs are only in the log.
+const maxUnrecorded = 100
+
+// addTo adds a stored batch to a run.
+func addTo(run *ingest.Run, b *ingest.Batch) {
+	run.Stored += b.Rows()
+	run.Withdrawn += b.Withdrawn
+	run.Rejected.Merge(b.Rejected)
+	run.Values = append(run.Values, b.Values...)
 }
 
 // run fetches one window, stores its readings and calls the roll-up. It counts and logs
@@ -26,8 +33,8 @@ type runCounts struct {
 // fetched range).
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
-	var sum runCounts
-	err := r.fetch(ctx, f, w, kind, &sum)
+	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w}
+	err := r.fetch(ctx, f, kind, &run)
 	outcome := outcomeOf(err)
 	if err == nil {
 		f.plan.fetched(w)
@@ -43,41 +50,70 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	if ctx.Err() != nil {
 		return outcome // shutdown is no outcome of the source
 	}
-	r.count(f, outcome, time.Since(begun))
-	log := r.log.With("source", f.Name, "from", w.From, "to", w.To, "outcome", outcome,
-		"stored", sum.rows, "rejected", sum.rejected, "seconds", time.Since(begun).Seconds())
+	run.Elapsed, run.Outcome = time.Since(begun), string(outcome)
+	if err != nil {
+		run.Error = err.Error()
+	}
+	r.record(ctx, f, run)
+	r.count(f, outcome, run.Elapsed)
+	log := r.log.With("source", f.Name, "run", run.ID, "from", w.From, "to", w.To, "outcome", outcome,
+		"stored", run.Stored, "rejected", run.Rejected, "seconds", run.Elapsed.Seconds())
 	if err != nil {
 		log.WarnContext(ctx, "source failed", "error", err, "failures", f.failures[kind]+1)
 		return outcome
 	}
 	level := slog.LevelInfo
-	if sum.rows == 0 && len(sum.rejected) == 0 {
+	if run.Stored == 0 && len(run.Rejected) == 0 {
 		level = slog.LevelDebug // a folder is polled every half minute
 	}
 	log.Log(ctx, level, "source ran")
 	return outcome
 }
 
-// fetch stores batches that an earlier run left unstored, then fetches the window.
-func (r *Runner) fetch(ctx context.Context, f *feedRun, w ingest.Window, kind runKind, sum *runCounts) error {
-	limited, cancel := context.WithTimeoutCause(ctx, f.Timeout, errTimeout)
+// record adds a run to the journal, with earlier runs that the journal could not store. It
+// omits a run that found nothing, such as the poll of an unchanged folder.
+func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
+	if run.Error == "" && run.Received.Requests+run.Stored+run.Withdrawn+len(run.Rejected) == 0 {
+		return
+	}
+	f.unrecorded = append(f.unrecorded, run)
+	if len(f.unrecorded) > maxUnrecorded {
+		f.unrecorded = slices.Delete(f.unrecorded, 0, 1)
+	}
+	err := r.journal.Record(ctx, f.unrecorded)
+	if err == nil {
+		f.unrecorded = nil
+		return
+	}
+	r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+	r.log.WarnContext(ctx, "recording a run failed; the next run tries again", "source", f.Name, "error", err)
+}
+
+// fetch stores batches that an earlier run left unstored, then fetches the window of the
+// run. It fills the counts of the run.
+func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) error {
+	var received ingest.Recorder
+	defer func() { run.Received = received.Received() }()
+	limited, cancel := context.WithTimeoutCause(ingest.WithRecorder(ctx, &received), f.Timeout, errTimeout)
 	defer cancel()
-	load := loadWithRetry(r.archive, func(err error) {
+	load := loadWithRetry(&runStore{r.archive, run.ID}, func(err error) {
 		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
 		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
 	})
 	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
 		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
-		sum.rows += b.Rows()
-		sum.rejected.Merge(b.Rejected)
+		addTo(run, b)
 		return nil
 	}
 	err := r.storeUnstored(limited, f, load, stored)
 	if err == nil {
 		err = f.callThroughBreaker(kind, func() error {
-			left, err := transfer(limited, f.Source, w, load, stored)
+			left, err := transfer(limited, f.Source, run.Window, load, stored)
 			f.unstored = left
+			for _, b := range left {
+				b.Run = run.ID
+			}
 			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
 				err = errors.Join(errTimeout, err)
 			}

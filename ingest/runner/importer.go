@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,10 @@ type Job struct {
 	// Key identifies the input and its content: the same key means the same bytes.
 	// See [FileKey].
 	Key string
+	// Source is the name of the source in the journal.
+	Source string
+	// Received, unless nil, returns the size and the hash of the input for the journal.
+	Received func() (ingest.Received, error)
 	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
 	// Progress, unless nil, is called after each stored batch from one goroutine. The
@@ -42,33 +47,62 @@ type Summary struct {
 // Importer stores inputs completely and resumes interrupted imports.
 type Importer struct {
 	store    Store
+	journal  Journal
 	progress progressFolder
 }
 
-// NewImporter returns an importer that keeps its progress in dir. It creates dir
-// on demand.
-func NewImporter(store Store, dir string) *Importer {
-	return &Importer{store: store, progress: progressFolder(dir)}
+// NewImporter returns an importer that records its runs in a journal, and keeps its
+// progress in dir. It creates dir on demand.
+func NewImporter(store Store, journal Journal, dir string) *Importer {
+	return &Importer{store: store, journal: journal, progress: progressFolder(dir)}
 }
 
 // Import stores an input. It is idempotent: a repeated import stores the same
 // readings again. After an interruption, the same job resumes at the last position
 // that ClickHouse acknowledged. A finished import removes its progress file. If no
 // reading is stored or withdrawn, Import returns a [NothingStoredError]. After an
-// error the summary covers what was stored.
+// error the summary covers what was stored. Each call is a run in the journal.
 func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	begun := time.Now()
+	run := ingest.Run{ID: ingest.NewRunID(begun), Source: job.Source, Kind: ingest.ImportRun, Window: ingest.Window{To: begun}}
+	summary, err := i.run(ctx, job, &run)
+	run.Elapsed, run.Outcome = time.Since(begun), string(outcomeOf(err))
+	if err != nil {
+		run.Error = err.Error()
+	}
+	return summary, errors.Join(err, i.record(ctx, job, run))
+}
+
+// recordTimeout bounds the recording of an import.
+const recordTimeout = 15 * time.Second
+
+// record adds a run to the journal. It also records an interrupted import, because its
+// stored readings stay.
+func (i *Importer) record(ctx context.Context, job Job, run ingest.Run) error {
+	if job.Received != nil {
+		var err error
+		if run.Received, err = job.Received(); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	return i.journal.Record(ctx, []ingest.Run{run})
+}
+
+// run stores an input and fills the counts of a run of the journal.
+func (i *Importer) run(ctx context.Context, job Job, recorded *ingest.Run) (Summary, error) {
 	state := i.progress.load(job.Key)
 	src, err := job.Open(state.Position)
 	if err != nil {
 		return Summary{}, fmt.Errorf("importing: %w", err)
 	}
-	run := importRun{job: job, folder: i.progress, state: state, begun: begun, stations: make(map[string]bool)}
+	run := importRun{job: job, folder: i.progress, state: state, begun: recorded.Started(), recorded: recorded, stations: make(map[string]bool)}
 	for _, id := range state.Stations {
 		run.stations[id] = true
 	}
-	load := loadWithRetry(i.store, func(error) {})
-	left, err := transfer(ctx, src, ingest.Window{To: begun}, load, run.stored)
+	load := loadWithRetry(&runStore{i.store, recorded.ID}, func(error) {})
+	left, err := transfer(ctx, src, recorded.Window, load, run.stored)
 	releaseAll(&left)
 	if err != nil {
 		return run.summary(), fmt.Errorf("importing: %w", err)
@@ -106,11 +140,13 @@ type importRun struct {
 	folder   progressFolder
 	state    progress // progress to be saved next
 	begun    time.Time
+	recorded *ingest.Run // in the journal
 	stations map[string]bool
 }
 
 // stored saves the progress after ClickHouse has acknowledged a batch.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
+	addTo(r.recorded, b)
 	r.state.Stored += b.Rows()
 	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {

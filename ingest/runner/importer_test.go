@@ -105,7 +105,7 @@ func TestImportCountsEveryValue(t *testing.T) {
 	store, opened := &memoryStore{keys: map[readingKey]bool{}}, []int64{}
 	var last runner.Summary
 	calls := 0
-	got, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{
+	got, err := runner.NewImporter(store, &memoryJournal{}, t.TempDir()).Import(t.Context(), runner.Job{
 		Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open,
 		Progress: func(s runner.Summary) {
 			calls++
@@ -142,10 +142,10 @@ func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
 					store.failsAt = batch
 				}
 				job := runner.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
-				if _, err := runner.NewImporter(store, dir).Import(t.Context(), job); err == nil {
+				if _, err := runner.NewImporter(store, &memoryJournal{}, dir).Import(t.Context(), job); err == nil {
 					t.Fatal("the import was not interrupted")
 				}
-				got, err := runner.NewImporter(store, dir).Import(t.Context(), job)
+				got, err := runner.NewImporter(store, &memoryJournal{}, dir).Import(t.Context(), job)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -176,7 +176,7 @@ func TestDamagedProgressRestartsImport(t *testing.T) {
 	t.Parallel()
 	dir, store, opened := t.TempDir(), &memoryStore{keys: map[readingKey]bool{}, failsAt: 3}, []int64{}
 	job := runner.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open}
-	importer := runner.NewImporter(store, dir)
+	importer := runner.NewImporter(store, &memoryJournal{}, dir)
 	if _, err := importer.Import(t.Context(), job); err == nil {
 		t.Fatal("the import was not interrupted")
 	}
@@ -199,7 +199,7 @@ func TestDamagedProgressRestartsImport(t *testing.T) {
 func TestImportReturnsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	importer := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, t.TempDir())
+	importer := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, &memoryJournal{}, t.TempDir())
 	if _, err := importer.Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Errorf("Import of an input that does not open = %v", err)
 	}
@@ -213,7 +213,7 @@ func TestImportReturnsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := []int64{}
-	_, err := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, dir).Import(t.Context(), runner.Job{Open: tableSource{rows: tableRows, opened: &opened}.open})
+	_, err := runner.NewImporter(&memoryStore{keys: map[readingKey]bool{}}, &memoryJournal{}, dir).Import(t.Context(), runner.Job{Open: tableSource{rows: tableRows, opened: &opened}.open})
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("Import that cannot save its progress = %v", err)
 	}
@@ -223,7 +223,7 @@ func TestImportRetriesStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
-		got, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		got, err := runner.NewImporter(store, &memoryJournal{}, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		if err != nil || got.Stored != 1 || store.rows != 1 {
 			t.Errorf("Import = %+v, %v", got, err)
 		}
@@ -286,7 +286,7 @@ func TestImportThatStoresNothingFails(t *testing.T) {
 			return b.Close()
 		}}
 		store := &withdrawingStore{memoryStore{keys: map[readingKey]bool{}}}
-		_, err := runner.NewImporter(store, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
+		_, err := runner.NewImporter(store, &memoryJournal{}, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
 		return err
 	}
 	var nothing *runner.NothingStoredError

@@ -28,11 +28,19 @@ type Archive interface {
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 
+// Journal records runs of sources, normally in ClickHouse.
+type Journal interface {
+	// Record stores runs with their rejected values. It is idempotent and may be called
+	// again after an error. Calls come from several goroutines.
+	Record(ctx context.Context, runs []ingest.Run) error
+}
+
 // Runner fetches feeds on their schedules and stores their readings. Each feed has its
 // own goroutine, so that it delays no other feed, and its fetches do not overlap.
 // Errors, hangs and panics of a source affect only its feed.
 type Runner struct {
 	archive  Archive
+	journal  Journal
 	onChange func(context.Context) error
 	metrics  *Metrics
 	log      *slog.Logger
@@ -46,6 +54,7 @@ type feedRun struct {
 	breaker       *gobreaker.CircuitBreaker[struct{}]
 	plan          fetchPlan
 	unstored      []*ingest.Batch // batches that are fetched but not yet stored
+	unrecorded    []ingest.Run    // runs that are not yet in the journal
 	rollUpPending bool            // readings were stored after the last successful onChange
 	failures      [2]int          // number of consecutive failed runs, by runKind
 }
@@ -68,8 +77,8 @@ const (
 // New prepares a runner. After each window with stored readings, the runner calls
 // onChange, the roll-up. The calls come from several goroutines. If onChange fails, it
 // is called again after the next run. The error of New names the invalid feed.
-func New(archive Archive, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
-	r := &Runner{archive: archive, onChange: onChange, metrics: metrics, log: log}
+func New(archive Archive, journal Journal, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
+	r := &Runner{archive: archive, journal: journal, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
 	for _, feed := range feeds {
 		feed, schedule, err := feed.prepare()
@@ -171,6 +180,9 @@ const (
 	liveRun runKind = iota
 	backfillRun
 )
+
+// recorded are the kinds of runs in the journal, by runKind.
+var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
 // untilNext returns how long a feed without a due live run must wait; 0 if it can
 // backfill now.

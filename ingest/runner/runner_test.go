@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
@@ -112,9 +113,32 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
+// memoryJournal is a journal in memory. It fails while err is set.
+type memoryJournal struct {
+	mu   sync.Mutex
+	runs []ingest.Run
+	err  error
+}
+
+func (j *memoryJournal) Record(_ context.Context, runs []ingest.Run) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.runs = append(j.runs, runs...)
+	}
+	return j.err
+}
+
+func (j *memoryJournal) setError(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.err = err
+}
+
 // runnerFixture is a runner in a synctest bubble.
 type runnerFixture struct {
 	archive  memoryArchive
+	journal  memoryJournal
 	source   sourceFunc
 	registry *prometheus.Registry
 	runner   *runner.Runner
@@ -133,7 +157,7 @@ func (k *runnerFixture) run(t *testing.T, feed runner.Feed, length time.Duration
 		onChange = func(context.Context) error { k.changed++; return nil }
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
-	r, err := runner.New(&k.archive, onChange, runner.NewMetrics(k.registry), log, feed)
+	r, err := runner.New(&k.archive, &k.journal, onChange, runner.NewMetrics(k.registry), log, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,6 +227,75 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		}
 		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubbleStart.Add(95*time.Minute).Unix(); got != float64(want) {
 			t.Errorf("last success at %v, want %v", got, want)
+		}
+	})
+}
+
+func TestRunsAreRecorded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k runnerFixture
+		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			received := ingest.RecorderOf(ctx)
+			received.Request()
+			if n == 1 {
+				return errors.New("503")
+			}
+			received.Body([]byte("ab"))
+			received.Request()
+			received.Body([]byte("c"))
+			return yieldOne(ctx, n, w, yield)
+		}
+		k.journal.err = errors.New("ClickHouse is down")
+		k.onChange = func(context.Context) error { k.journal.setError(nil); return nil }
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, time.Minute)
+		started := func(after time.Duration) uint64 { return uint64(bubbleStart.Add(after).UnixMicro()) }
+		want := []ingest.Run{
+			{ID: started(0), Source: "test", Kind: ingest.LiveRun, Outcome: "fetch_failed", Error: "503", Received: ingest.Received{Requests: 1}},
+			{
+				ID: started(15 * time.Second), Source: "test", Kind: ingest.LiveRun, Outcome: "done", Stored: 1,
+				Received: ingest.Received{Requests: 2, Bytes: 3, SHA256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+				Rejected: ingest.Rejections{ingest.MissingValue: 1},
+			},
+		}
+		if diff := cmp.Diff(want, k.journal.runs, cmpopts.IgnoreFields(ingest.Run{}, "Window")); diff != "" {
+			t.Errorf("runs (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestBackfillIsRecordedWithItsWindow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k runnerFixture
+		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			time.Sleep(time.Second)
+			return yieldOne(ctx, n, w, yield)
+		}
+		k.run(t, runner.Feed{Schedule: "@every 1h", History: 48 * time.Hour}, time.Minute)
+		if len(k.journal.runs) != 2 {
+			t.Fatalf("%d runs are recorded, want a live run and a backfill", len(k.journal.runs))
+		}
+		got := k.journal.runs[1]
+		want := ingest.Window{From: bubbleStart.Add(-48 * time.Hour), To: bubbleStart.Add(-36 * time.Hour)}
+		if diff := cmp.Diff(want, got.Window); diff != "" {
+			t.Errorf("window (-want +got):\n%s", diff)
+		}
+		if got.Kind != ingest.BackfillRun || got.Elapsed != time.Second {
+			t.Errorf("kind %v and %s, want a backfill of a second", got.Kind, got.Elapsed)
+		}
+	})
+}
+
+// A folder is polled every half minute, and a poll that finds nothing is no run.
+func TestRunsWithoutAnythingAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var k runnerFixture
+		k.source.fetch = func(context.Context, int, ingest.Window, func(*ingest.Batch) error) error { return nil }
+		k.run(t, runner.Feed{Schedule: "@every 30s"}, 10*time.Minute)
+		if len(k.journal.runs) > 0 {
+			t.Errorf("%d runs are recorded", len(k.journal.runs))
 		}
 	})
 }
@@ -355,7 +448,7 @@ func TestInvalidFeedsAreRejected(t *testing.T) {
 		{{Name: "a"}},
 		{{Name: "a", Source: src}, {Name: "a", Source: src}},
 	} {
-		if _, err := runner.New(nil, nil, runner.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
+		if _, err := runner.New(nil, nil, nil, runner.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
 			t.Errorf("NewRunner accepted %+v", feeds)
 		}
 	}

@@ -13,6 +13,7 @@ type Sample struct {
 	// Stations describes the stations of the readings, in order of arrival.
 	Stations []air.Station
 	Rejected ingest.Rejections
+	Values   []ingest.RejectedValue // the first of each reason
 }
 
 // FetchSample fetches a window once, completely, without storing it. After an error the
@@ -34,6 +35,7 @@ func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sampl
 			sample.Stations = append(sample.Stations, s)
 		}
 		sample.Rejected.Merge(b.Rejected)
+		sample.Values = append(sample.Values, b.Values...)
 		return nil
 	}
 	_, err := transfer(ctx, src, w, func(context.Context, *ingest.Batch) error { return nil }, keep)

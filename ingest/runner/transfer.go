@@ -22,6 +22,22 @@ type Store interface {
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
+// runStore stores batches as those of a run. A batch that an earlier run has fetched keeps
+// its run.
+type runStore struct {
+	Store
+
+	run uint64
+}
+
+// Load implements [Store].
+func (s *runStore) Load(ctx context.Context, b *ingest.Batch) error {
+	if b.Run == 0 {
+		b.Run = s.run
+	}
+	return s.Store.Load(ctx, b)
+}
+
 // StoreError is a failure of the store, not of the source.
 type StoreError struct{ Err error }
 

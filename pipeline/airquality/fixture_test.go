@@ -30,7 +30,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
 	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, clickhouse.Files, migration.Params{Database: w.name, Values: clickhouse.Values()}); err != nil {
+	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
 	rollup, err := New(Config{Conn: db.Conn(), Tables: migration.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})

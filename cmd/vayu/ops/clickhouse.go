@@ -18,7 +18,7 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
-	"vayu/schema/migrations/clickhouse"
+	"vayu/schema"
 )
 
 // NewClickHouse returns the command `vayu clickhouse`.
@@ -43,12 +43,15 @@ server. serve and migrate run this SQL themselves, if their user is permitted to
 			if err != nil {
 				return err
 			}
-			for _, world := range tool.Worlds(cfg.Cluster) {
-				statements, err := migration.DDL(clickhouse.Files, world)
+			for _, p := range tool.Databases(cfg.Cluster) {
+				statements, err := migration.DDL(p)
 				if err != nil {
 					return err
 				}
-				if err := printStatements(cmd.OutOrStdout(), append(statements, migration.StorageStatements(cfg.Engine.Storage, world)...)); err != nil {
+				if p.Database != schema.OpsDatabase {
+					statements = append(statements, migration.StorageStatements(cfg.Engine.Storage, p)...)
+				}
+				if err := printStatements(cmd.OutOrStdout(), statements); err != nil {
 					return err
 				}
 			}

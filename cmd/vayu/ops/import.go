@@ -14,6 +14,7 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/journal"
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/file"
@@ -54,7 +55,8 @@ is run again. It works beside a running service, whose answers follow within sec
 // file cannot be imported, importFiles continues with the next one.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	store := loader.New(t.DB.Conn(), schema.Live.Database())
-	importer := runner.NewImporter(store, filepath.Join(t.Data, "import"))
+	record := journal.New(t.DB.Conn(), schema.OpsDatabase, schema.Live)
+	importer := runner.NewImporter(store, record, filepath.Join(t.Data, "import"))
 	rollup, err := t.Rollup(schema.Live)
 	if err != nil {
 		return err
@@ -96,7 +98,8 @@ func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, p
 		bar     = noBar
 	)
 	summary, err := importer.Import(ctx, runner.Job{
-		Key: key,
+		Key: key, Source: importSource,
+		Received: func() (ingest.Received, error) { return runner.FileReceived(path) },
 		Open: func(position int64) (ingest.Source, error) {
 			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
 				return nil, err

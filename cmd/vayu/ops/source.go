@@ -1,11 +1,13 @@
 package ops
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -104,6 +106,7 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 	}
 	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", len(s.Readings), len(s.Stations), newest(s.Readings, time.Now()))
 	showRejections(w, s.Rejected)
+	showValues(w, s.Values)
 	return err
 }
 
@@ -114,6 +117,21 @@ func newest(readings []air.Reading, now time.Time) string {
 	}
 	last := slices.MaxFunc(readings, func(a, b air.Reading) int { return a.At.Compare(b.At) }).At
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
+}
+
+// shownValues is how many rejected values of each reason `source test` shows.
+const shownValues = 3
+
+// showValues prints the first rejected values of each reason.
+func showValues(w io.Writer, values []ingest.RejectedValue) {
+	shown := make(ingest.Rejections)
+	for _, v := range values {
+		if shown[v.Reason] == shownValues {
+			continue
+		}
+		shown.Add(v.Reason, 1)
+		_, _ = fmt.Fprintf(w, "%s, record %d, %s: %s\n", v.Reason, v.Line, cmp.Or(v.Field, "whole record"), strings.Join(strings.Fields(v.Raw), " "))
+	}
 }
 
 // showRejections prints how many values were rejected for each reason, the most frequent reason first.

@@ -103,9 +103,15 @@ func Worlds(cluster string) (all []migration.Params) {
 	return all
 }
 
+// Databases returns the migration parameters of all databases: those of both worlds, and that of operators.
+func Databases(cluster string) []migration.Params {
+	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles()}
+	return append(Worlds(cluster), ops)
+}
+
 // tablesOf returns the parameters of the migration templates for a world (live or sandbox).
 func tablesOf(cluster string, w schema.World) migration.Params {
-	return migration.Params{Database: w.Database(), Cluster: cluster, Values: clickhouse.Values()}
+	return migration.Params{Database: w.Database(), Cluster: cluster, Files: clickhouse.Files, Values: clickhouse.Values()}
 }
 
 // NewRollup creates the roll-up of a world (live or sandbox), which computes hourly and daily values.

@@ -13,7 +13,6 @@ import (
 	"vayu/internal/columnstore/migration"
 	"vayu/internal/sleep"
 	"vayu/schema"
-	"vayu/schema/migrations/clickhouse"
 )
 
 // Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and
@@ -22,10 +21,10 @@ import (
 // Other processes only check the tables. A command of another version, or with other settings, therefore
 // cannot change the tables of a running service.
 
-// Migrate migrates the databases of both worlds (live and sandbox).
+// Migrate migrates all databases.
 func Migrate(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db.Config().Cluster) {
-		if err := migration.Apply(ctx, db, clickhouse.Files, world); err != nil {
+	for _, p := range Databases(db.Config().Cluster) {
+		if err := migration.Apply(ctx, db, p); err != nil {
 			return err
 		}
 	}
@@ -50,12 +49,12 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables returns an error if the tables of a world (live or sandbox) lack the needed version.
+// checkTables returns an error if the tables of a database lack the needed version.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	for _, world := range Worlds(db.Config().Cluster) {
-		err := migration.Check(ctx, db, clickhouse.Files, world)
+	for _, p := range Databases(db.Config().Cluster) {
+		err := migration.Check(ctx, db, p)
 		if needsMigration(err) {
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
 		}

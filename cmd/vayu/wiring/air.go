@@ -12,6 +12,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/journal"
 	"vayu/ingest/loader"
 	"vayu/ingest/push"
 	"vayu/ingest/runner"
@@ -80,7 +81,8 @@ func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error)
 	}
 	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
 	store := &fencedArchive{Archive: loader.New(a.db.Conn(), w.Database()), fence: fence}
-	return runner.New(store, changed, a.metrics, a.log.With("world", w), feeds...)
+	record := journal.New(a.db.Conn(), schema.OpsDatabase, w)
+	return runner.New(store, record, changed, a.metrics, a.log.With("world", w), feeds...)
 }
 
 // fencedArchive is an archive that stores readings only while this instance has the leader lease.

@@ -105,6 +105,10 @@ func (l *listing) add(b *ingest.Builder) error {
 	}
 	var all cpcbformat.Records
 	for i := range l.records {
+		b.Describe(func() (int64, string) {
+			text, _ := json.Marshal(&l.records[i]) // texts only, which cannot fail
+			return int64(i + 1), string(text)
+		})
 		if err := all.Add(b, &l.records[i]); err != nil {
 			return err
 		}

@@ -195,6 +195,7 @@ func (f *fetching) passOn() error {
 	f.stored = f.sink.Readings()
 	closed := f.builder
 	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
+	f.builder.Continue(closed)
 	f.sink.Replace(f.builder)
 	return closed.Close()
 }

@@ -236,6 +236,7 @@ func parseExport(in *table.Input, b *ingest.Builder) error {
 	head, _ := text.Peek(min(table.HeadBytes, text.Size()))
 	separator := exportSeparator(head)
 	e, l := newExport(), table.Lines{In: text.Reader}
+	b.Describe(l.Record)
 	var cells [][]byte
 	for {
 		line, offset, fine, err := l.Next()

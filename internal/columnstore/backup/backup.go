@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,17 +28,17 @@ type Store interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Write copies the tables of each world (live, sandbox) into dir. It copies the tables that the migrations in files
+// Write copies the tables of databases into dir. It copies the tables that the migrations of each database
 // define. Other queries and inserts can run meanwhile. dir must be absent or empty. The backup has a manifest only
 // if Write returns nil.
 //
 // Write copies only the latest row of each key. It reads tables in the reverse order of their creation, so that
 // derived tables come before their sources. So the backup contains the sources of every derived row in it. It may
 // miss rows that are stored while Write runs.
-func Write(ctx context.Context, db Store, files fs.FS, worlds []migration.Params, dir string) (Manifest, error) {
+func Write(ctx context.Context, db Store, databases []migration.Params, dir string) (Manifest, error) {
 	m := Manifest{Format: formatVersion, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}
-	err := b.run(ctx, &m, files, worlds)
+	err := b.run(ctx, &m, databases)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("backing up ClickHouse: %w", err)
 	}
@@ -52,7 +51,7 @@ type backup struct {
 	dir string
 }
 
-func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []migration.Params) error {
+func (b *backup) run(ctx context.Context, m *Manifest, databases []migration.Params) error {
 	if err := backupfile.NewFolder(b.dir); err != nil {
 		return err
 	}
@@ -60,10 +59,10 @@ func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []mig
 	if m.ClickHouse, err = b.db.Version(ctx); err != nil {
 		return err
 	}
-	for _, world := range worlds {
-		d, err := b.database(ctx, files, world)
+	for _, p := range databases {
+		d, err := b.database(ctx, p)
 		if err != nil {
-			return fmt.Errorf("database %s: %w", world.Database, err)
+			return fmt.Errorf("database %s: %w", p.Database, err)
 		}
 		m.Databases = append(m.Databases, d)
 	}
@@ -71,22 +70,22 @@ func (b *backup) run(ctx context.Context, m *Manifest, files fs.FS, worlds []mig
 	return backupfile.WriteManifest(b.dir, m)
 }
 
-func (b *backup) database(ctx context.Context, files fs.FS, world migration.Params) (Database, error) {
-	d := Database{Name: world.Database}
-	defined, err := migration.Tables(files, world)
+func (b *backup) database(ctx context.Context, p migration.Params) (Database, error) {
+	d := Database{Name: p.Database}
+	defined, err := migration.Tables(p)
 	if err != nil {
 		return d, err
 	}
-	if d.Migrations, _, err = migration.Applied(ctx, b.db, world); err != nil {
+	if d.Migrations, _, err = migration.Applied(ctx, b.db, p); err != nil {
 		return d, err
 	}
 	present, err := names(ctx, b.db.Conn(), "SELECT name FROM system.tables WHERE database = {database:String} AND engine NOT LIKE '%View' ORDER BY name",
-		clickhouse.Named("database", world.Database))
+		clickhouse.Named("database", p.Database))
 	if err != nil {
 		return d, err
 	}
 	for _, name := range present {
-		known := func(table string) bool { return name == table || name == world.Local(table) }
+		known := func(table string) bool { return name == table || name == p.Local(table) }
 		if name != "migration" && !slices.ContainsFunc(defined, known) {
 			d.Skipped = append(d.Skipped, name)
 		}
@@ -95,7 +94,7 @@ func (b *backup) database(ctx context.Context, files fs.FS, world migration.Para
 		if !slices.Contains(present, name) {
 			continue
 		}
-		t, err := b.table(ctx, world.Database, name)
+		t, err := b.table(ctx, p.Database, name)
 		if err != nil {
 			return d, fmt.Errorf("table %s: %w", name, err)
 		}

@@ -67,22 +67,22 @@ func contents(t *testing.T, db *columnstore.DB, name string) (c struct{ Readings
 
 // kept is a database that was filled and backed up.
 type kept struct {
-	db     *columnstore.DB
-	worlds []migration.Params
-	name   string
-	dir    string
+	db        *columnstore.DB
+	databases []migration.Params
+	name      string
+	dir       string
 }
 
 func keep(t *testing.T) kept {
 	t.Helper()
 	db := columnstoretest.New(t)
 	k := kept{db: db, name: columnstoretest.Database(t, db), dir: filepath.Join(t.TempDir(), "backup")}
-	k.worlds = []migration.Params{{Database: k.name}}
-	if err := migration.Apply(t.Context(), db, keptFiles(), k.worlds[0]); err != nil {
+	k.databases = []migration.Params{{Database: k.name, Files: keptFiles()}}
+	if err := migration.Apply(t.Context(), db, k.databases[0]); err != nil {
 		t.Fatal(err)
 	}
 	fillReadings(t, db, k.name)
-	if _, err := backup.Write(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
+	if _, err := backup.Write(t.Context(), db, k.databases, k.dir); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -114,7 +114,7 @@ func TestRestoreEqualsBackup(t *testing.T) {
 	want := contents(t, k.db, k.name)
 	byRows := func(db *columnstore.DB) backup.Store { return wrapped{db, rowsOnly{db.Conn()}} }
 	dir := filepath.Join(t.TempDir(), "by rows")
-	m, err := backup.Write(t.Context(), byRows(k.db), keptFiles(), k.worlds, dir)
+	m, err := backup.Write(t.Context(), byRows(k.db), k.databases, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,13 +145,13 @@ func TestRestoreEqualsBackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := columnstoretest.Start(t, func(*columnstore.Config) {})
-			if _, err := backup.Restore(t.Context(), c.way(db), keptFiles(), k.worlds, c.dir); err != nil {
+			if _, err := backup.Restore(t.Context(), c.way(db), k.databases, c.dir); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, contents(t, db, k.name)); diff != "" {
 				t.Errorf("restored (-want +got):\n%s", diff)
 			}
-			if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, c.dir); err == nil || !strings.Contains(err.Error(), ".figure has") {
+			if _, err := backup.Restore(t.Context(), db, k.databases, c.dir); err == nil || !strings.Contains(err.Error(), ".figure has") {
 				t.Errorf("a restore over rows that are there: got %v, want it refused", err)
 			}
 		})
@@ -183,13 +183,13 @@ func TestBackupContainsSourcesOfDerivedRows(t *testing.T) {
 	})
 	<-first
 	dir := filepath.Join(t.TempDir(), "busy")
-	_, err := backup.Write(t.Context(), k.db, keptFiles(), k.worlds, dir)
+	_, err := backup.Write(t.Context(), k.db, k.databases, dir)
 	stop()
 	if err := errors.Join(err, busy.Wait()); err != nil {
 		t.Fatal(err)
 	}
 	db := columnstoretest.Start(t, func(*columnstore.Config) {})
-	if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, dir); err != nil {
+	if _, err := backup.Restore(t.Context(), db, k.databases, dir); err != nil {
 		t.Fatal(err)
 	}
 	var figures, orphans uint64
@@ -223,16 +223,16 @@ func TestCancelledBackupIsIncomplete(t *testing.T) {
 	defer cancel()
 	dir := filepath.Join(t.TempDir(), "half")
 	db := wrapped{k.db, cancelling{k.db.Conn(), cancel, new(int)}}
-	if _, err := backup.Write(ctx, db, keptFiles(), k.worlds, dir); !errors.Is(err, context.Canceled) {
+	if _, err := backup.Write(ctx, db, k.databases, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, k.name, "*", "*")); len(files) != 1 {
 		t.Errorf("the cancelled backup wrote %q, want one file", files)
 	}
-	if _, err := backup.Restore(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "no whole backup") {
+	if _, err := backup.Restore(t.Context(), k.db, k.databases, dir); err == nil || !strings.Contains(err.Error(), "no whole backup") {
 		t.Errorf("restoring half a backup: got %v, want it refused", err)
 	}
-	if _, err := backup.Write(t.Context(), k.db, keptFiles(), k.worlds, dir); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := backup.Write(t.Context(), k.db, k.databases, dir); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a backup into the remains of another: got %v, want it refused", err)
 	}
 }
@@ -267,34 +267,34 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 		return text
 	}
 	for name, c := range map[string]struct {
-		path   string
-		text   []byte
-		worlds []migration.Params
-		want   string
+		path      string
+		text      []byte
+		databases []migration.Params
+		want      string
 	}{
-		"a bit that flipped":        {file, flipped, k.worlds, "202602.native.zst is damaged"},
-		"a file cut short":          {file, whole[file][:1000], k.worlds, "202602.native.zst is damaged"},
+		"a bit that flipped":        {file, flipped, k.databases, "202602.native.zst is damaged"},
+		"a file cut short":          {file, whole[file][:1000], k.databases, "202602.native.zst is damaged"},
 		"an unknown database":       {file, whole[file], nil, "does not know"},
-		"a manifest that is no one": {manifest, []byte("{"), k.worlds, "manifest.json is damaged"},
-		"a newer format":            {manifest, edited(func(m *backup.Manifest) { m.Format = 2 }), k.worlds, "upgrade the program"},
+		"a manifest that is no one": {manifest, []byte("{"), k.databases, "manifest.json is damaged"},
+		"a newer format":            {manifest, edited(func(m *backup.Manifest) { m.Format = 2 }), k.databases, "upgrade the program"},
 		"a newer database": {manifest, edited(func(m *backup.Manifest) {
 			d := &m.Databases[0]
 			d.Migrations = append(d.Migrations, d.Migrations[0])
 			d.Migrations[1].Version++
-		}), k.worlds, "newer version of this program"},
-		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.worlds, "table reading: what was stored is not"},
+		}), k.databases, "newer version of this program"},
+		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.databases, "table reading: what was stored is not"},
 	} {
 		if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), db, keptFiles(), c.worlds, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := backup.Restore(t.Context(), db, c.databases, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 		}
 		if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := backup.Restore(t.Context(), db, keptFiles(), k.worlds, k.dir); err != nil {
+	if _, err := backup.Restore(t.Context(), db, k.databases, k.dir); err != nil {
 		t.Fatalf("after all these: %v", err)
 	}
 	if diff := cmp.Diff(want, contents(t, db, k.name)); diff != "" {
@@ -311,7 +311,7 @@ func TestRestoreMigratesOlderBackup(t *testing.T) {
 	newer["0002_double.sql"] = &fstest.MapFile{Data: []byte(`ALTER TABLE {{.Database}}.{{local "figure"}} ADD COLUMN IF NOT EXISTS half Nullable(Float64) DEFAULT mean / 2;
 CREATE TABLE IF NOT EXISTS {{.Database}}.seen ENGINE = MergeTree ORDER BY n AS SELECT count() AS n FROM {{.Database}}.figure FINAL;
 `)}
-	if _, err := backup.Restore(t.Context(), db, newer, k.worlds, k.dir); err != nil {
+	if _, err := backup.Restore(t.Context(), db, []migration.Params{{Database: k.name, Files: newer}}, k.dir); err != nil {
 		t.Fatal(err)
 	}
 	var seen, figures uint64

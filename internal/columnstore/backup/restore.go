@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -17,12 +16,12 @@ import (
 	"vayu/internal/columnstore/migration"
 )
 
-// Restore loads the backup in dir into the databases of worlds (live, sandbox). Each database must be absent, or
+// Restore loads the backup in dir into databases. Each database must be absent, or
 // have only empty tables. Restore first verifies every file. Then it creates the tables in the version of the
 // backup, inserts the rows, compares them with the manifest, and applies newer migrations. If it fails after the
 // verification, it empties the tables again.
-func Restore(ctx context.Context, db Store, files fs.FS, worlds []migration.Params, dir string) (m Manifest, err error) {
-	r := &restore{db: db, dir: dir, files: files, worlds: worlds}
+func Restore(ctx context.Context, db Store, databases []migration.Params, dir string) (m Manifest, err error) {
+	r := &restore{db: db, dir: dir, databases: databases}
 	if m, err = ReadManifest(dir); err == nil {
 		err = r.run(ctx, m)
 	}
@@ -34,21 +33,20 @@ func Restore(ctx context.Context, db Store, files fs.FS, worlds []migration.Para
 
 // restore is a restore of a backup in progress.
 type restore struct {
-	db     Store
-	dir    string
-	files  fs.FS
-	worlds []migration.Params
+	db        Store
+	dir       string
+	databases []migration.Params
 }
 
 func (r *restore) run(ctx context.Context, m Manifest) error {
 	targets := make([]migration.Params, len(m.Databases))
 	for i, d := range m.Databases {
-		at := slices.IndexFunc(r.worlds, func(p migration.Params) bool { return p.Database == d.Name })
+		at := slices.IndexFunc(r.databases, func(p migration.Params) bool { return p.Database == d.Name })
 		if at < 0 {
 			return fmt.Errorf("the backup has a database %s, which this program does not know", d.Name)
 		}
-		targets[i] = r.worlds[at]
-		if err := migration.Verify(r.files, d.Migrations); err != nil {
+		targets[i] = r.databases[at]
+		if err := migration.Verify(targets[i].Files, d.Migrations); err != nil {
 			return err
 		}
 		if err := r.checkEmpty(ctx, d); err != nil {
@@ -106,8 +104,8 @@ func (r *restore) verifyFiles(ctx context.Context, m Manifest) error {
 
 func (r *restore) path(f File) string { return filepath.Join(r.dir, filepath.FromSlash(f.Path)) }
 
-func (r *restore) database(ctx context.Context, d Database, world migration.Params) error {
-	if err := migration.ApplyOnly(ctx, r.db, r.files, world, d.Migrations); err != nil {
+func (r *restore) database(ctx context.Context, d Database, p migration.Params) error {
+	if err := migration.ApplyOnly(ctx, r.db, p, d.Migrations); err != nil {
 		return err
 	}
 	for _, t := range slices.Backward(d.Tables) { // in the order of their creation: sources before derived tables
@@ -115,7 +113,7 @@ func (r *restore) database(ctx context.Context, d Database, world migration.Para
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
-	return migration.Apply(ctx, r.db, r.files, world)
+	return migration.Apply(ctx, r.db, p)
 }
 
 func (r *restore) table(ctx context.Context, database string, t Table) error {

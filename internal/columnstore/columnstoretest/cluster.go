@@ -36,7 +36,7 @@ func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB 
 		tb.Fatal(err)
 	}
 	db := Start(tb, func(c *columnstore.Config) { c.File = file })
-	statements, err := migration.DDL(files, migration.Params{Database: "vayu", Cluster: ClusterName, Values: values})
+	statements, err := migration.DDL(migration.Params{Database: "vayu", Cluster: ClusterName, Files: files, Values: values})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -84,12 +84,12 @@ func lastName(files []file) string {
 }
 
 // DDL returns the SQL statements that [Apply] runs on an empty server. They create the database, its table "migration",
-// and all tables of files. DDL runs no query.
-func DDL(files fs.FS, p Params) ([]string, error) {
+// and all tables of p.Files. DDL runs no query.
+func DDL(p Params) ([]string, error) {
 	if err := p.validate(); err != nil {
 		return nil, err
 	}
-	list, err := readFiles(files)
+	list, err := readFiles(p.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ func DDL(files fs.FS, p Params) ([]string, error) {
 
 var createTable = regexp.MustCompile("(?im)^CREATE TABLE (?:IF NOT EXISTS )?[^.\\s]+\\.`?([A-Za-z0-9_]+)")
 
-// Tables returns the names of the tables that files create, in the order of their creation. It omits the local tables
+// Tables returns the names of the tables that p.Files create, in the order of their creation. It omits the local tables
 // of a cluster and the table "migration".
-func Tables(files fs.FS, p Params) (tables []string, err error) {
+func Tables(p Params) (tables []string, err error) {
 	p.Cluster = ""
-	statements, err := DDL(files, p)
+	statements, err := DDL(p)
 	for _, statement := range statements {
 		found := createTable.FindStringSubmatch(statement)
 		if len(found) == 2 && found[1] != recordTable && !slices.Contains(tables, found[1]) {

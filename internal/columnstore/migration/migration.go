@@ -27,8 +27,8 @@ type Store interface {
 	Log() *slog.Logger
 }
 
-// Apply applies the migrations in files to the database p.Database, in order. A migration is a file NNNN_name.sql in
-// the root of files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
+// Apply applies the migrations in p.Files to the database p.Database, in order. A migration is a file NNNN_name.sql in
+// the root of p.Files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
 // "migration" of the same database records the applied migrations. If the database is up to date, Apply changes
 // nothing, needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
@@ -42,21 +42,21 @@ type Store interface {
 // fails if one is unavailable; [columnstore.Transient] reports such an error.
 //
 // Apply rejects a database that a newer program migrated, and a file that was edited after it was applied.
-func Apply(ctx context.Context, db Store, files fs.FS, p Params) error {
-	return target{db, p}.apply(ctx, files, func(file) bool { return true })
+func Apply(ctx context.Context, db Store, p Params) error {
+	return target{db, p}.apply(ctx, func(file) bool { return true })
 }
 
 // ApplyOnly is [Apply] for the listed migrations only. A restore uses it to create the tables as the backup had them.
-func ApplyOnly(ctx context.Context, db Store, files fs.FS, p Params, only []Record) error {
-	return target{db, p}.apply(ctx, files, func(f file) bool {
+func ApplyOnly(ctx context.Context, db Store, p Params, only []Record) error {
+	return target{db, p}.apply(ctx, func(f file) bool {
 		return slices.ContainsFunc(only, func(r Record) bool { return r.Version == f.version })
 	})
 }
 
 // Check returns nil if the database p.Database is up to date, and changes nothing. The error is a *BehindError if the
-// database is missing or older than files. Other errors are those of Apply.
-func Check(ctx context.Context, db Store, files fs.FS, p Params) error {
-	list, err := listFor(files, p)
+// database is missing or older than p.Files. Other errors are those of Apply.
+func Check(ctx context.Context, db Store, p Params) error {
+	list, err := listFor(p)
 	if err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func (e *BehindError) Error() string {
 	return fmt.Sprintf("the tables of %q are older than this program: they are at %s, and it needs %s", e.Database, e.Has, e.Want)
 }
 
-// listFor validates p, and reads the migrations in files.
-func listFor(files fs.FS, p Params) ([]file, error) {
+// listFor validates p, and reads the migrations in p.Files.
+func listFor(p Params) ([]file, error) {
 	if err := p.validate(); err != nil {
 		return nil, fmt.Errorf("migrating ClickHouse: %w", err)
 	}
-	list, err := readFiles(files)
+	list, err := readFiles(p.Files)
 	if err != nil {
 		return nil, fmt.Errorf("migrating %q: %w", p.Database, err)
 	}
@@ -122,8 +122,8 @@ type target struct {
 const lockInterval = 200 * time.Millisecond
 
 // apply applies the files that match, as Apply describes.
-func (t target) apply(ctx context.Context, files fs.FS, match func(file) bool) error {
-	list, err := listFor(files, t.Params)
+func (t target) apply(ctx context.Context, match func(file) bool) error {
+	list, err := listFor(t.Params)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,12 @@ func files(more ...string) fstest.MapFS {
 	return fs
 }
 
+// with returns p with other files.
+func with(p migration.Params, files fstest.MapFS) migration.Params {
+	p.Files = files
+	return p
+}
+
 func TestApplyRunsEachFileOnce(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
@@ -45,7 +51,7 @@ func TestApplyRunsEachFileOnce(t *testing.T) {
 	for _, step := range []fstest.MapFS{files(), files(), later, later} {
 		var together errgroup.Group // two processes that start concurrently
 		for range 2 {
-			together.Go(func() error { return migration.Apply(t.Context(), db, step, p) })
+			together.Go(func() error { return migration.Apply(t.Context(), db, with(p, step)) })
 		}
 		if err := together.Wait(); err != nil {
 			t.Fatal(err)
@@ -77,16 +83,16 @@ func TestApplyRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := migration.Params{Database: columnstoretest.Database(t, db)}
-			if err := migration.Apply(t.Context(), db, files("0003_last.sql", "SELECT 1;"), p); err != nil {
+			if err := migration.Apply(t.Context(), db, with(p, files("0003_last.sql", "SELECT 1;"))); err != nil {
 				t.Fatal(err)
 			}
-			err := migration.Apply(t.Context(), db, c.then, p)
+			err := migration.Apply(t.Context(), db, with(p, c.then))
 			if err == nil || !strings.Contains(err.Error(), c.want) || columnstore.Transient(err) {
 				t.Errorf("got %v, want a permanent error with %q", err, c.want)
 			}
 		})
 	}
-	if err := migration.Apply(t.Context(), db, files(), migration.Params{Database: "a.b"}); err == nil {
+	if err := migration.Apply(t.Context(), db, migration.Params{Database: "a.b", Files: files()}); err == nil {
 		t.Error("a database name with a dot was accepted")
 	}
 }
@@ -133,12 +139,12 @@ func watch(db *columnstore.DB) (watched, *changes) {
 func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 	t.Parallel()
 	engine := columnstoretest.New(t)
-	p := migration.Params{Database: columnstoretest.Database(t, engine), Values: clickhouse.Values()}
+	p := migration.Params{Database: columnstoretest.Database(t, engine), Files: clickhouse.Files, Values: clickhouse.Values()}
 	db, done := watch(engine)
 	bring := func() int {
 		t.Helper()
 		done.list = nil
-		if err := migration.Apply(t.Context(), db, clickhouse.Files, p); err != nil {
+		if err := migration.Apply(t.Context(), db, p); err != nil {
 			t.Fatal(err)
 		}
 		if err := migration.ApplyStorage(t.Context(), db, p); err != nil {
@@ -147,7 +153,7 @@ func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 		return len(done.list)
 	}
 	var behind *migration.BehindError
-	if err := migration.Check(t.Context(), db, clickhouse.Files, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
+	if err := migration.Check(t.Context(), db, p); !errors.As(err, &behind) || behind.Has != "" || len(done.list) > 0 {
 		t.Errorf("a check of an empty server gives %v and sends %q", err, done.list)
 	}
 	if first := bring(); first < 10 {
@@ -156,7 +162,7 @@ func TestUpToDateDatabaseIsNotChanged(t *testing.T) {
 	if again := bring(); again > 0 {
 		t.Errorf("a start with everything there sent %q", done.list)
 	}
-	if err := migration.Check(t.Context(), db, clickhouse.Files, p); err != nil || len(done.list) > 0 {
+	if err := migration.Check(t.Context(), db, p); err != nil || len(done.list) > 0 {
 		t.Errorf("a check gives %v and sends %q", err, done.list)
 	}
 }
@@ -166,24 +172,24 @@ func TestUpToDateClusterIsNotChanged(t *testing.T) {
 	t.Parallel()
 	fs := files()
 	engine := columnstoretest.Cluster(t, fs, nil)
-	p := migration.Params{Database: "vayu", Cluster: columnstoretest.ClusterName}
+	p := migration.Params{Database: "vayu", Cluster: columnstoretest.ClusterName, Files: fs}
 	db, done := watch(engine)
-	if err := migration.Check(t.Context(), db, fs, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
+	if err := migration.Check(t.Context(), db, p); err == nil || !strings.Contains(err.Error(), "no tables yet") {
 		t.Errorf("a check of a cluster without records gives %v", err)
 	}
-	alone := migration.Params{Database: "vayu"} // records the tables of the fixture
-	if err := migration.Apply(t.Context(), engine, fstest.MapFS{"0001_first.sql": fs["0001_first.sql"]}, alone); err != nil {
+	alone := migration.Params{Database: "vayu", Files: fstest.MapFS{"0001_first.sql": fs["0001_first.sql"]}} // records the tables of the fixture
+	if err := migration.Apply(t.Context(), engine, alone); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := migration.Apply(t.Context(), db, fs, p); err != nil {
+		if err := migration.Apply(t.Context(), db, p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := migration.Check(t.Context(), db, fs, p); err != nil || len(done.list) > 0 {
+	if err := migration.Check(t.Context(), db, p); err != nil || len(done.list) > 0 {
 		t.Errorf("a check gives %v after %q", err, done.list)
 	}
-	err := migration.Apply(t.Context(), db, files("0002_more.sql", "SELECT 1;"), p)
+	err := migration.Apply(t.Context(), db, with(p, files("0002_more.sql", "SELECT 1;")))
 	if err == nil || len(done.list) == 0 || !strings.Contains(done.list[0], "ON CLUSTER `air`") {
 		t.Errorf("with something missing: %v after %q, want statements ON CLUSTER, which this engine rejects", err, done.list)
 	}
@@ -193,11 +199,11 @@ func TestCheckReportsOlderSide(t *testing.T) {
 	t.Parallel()
 	db := columnstoretest.New(t)
 	p := migration.Params{Database: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, files("0002_second.sql", "SELECT 1;"), p); err != nil {
+	if err := migration.Apply(t.Context(), db, with(p, files("0002_second.sql", "SELECT 1;"))); err != nil {
 		t.Fatal(err)
 	}
 	var behind *migration.BehindError
-	err := migration.Check(t.Context(), db, files("0002_second.sql", "SELECT 1;", "0003_third.sql", "SELECT 1;"), p)
+	err := migration.Check(t.Context(), db, with(p, files("0002_second.sql", "SELECT 1;", "0003_third.sql", "SELECT 1;")))
 	if !errors.As(err, &behind) || columnstore.Transient(err) {
 		t.Fatalf("older tables give %v", err)
 	}
@@ -208,7 +214,7 @@ func TestCheckReportsOlderSide(t *testing.T) {
 		"newer version of this program": files(),
 		"was edited":                    files("0002_second.sql", "SELECT 2;"),
 	} {
-		switch err := migration.Check(t.Context(), db, other, p); {
+		switch err := migration.Check(t.Context(), db, with(p, other)); {
 		case err == nil:
 			t.Error("got no error")
 		case errors.As(err, &behind) || columnstore.Transient(err):
@@ -239,12 +245,12 @@ func TestConcurrentMigrationsOfServer(t *testing.T) {
 	t.Parallel()
 	address, password := columnstoretest.Access(t)
 	dsn := "http://default:" + password + "@" + address + "/"
-	p := migration.Params{Database: columnstoretest.Database(t, columnstoretest.New(t)), Values: clickhouse.Values()}
+	p := migration.Params{Database: columnstoretest.Database(t, columnstoretest.New(t)), Files: clickhouse.Files, Values: clickhouse.Values()}
 	var all errgroup.Group
 	for range 3 {
 		db := server(t, dsn)
 		all.Go(func() error {
-			if err := migration.Apply(t.Context(), db, clickhouse.Files, p); err != nil {
+			if err := migration.Apply(t.Context(), db, p); err != nil {
 				return err
 			}
 			return migration.ApplyStorage(t.Context(), db, p)
@@ -263,8 +269,8 @@ func TestConcurrentMigrationsOfServer(t *testing.T) {
 // The embedded engine has no Keeper and cannot run them, so only its parser checks them.
 func TestClusterStatementsParse(t *testing.T) {
 	t.Parallel()
-	p := migration.Params{Database: "vayu", Cluster: "air", Values: clickhouse.Values()}
-	statements, err := migration.DDL(clickhouse.Files, p)
+	p := migration.Params{Database: "vayu", Cluster: "air", Files: clickhouse.Files, Values: clickhouse.Values()}
+	statements, err := migration.DDL(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,8 @@ func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := columnstoretest.Start(t, func(c *columnstore.Config) { c.File = file })
-	p := migration.Params{Database: columnstoretest.Database(t, db), Values: clickhouse.Values()}
-	if err := migration.Apply(t.Context(), db, clickhouse.Files, p); err != nil {
+	p := migration.Params{Database: columnstoretest.Database(t, db), Files: clickhouse.Files, Values: clickhouse.Values()}
+	if err := migration.Apply(t.Context(), db, p); err != nil {
 		t.Fatal(err)
 	}
 	exec := func(query string) {

@@ -3,6 +3,7 @@ package migration
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"regexp"
 	"strings"
@@ -39,6 +40,7 @@ import (
 type Params struct {
 	Database string         // letters, digits, underscore
 	Cluster  string         // "" for a single node
+	Files    fs.FS          // the migrations of the database: NNNN_name.sql
 	Values   map[string]any // further fields of the template
 }
 
@@ -53,6 +55,9 @@ func (p Params) validate() error {
 	}
 	if strings.ContainsAny(p.Cluster, "`\\") {
 		return fmt.Errorf("%q is not a cluster name", p.Cluster)
+	}
+	if p.Files == nil {
+		return fmt.Errorf("the database %q has no migrations", p.Database)
 	}
 	for _, own := range []string{"Database", "OnCluster"} {
 		if _, ok := p.Values[own]; ok {

@@ -29,7 +29,7 @@ func newFixture(t testing.TB, settings quality.Settings) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
 	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, tables.Files, migration.Params{Database: w.name, Values: tables.Values()}); err != nil {
+	if err := migration.Apply(t.Context(), db, migration.Params{Files: tables.Files, Database: w.name, Values: tables.Values()}); err != nil {
 		t.Fatal(err)
 	}
 	w.readingTable()

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"vayu/internal/columnstore/migration"
-	"vayu/schema/migrations/clickhouse"
 )
 
 // Only the table comment shows a client of the server that a table may hold
@@ -13,7 +12,7 @@ import (
 func TestReplacingTableCommentsNameFinal(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
-		statements, err := migration.DDL(clickhouse.Files, p)
+		statements, err := migration.DDL(p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/columnstore/migration"
+	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -19,8 +20,9 @@ var update = flag.Bool("update", false, "write testdata")
 // forms are the two forms of the migrations: single node and cluster.
 func forms() map[string]migration.Params {
 	return map[string]migration.Params{
-		"single":  {Database: "vayu", Values: clickhouse.Values()},
-		"cluster": {Database: "vayu", Cluster: "air", Values: clickhouse.Values()},
+		"ops":     {Database: schema.OpsDatabase, Files: clickhouse.OpsFiles()},
+		"single":  {Database: "vayu", Files: clickhouse.Files, Values: clickhouse.Values()},
+		"cluster": {Database: "vayu", Cluster: "air", Files: clickhouse.Files, Values: clickhouse.Values()},
 	}
 }
 
@@ -30,7 +32,7 @@ func forms() map[string]migration.Params {
 func TestStatementsMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, p := range forms() {
-		statements, err := migration.DDL(clickhouse.Files, p)
+		statements, err := migration.DDL(p)
 		if err != nil {
 			t.Fatal(err)
 		}

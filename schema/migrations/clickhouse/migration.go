@@ -5,6 +5,7 @@ package clickhouse
 
 import (
 	"embed"
+	"io/fs"
 
 	"vayu/schema/naqi"
 )
@@ -14,6 +15,18 @@ import (
 //
 //go:embed *.sql
 var Files embed.FS
+
+//go:embed ops/*.sql
+var opsFiles embed.FS
+
+// OpsFiles returns the migrations of the database [schema.OpsDatabase], in the form of Files.
+func OpsFiles() fs.FS {
+	files, err := fs.Sub(opsFiles, "ops")
+	if err != nil {
+		panic(err) // the name is valid
+	}
+	return files
+}
 
 // Values returns the values for the migrations' template parameters, except the
 // database's name.

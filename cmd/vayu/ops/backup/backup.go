@@ -21,7 +21,6 @@ import (
 	columnbackup "vayu/internal/columnstore/backup"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore/dump"
-	"vayu/schema/migrations/clickhouse"
 )
 
 // Names of files and folders in a backup.
@@ -171,7 +170,7 @@ func checkEmptyDir(dir string) error {
 // backUp writes a backup into a directory, and records where the encryption key is.
 func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	err := tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-		m, err := columnbackup.Write(ctx, t.DB, clickhouse.Files, tool.Worlds(t.Cluster), filepath.Join(dir, backupTables))
+		m, err := columnbackup.Write(ctx, t.DB, tool.Databases(t.Cluster), filepath.Join(dir, backupTables))
 		if err == nil {
 			printTables(cmd, m)
 		}

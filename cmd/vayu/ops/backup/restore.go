@@ -20,7 +20,6 @@ import (
 	columnbackup "vayu/internal/columnstore/backup"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore/dump"
-	"vayu/schema/migrations/clickhouse"
 )
 
 // decryptedName is the folder of the data directory that contains the decrypted backup during a restore.
@@ -171,7 +170,7 @@ func readNote(dir string) (note backupManifest, err error) {
 func restoreStores(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, dir string) error {
 	t := &tool.Database{Config: cfg, Log: log, Reg: prometheus.NewRegistry()}
 	err := t.Run(cmd.Context(), t.ColumnStore(), func(ctx context.Context) error {
-		m, err := columnbackup.Restore(ctx, t.DB, clickhouse.Files, tool.Worlds(t.Cluster), filepath.Join(dir, backupTables))
+		m, err := columnbackup.Restore(ctx, t.DB, tool.Databases(t.Cluster), filepath.Join(dir, backupTables))
 		if err != nil {
 			return err
 		}

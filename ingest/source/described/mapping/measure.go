@@ -34,6 +34,15 @@ type measure struct {
 	valueAt, parameterAt, unitAt int    // indices in Mapping.fields
 }
 
+// fieldOf returns the name of a value for operators: its parameter, or its key in the
+// description.
+func (m *measure) fieldOf(p parameter.Parameter) string {
+	if p.Valid() {
+		return p.ID()
+	}
+	return m.key
+}
+
 // named is an entry of the table parameters.
 type named struct {
 	parameter parameter.Parameter

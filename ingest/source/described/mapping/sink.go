@@ -18,6 +18,7 @@ type Sink struct {
 	clock   clock // with the last parsed time
 	listed  map[string]map[string]string
 
+	record   string              // raw text of the current record
 	stations map[string]*station // by the key of the station
 	added    map[added]bool
 	records  int
@@ -44,11 +45,13 @@ type added struct {
 // NewSink returns a sink. listed has the fields of stations in the station list, by
 // the key of the station; it may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
-	return &Sink{
+	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed,
 		stations: make(map[string]*station), added: make(map[added]bool),
 		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)),
 	}
+	b.Describe(func() (int64, string) { return int64(s.records), s.record })
+	return s
 }
 
 // Replace makes the sink continue with another builder.
@@ -62,6 +65,7 @@ func (s *Sink) Readings() int { return s.readings }
 func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
 	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
 		s.records++
+		s.record = f.record.Raw
 		var h head
 		if !s.m.headInEach {
 			h = s.head(f)
@@ -75,6 +79,7 @@ func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
 		s.look(s.m.each, seen)
 		return err
 	})
+	s.record = ""
 	return count, err
 }
 
@@ -184,7 +189,7 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 		reason = ingest.UnknownPollutant
 	}
 	if reason != ingest.None {
-		s.builder.Reject(reason)
+		s.builder.RejectField(reason, m.fieldOf(p))
 		return nil
 	}
 	if s.clock.begin {
@@ -201,12 +206,12 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 		s.builder.Missing(of.number, reading)
 		return nil
 	default:
-		s.builder.Reject(reason)
+		s.builder.RejectField(reason, m.fieldOf(p))
 		return nil
 	}
 	id := added{of, p, at.Unix()}
 	if s.added[id] {
-		s.builder.Reject(ingest.Duplicate)
+		s.builder.RejectField(ingest.Duplicate, p.ID())
 		return nil
 	}
 	s.added[id] = true

@@ -17,7 +17,14 @@ const MaxLine = 1 << 20
 type Lines struct {
 	In     *bufio.Reader // its buffer has MaxLine bytes
 	Offset int64         // offset of the byte after the last line
+
+	number int64  // of the last line, from 1
+	line   []byte // the last line
 }
+
+// Record returns the number and the text of the last line, for
+// [ingest.Builder.Describe]. Cells of the text that [Split] has unquoted are unquoted.
+func (l *Lines) Record() (number int64, text string) { return l.number, string(l.line) }
 
 // Next returns the next line without its end, and the offset of its first byte. The
 // line is valid until the next call and may be modified. If the line is too long,
@@ -25,6 +32,8 @@ type Lines struct {
 // text, else the reader's.
 func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	at = l.Offset
+	l.number++
+	defer func() { l.line = line }()
 	line, err = l.In.ReadSlice('\n')
 	l.Offset += int64(len(line))
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -56,6 +56,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 				return err
 			}
 		}
+		b.Describe(t.lines.Record)
 		return t.Each(func(at int64, cells [][]byte, fine bool) error {
 			if at < in.Start {
 				return nil
