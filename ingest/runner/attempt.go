@@ -104,6 +104,9 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 		r.metrics.batch(f.Name, b)
 		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
 		addTo(run, b)
+		for i := range b.Stations {
+			r.noteNewest(f, b.Stations[i].LastSeen)
+		}
 		return nil
 	}
 	err := r.storeUnstored(limited, f, load, stored)
@@ -125,6 +128,14 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
 	}
 	return err
+}
+
+// noteNewest records the time of a stored reading. The zero time means none.
+func (r *Runner) noteNewest(f *feedRun, at time.Time) {
+	if at.After(f.newest) {
+		f.newest = at
+		r.metrics.newest.WithLabelValues(f.Name).Set(float64(at.Unix()))
+	}
 }
 
 // callThroughBreaker calls fetch unless the circuit breaker is open. Only live runs

@@ -32,12 +32,18 @@ type Feed struct {
 	History time.Duration
 	// Step is the range that one backfill run fetches. Default 7 days.
 	Step time.Duration
+	// MaxSilence is the largest normal age of the newest reading. Default 6 hours, or
+	// three intervals of the schedule if these are longer. Negative for a source without
+	// a rhythm, such as a folder.
+	MaxSilence time.Duration
 }
 
 const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
 	defaultOverlap  = 3 * time.Hour
+	// defaultMaxSilence covers networks that publish an hour two or three hours late.
+	defaultMaxSilence = 6 * time.Hour
 	// recentSlice is the range that a new source fetches first. Current answers
 	// need 24 hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
@@ -34,6 +36,9 @@ type Metrics struct {
 	lastSuccess *prometheus.GaugeVec     // source
 	breaker     *prometheus.GaugeVec     // source
 	backlog     *prometheus.GaugeVec     // source
+	newest      *prometheus.GaugeVec     // source
+	interval    *prometheus.GaugeVec     // source
+	maxSilence  *prometheus.GaugeVec     // source
 	outcome     *prometheus.GaugeVec     // source, outcome
 }
 
@@ -59,11 +64,14 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		lastSuccess: gauge("vayu_source_last_success_timestamp_seconds", "Unix time of the last successful run."),
 		breaker:     gauge("vayu_source_breaker_state", "0 closed, 1 half open, 2 open."),
 		backlog:     gauge("vayu_source_backlog_seconds", "Length of the backfill that remains."),
+		newest:      gauge("vayu_source_newest_reading_timestamp_seconds", "Unix time of the newest stored reading."),
+		interval:    gauge("vayu_source_interval_seconds", "Time between two scheduled runs."),
+		maxSilence:  gauge("vayu_source_max_silence_seconds", "Largest normal age of the newest reading; absent for sources without a rhythm."),
 		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
 		}, []string{"source", "outcome"}),
 	}
-	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.outcome)
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.newest, m.interval, m.maxSilence, m.outcome)
 	return m
 }
 
@@ -81,11 +89,24 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// reset resets the gauges of a source that no longer runs in this process. The gauge of
-// the last success stays, because its value remains true.
+// feed sets the gauges of a feed that follow from its settings.
+func (m *Metrics) feed(f Feed, interval time.Duration) {
+	m.interval.WithLabelValues(f.Name).Set(interval.Seconds())
+	silence := f.MaxSilence
+	if silence == 0 {
+		silence = max(defaultMaxSilence, 3*interval)
+	}
+	if silence > 0 {
+		m.maxSilence.WithLabelValues(f.Name).Set(silence.Seconds())
+	}
+}
+
+// reset resets the gauges of a source that no longer runs in this process. The others
+// stay, because their values remain true.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)
+	m.newest.DeleteLabelValues(source)
 	m.breaker.WithLabelValues(source).Set(0)
 }
 

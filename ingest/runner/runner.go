@@ -56,6 +56,7 @@ type feedRun struct {
 	unstored      []*ingest.Batch // batches that are fetched but not yet stored
 	unrecorded    []ingest.Run    // runs that are not yet in the journal
 	rollUpPending bool            // readings were stored after the last successful onChange
+	newest        time.Time       // of the stored readings; zero for none
 	failures      [2]int          // number of consecutive failed runs, by runKind
 }
 
@@ -213,6 +214,9 @@ func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-f.step()))
 		if err == nil {
 			f.plan = newFetchPlan(f.Feed, first, last, now)
+			r.noteNewest(f, last)
+			next := f.schedule.Next(now.In(schema.India))
+			r.metrics.feed(f.Feed, f.schedule.Next(next).Sub(next))
 			return true
 		}
 		if ctx.Err() != nil {

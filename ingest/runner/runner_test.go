@@ -225,8 +225,12 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if got := k.metric(t, "vayu_source_run_seconds", ""); got != 3 {
 			t.Errorf("%v runs timed, want 3", got)
 		}
-		if got, want := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""), bubbleStart.Add(95*time.Minute).Unix(); got != float64(want) {
-			t.Errorf("last success at %v, want %v", got, want)
+		last := float64(bubbleStart.Add(95 * time.Minute).Unix())
+		if got := k.metric(t, "vayu_source_last_success_timestamp_seconds", ""); got != last {
+			t.Errorf("last success at %v, want %v", got, last)
+		}
+		if got := k.metric(t, "vayu_source_newest_reading_timestamp_seconds", ""); got != last {
+			t.Errorf("newest reading at %v, want %v", got, last)
 		}
 	})
 }

@@ -59,12 +59,12 @@ var Registry = map[string]Entry{
 	"datagov": {
 		About:   "the mirror of CPCB's feed on data.gov.in, sub-indices, needs a key, lags up to 10 h",
 		Factory: func(c Config) Factory { return c.DataGov },
-		Feed:    runner.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Lookback: 12 * time.Hour},
+		Feed:    runner.Feed{Schedule: "25 * * * *", Jitter: 10 * time.Minute, Timeout: 20 * time.Minute, Lookback: 12 * time.Hour, MaxSilence: 16 * time.Hour},
 	},
 	"file": {
 		About:   "a watched folder of saved files",
 		Factory: func(c Config) Factory { return c.File },
-		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour}, // a file may hold years
+		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour, MaxSilence: -1}, // a file may hold years
 	},
 	simulator.Name: {
 		About:   "simulated readings for the sandbox",
