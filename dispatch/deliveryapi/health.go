@@ -20,7 +20,7 @@ const (
 	// fewer attempts, a single failure would soon have no effect. With more attempts, a repaired
 	// endpoint would stay degraded for hours.
 	healthRecent = 20
-	// failingFrom is the number of failed attempts, the newest in a row, from which on a webhook is
+	// failingFrom is how many consecutive failed attempts, up to the newest attempt, make a webhook
 	// failing. The first three attempts of a delivery span 40 s. A restart of the receiver makes
 	// one or two of them fail. A longer failure makes all three fail.
 	failingFrom = 3
