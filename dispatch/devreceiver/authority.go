@@ -62,7 +62,7 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 }
 
 // makeAuthority creates the key and its certificate in a temporary folder, and then renames that
-// to Folder. Therefore Folder never has only one of the two files. If several processes run it, the
+// to Folder. Therefore Folder never has only one of the two files. If several processes do so, the
 // first one wins, because a rename replaces an existing folder only if that is empty.
 func makeAuthority(dir string, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -73,8 +73,8 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 	return d
 }
 
-// since returns the time from an event to the time at. It is exact to the millisecond if the id of
-// the event contains a time, and it is not over a minute. Otherwise it is rounded to seconds.
+// since returns the time from an event to the time at, rounded to seconds. If the id of the event
+// contains its creation time, a result of at most a minute is rounded to milliseconds instead.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {

@@ -86,8 +86,8 @@ const patience = 5 * time.Second
 // errEnding is the cancellation cause of requests at a stop.
 var errEnding = errors.New("the receiver is ending")
 
-// Run creates a subscription if there is a Client, receives until ctx ends, and deletes the
-// subscription. Before that, it deletes subscriptions to the same address that a killed run left.
+// Run creates a subscription if there is a Client, receives until ctx ends, and then deletes the
+// subscription. At the start, it deletes subscriptions to the same address, left by a killed run.
 func (l *Listener) Run(ctx context.Context) error {
 	leaf, err := certificate(l.Data, l.Now())
 	if err != nil {

@@ -190,7 +190,7 @@ func show(body []byte) string {
 	return printable(string(body), "\n\t") + "\n"
 }
 
-// depth returns an upper bound of the depth of JSON. It also counts brackets in strings.
+// depth returns the depth of JSON. It is approximate, because it also counts brackets in strings.
 func depth(body []byte) int {
 	deepest, now := 0, 0
 	for _, c := range body {

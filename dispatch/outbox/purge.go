@@ -18,7 +18,7 @@ const (
 	// purgeGroup is the maximum number of events that a transaction deletes. On SQLite all
 	// other writes wait for the transaction. With so few events it takes only milliseconds.
 	purgeGroup = 500
-	// purgePause is the pause between two groups, for other writes. It allows 10,000 deletions a second.
+	// purgePause is the pause after each group, for other writes. It allows 10,000 deletions a second.
 	purgePause = 50 * time.Millisecond
 )
 
