@@ -53,7 +53,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // its length is bounded, because ten thousand subscriptions turn a batch into millions of deliveries
+	var group []order // at most insertBatch, because a batch can have millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -111,7 +111,7 @@ type order struct {
 	active bool
 }
 
-// store inserts a group of orders in one transaction. Existing rows are skipped.
+// store inserts a group of orders in one transaction. It skips deliveries that exist already.
 func (s *Service) store(ctx context.Context, group []order) error {
 	now := s.Now()
 	grant := s.newLease(now)

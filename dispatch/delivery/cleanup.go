@@ -67,8 +67,8 @@ const (
 	// are not leased.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans has the condition on the state twice, because on PostgreSQL a row may
-	// change after the subquery has selected it and before the update locks it.
+	// cancelOrphans repeats the conditions of its subquery. On PostgreSQL, a row may change
+	// after the subquery has selected the row and before the update locks it.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`

@@ -98,7 +98,7 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 			}
 		}
 		for i, d := range group {
-			stored[from+i] = there == nil || there[d.id] // a row with one of the new ids is from this transaction
+			stored[from+i] = there == nil || there[d.id] // only this transaction can have inserted a row with a new id
 		}
 		return nil
 	})

@@ -58,7 +58,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	return first, rest
 }
 
-// record stores outcomes of different deliveries and returns how many it stored.
+// record stores outcomes, at most one of each delivery, and returns how many it has stored.
 func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {

@@ -27,7 +27,7 @@ type filter struct {
 }
 
 // scanMost bounds the deliveries that one request scans for conditions without an index.
-// Such a scan takes some milliseconds. The client continues it with the cursor.
+// Such a scan takes some milliseconds. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // query is an SQL statement under construction, with its arguments.

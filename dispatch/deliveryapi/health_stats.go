@@ -17,14 +17,14 @@ type healthStats struct {
 	attemptRows []healthAttempt
 }
 
-// healthDelivery has the columns of a delivery that its webhook's health depends on.
+// healthDelivery has the columns of a delivery from which the health of a webhook is derived.
 type healthDelivery struct {
 	state        schema.DeliveryState
 	created, due int64 // microseconds; due is 0 while the delivery is leased
 	retried      bool
 }
 
-// healthAttempt has the columns of an attempt that its webhook's health depends on.
+// healthAttempt has the columns of an attempt from which the health of a webhook is derived.
 type healthAttempt struct {
 	delivery string
 	number   int

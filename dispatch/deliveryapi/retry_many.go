@@ -25,7 +25,7 @@ type retryRequest struct {
 	To      *string  `json:"to"`
 }
 
-// filter returns the filter of a body and reports all its errors.
+// filter returns the filter of a body and reports all errors of the body.
 func (w *retryRequest) filter() (f filter, err error) {
 	var faults schema.RequestErrors
 	switch {
@@ -126,8 +126,8 @@ func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.
 	return all, nil
 }
 
-// selected returns the deliveries that a body selects, at most one more than a call
-// retries. It also returns the id of the webhook or the account, for the audit entry.
+// selected returns the deliveries that a body selects, at most one delivery more than a call
+// retries. The result about is the id of the webhook or the account, for the audit entry.
 func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []delivery.Original, about string, err error) {
 	if body.IDs != nil {
 		all, err = a.byIDs(tx, c, body.IDs)

@@ -81,7 +81,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		case errors.Is(err, kafka.RebalanceInProgress): // a normal event
 		case err != nil:
 			r.broker.Observe(ctx, explain(err))
-			// Configuration errors, such as a rejected login, are retried with a growing delay.
+			// After a configuration error, such as a rejected login, the delay before a retry grows.
 			if status, _ := diagnose(err); status != "" && !pause.wait(ctx) {
 				return nil
 			}
@@ -123,8 +123,8 @@ func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
 	}
 }
 
-// clientLogger logs messages of the client at debug level; important ones are also
-// returned as errors.
+// clientLogger logs messages of the Kafka client at debug level. The client returns
+// important messages as errors, too.
 func (r *reader) clientLogger() kafka.Logger {
 	return kafka.LoggerFunc(func(format string, args ...any) {
 		r.Config.Log.DebugContext(r.ctx, "kafka", "text", fmt.Sprintf(format, args...))

@@ -27,7 +27,7 @@ type partition struct {
 
 	id          int
 	offset      int64     // of the next message; negative (kafka.FirstOffset) if the group has none yet
-	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not
+	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not beyond
 }
 
 // fetch reads the partition until the generation (time between rebalances) is over. It reconnects

@@ -88,7 +88,7 @@ var (
 	legalAccount = regexp.MustCompile(`^[[:graph:]]+$`)
 )
 
-// maxMicros is the end of the year 9999, the last that a JSON time can represent.
+// maxMicros is the end of the year 9999, the last year that a JSON time can represent.
 const maxMicros = 253402300799999999
 
 // decode returns the event of a message, or the fault of a message that is not an event. It accepts

@@ -61,13 +61,13 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 }
 
 // rejectRetry and maxRejected bound the retries of a rejected write: after 20, 40 and 80 ms. A
-// partition that rejects for longer must not delay others.
+// partition that rejects writes for longer must not delay other partitions.
 const (
 	rejectRetry = 20 * time.Millisecond
 	maxRejected = 3
 )
 
-// isRejected reports whether a broker has rejected a write that may soon succeed.
+// isRejected reports whether a broker has rejected a write that may succeed when retried soon.
 func isRejected(err error) bool {
 	return slices.ContainsFunc([]kafka.Error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
@@ -107,7 +107,7 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []kafka.Messa
 	}
 }
 
-// recheckTopics causes a check of the topics if an error means that a broker lacks one.
+// recheckTopics makes makeTopics check the topics again if a broker lacks one.
 func (l *Log) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		l.made.Store(false)

@@ -76,8 +76,8 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	return envelopes, next, nil
 }
 
-// query returns the statement that reads matching events between two ids, one more than the
-// limit.
+// query returns the statement that reads matching events between two ids, at most one event
+// more than the limit.
 func (a filter) query(lower, upper string) (text string, args []any) {
 	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`

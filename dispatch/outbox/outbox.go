@@ -41,9 +41,9 @@ type Publisher interface {
 	// not acknowledge an event without the earlier events of its account in the batch. Publish may
 	// keep the batch but must not change it.
 	//
-	// ErrYield is not a failure: the relay publishes events of other accounts and then retries the
-	// rest of the batch. ErrPartial means that only some accounts failed: the relay continues with
-	// the events after the batch.
+	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the
+	// unacknowledged events of the batch. ErrPartial means that only some accounts failed: the relay
+	// continues with the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 

@@ -31,7 +31,7 @@ type pollDelay struct {
 // found records that polling found an event.
 func (p *pollDelay) found(now time.Time) { p.quick, p.delay = now.Add(quickFor), 0 }
 
-// idle returns the delay after a pass that emptied the outbox.
+// idle returns the delay after a pass that has left no event in the outbox.
 func (p *pollDelay) idle(now time.Time) time.Duration {
 	p.failures = 0
 	if now.Before(p.quick) {

@@ -40,12 +40,12 @@ type Replayed struct {
 	Missing int64     // events that lack a delivery, without excluded test events
 	Tests   int64     // excluded test events that lack a delivery
 	Queued  int64     // events of Missing added to the outbox, which lacked them; 0 in a dry run
-	Until   time.Time // events before it have been scanned
+	Until   time.Time // events before this time have been scanned
 }
 
-// Replay adds events that lack a delivery to the outbox again. An event lacks a delivery if there
-// is a subscription that is older than the event and now includes the event's type, but has no
-// delivery of the event in any state. Replay is idempotent and can run during normal operation.
+// Replay adds events that lack a delivery to the outbox again. Each subscription that is older than
+// an event and now includes the event's type should have a delivery of the event, in any state.
+// Replay is idempotent and can run during normal operation.
 //
 // Each group of events is a transaction, after which Replay calls progress. An error of
 // progress ends the replay. Replay returns its progress even with an error.

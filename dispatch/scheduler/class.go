@@ -12,7 +12,7 @@ const (
 	classes = iota
 )
 
-// group has the lanes (queues of endpoints) of one class and the counts of their items.
+// group has the lanes (queues of endpoints) of one class, and counts the items of these lanes.
 type group[T any] struct {
 	ring     ring[T]            // lanes that could send, in round-robin order
 	due      timeHeap[*lane[T]] // lanes for which the store has deliveries

@@ -14,7 +14,7 @@ func (f *fifo[E]) len() int    { return len(f.items) - f.head }
 func (f *fifo[E]) empty() bool { return f.head == len(f.items) }
 
 func (f *fifo[E]) push(e E) {
-	if f.head > maxBuffered { // bounds the memory of a queue that is never empty
+	if f.head > maxBuffered { // bounds the memory of a queue that never becomes empty
 		f.items = append(f.items[:0], f.items[f.head:]...)
 		f.head = 0
 	}

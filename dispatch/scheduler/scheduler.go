@@ -17,11 +17,11 @@ import (
 
 // Limits bound the attempts in flight.
 type Limits struct {
-	// Lane limits the attempts in flight at one endpoint. Host limits those at one host and
-	// port over all its endpoints; 0 means no limit. All limits the total.
+	// Lane limits the attempts in flight at one endpoint. Host limits them at one host and port
+	// over all endpoints; 0 means no limit. All limits the attempts in flight at all endpoints.
 	Lane, Host, All int
 	// HostOf returns the host and port of a lane; "" exempts the lane from host limits.
-	// If it is nil, all lanes are exempt.
+	// If HostOf is nil, all lanes are exempt.
 	HostOf func(lane string) string
 	// Unproven limits the attempts a minute at a host that has acknowledged no attempt in the
 	// last 10 minutes (proofLasts); 0 means no limit.

@@ -86,7 +86,7 @@ func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
 // gotConn signs the request. net/http calls gotConn in the goroutine of RoundTrip, once the request
-// has a connection, and then passes the request to the writing goroutine over a channel. So the
+// has a connection. Then it passes the request to the writing goroutine over a channel. So the
 // writing goroutine reads the header after gotConn has set it. net/http calls gotConn again, for
 // another connection, only after the writing goroutine of the first connection has ended.
 //

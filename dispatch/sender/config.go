@@ -47,8 +47,8 @@ const (
 
 // Config configures a Sender.
 type Config struct {
-	// Control checks the address of each connection before it is made, as in net.Dialer; nil for no
-	// check.
+	// Control is called with the address of each connection before the connection is made, as in
+	// net.Dialer. An error of Control prevents the connection; nil for no check.
 	Control func(network, address string, c syscall.RawConn) error
 	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver

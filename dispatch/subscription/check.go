@@ -19,8 +19,8 @@ const (
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Length of secrets that clients choose. Many forms and files are limited to 255
-// characters.
+// Limits of the length of secrets that clients choose. Many forms and files of receivers
+// take at most 255 characters.
 const (
 	minSecret = 8
 	maxSecret = 255

@@ -24,9 +24,9 @@ import (
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher
-	// Change returns a handler that makes and audits a change: access.Service.Change.
+	// Change is access.Service.Change. It returns a handler that makes and audits a change.
 	Change func(access.Changer) httpapi.Handler
-	// Check validates URLs: ssrf.Guard.Check.
+	// Check is ssrf.Guard.Check. It validates the URL of a subscription.
 	Check func(url string) (*url.URL, error)
 	// Test stores a test event with one delivery, and returns the ids of both.
 	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
@@ -136,7 +136,7 @@ func New(c Config) (*Cache, error) {
 func (b *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // an error means that ctx has ended, which ends the other part too
+	_ = b.Ready(ctx) // an error means that ctx has ended, which also ends the purge
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil
