@@ -81,7 +81,7 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request. The argument names the URL; without an argument, the settings determine it.
+// target returns the URL to request. Without an argument, the settings determine the URL.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {

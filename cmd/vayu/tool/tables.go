@@ -84,8 +84,8 @@ const (
 )
 
 // AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change
-// is true or this process has started the engine. It retries while a server or node is unavailable, and logs the
-// reason. It returns an error if a retry cannot help.
+// is true or this process has started the engine. It retries while a server or node is unavailable, and logs
+// the reason. It returns an error if a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {

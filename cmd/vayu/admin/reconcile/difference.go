@@ -29,7 +29,7 @@ func newDifferences(out io.Writer, names map[string]string, of *reconcile.Compar
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints a difference as JSON. Without --json, it keeps the difference for the table that end prints.
+// difference prints a difference as JSON. Without --json, it keeps the difference for the tables of end.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -92,8 +92,7 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. If err is not nil, it prints only the number of settled differences, or
-// nothing as JSON.
+// end prints the result of a comparison. After an error, it prints at most how many differences were settled.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
