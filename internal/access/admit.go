@@ -215,7 +215,7 @@ func (p *pass) End(c *httpapi.Call, status int) {
 }
 
 // isExempt reports whether an endpoint is about the account itself. The quota counts calls of such an endpoint,
-// but never rejects them: a user without quota must be able to sign in, read the usage and revoke a leaked key.
+// but never rejects them. A user with no calls left can still sign in, read the usage and revoke a leaked key.
 func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }

@@ -25,7 +25,7 @@ func (x *exchange) end(status int) {
 	if pass == nil {
 		return
 	}
-	x.pass = nil // before pass.End: if that panics, end must not call it again
+	x.pass = nil // before pass.End: after a panic in pass.End, end must not call it again
 	pass.End(&x.call, status)
 }
 

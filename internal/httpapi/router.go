@@ -254,8 +254,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	return write(x.begin(), c.Request, &resp)
 }
 
-// finalize adapts a reply to the way of the request. If the client used TLS, the reply's cookie becomes Secure.
-// For a browser session, the reply's Location gets SessionPrefix.
+// finalize adapts a reply to its request. If the client used TLS, the reply's cookie becomes Secure. For a
+// browser session, the reply's Location gets SessionPrefix.
 func (rt *router) finalize(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.Secure(c.Request) {
 		cookie := *resp.Cookie //nolint:gosec // gosec misses the next line

@@ -197,7 +197,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey calls do for every key of the named account. If name is "", it does so for the keys of all accounts.
+// eachKey calls do for every key of the named account. If name is "", it calls do for the keys of all accounts.
 func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
 	holders, err := account.List(view)

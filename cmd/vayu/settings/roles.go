@@ -12,7 +12,7 @@ import (
 const (
 	// RoleAPI serves API requests. For a recharge or verification, that includes the first call to a provider.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes indices. Of the instances with this role, only the leader does.
+	// RoleIngest collects readings and computes indices. Only the leader of its instances does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"

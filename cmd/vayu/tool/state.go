@@ -24,7 +24,7 @@ type State struct {
 	DB  *sqlstore.DB
 }
 
-// WithState runs work as soon as the state store is ready. For SQLite, the data directory must exist.
+// WithState runs work as soon as the state store is ready. With SQLite, the data directory must already exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }

@@ -36,7 +36,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result. If there is none younger than readinessTTL, get calls check first.
+// get returns a copy of the cached result. If the result is missing or too old, get first calls check.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()

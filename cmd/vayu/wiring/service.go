@@ -166,8 +166,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than any request
-// takes, and shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. It is longer than most requests
+// take, and shorter than the time after which service managers kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.

@@ -34,7 +34,7 @@ type Spec struct {
 	MaxActive int
 }
 
-// Created is a new key. No other value has the key and its signing secret in plain text.
+// Created is a new key. The store never has the key or its signing secret in plain text.
 type Created struct {
 	Record        schema.Key
 	Key           string

@@ -37,7 +37,7 @@ func parsePosition(text string) (p position) {
 // selection is a query of the audit log, newest first.
 type selection struct {
 	owner                  schema.Owner
-	from, to               int64  // microseconds; excluding to
+	from, to               int64  // microseconds; to is excluded
 	subject, actor, action string // "" for all; an action that ends with a dot is a prefix
 }
 

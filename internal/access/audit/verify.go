@@ -93,7 +93,7 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head (last row) has a MAC. Callers have found that the setting keyedName is missing.
+// anyKeyed fails if a head (last row) has a MAC. Its caller has found that the row of keyedName is missing.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)

@@ -30,7 +30,7 @@ type operation struct{ method, path string }
 // String returns the name of an operation in table usage_day.
 func (o operation) String() string { return o.method + " " + o.path }
 
-// counter counts the calls of one operation on one day: all of them, and those that are already in the store.
+// counter counts the calls of one operation on one day. Its field written counts the calls that are stored.
 type counter struct {
 	now, written sums
 }

@@ -119,7 +119,7 @@ func (b *batch) build() {
 	b.sort()
 }
 
-// addDay adds the unwritten usage of a day to b.rows. It returns the sum of this usage that the quota counts.
+// addDay adds the unwritten usage of a day to b.rows. It returns how many calls of the quota it uses up.
 func (b *batch) addDay(d *day) (counted int64) {
 	for o, c := range *d.counters.Load() {
 		l := usageRow{

@@ -42,7 +42,7 @@ func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 }
 
 // settle replaces a reservation by the n calls that are counted; 0 for none. The parameter limit is the
-// account's limit; a mark is a percentage of it.
+// account's limit; a mark is a percentage of that limit.
 func (m *month) settle(reserved, n, limit int64) {
 	if n != reserved {
 		m.allocated.Add(n - reserved)

@@ -30,7 +30,7 @@ func (c *conn) Read(p []byte) (int, error) {
 }
 
 // hadLength reports whether any request of the connection had a Content-Length. It also returns true
-// if a body contained the text of such a header line. The only effect of this mistake is that the
+// if a body contained the text of that header line. The only effect of this mistake is that the
 // connection is closed after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
 

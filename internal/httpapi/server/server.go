@@ -36,7 +36,7 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// The router answers "OPTIONS *" like any other request, instead of net/http.
+		// With this setting, the router answers "OPTIONS *" and not net/http.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if c, ok := c.(interface{ Begin() *HeaderBlock }); ok {
@@ -44,8 +44,8 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 			}
 			return ctx
 		},
-		// The listener needs to know which connections are idle, because it closes only idle ones to make
-		// room. A connection is idle between the end of a reply and the next request.
+		// The listener needs to know which connections are idle, because it closes an idle connection to
+		// make room. A connection is idle between the end of a reply and the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)

@@ -27,7 +27,7 @@ import (
 
 const (
 	// rotationTimeout limits the transaction that rotates the key. A service with a thousand calls per second
-	// stores many replies. To re-encrypt those of one day over a network, half of rotationTimeout suffices.
+	// stores many replies. Half of rotationTimeout suffices to re-encrypt one day's replies over a network.
 	rotationTimeout = 24 * time.Hour
 	// disconnectTimeout limits how long a rotation waits for recently stopped instances to disconnect.
 	disconnectTimeout      = 5 * time.Second

@@ -20,7 +20,7 @@ type eventTarget struct {
 // audience counts the webhooks of an account that subscribe to a type of events, by world (live or sandbox).
 type audience map[schema.World]webhookCount
 
-// webhookCount counts webhooks. The total includes paused ones, which get their events after they are resumed.
+// webhookCount counts webhooks. The total includes paused webhooks. These get their events when resumed.
 type webhookCount struct{ total, paused int64 }
 
 // target determines the world of the events and counts the webhooks that get them.
