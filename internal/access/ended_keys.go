@@ -37,7 +37,7 @@ func (e *endedKeys) init() {
 	e.keys, e.oldest, e.next = map[keyHash]*cachedKey{}, nil, 0
 }
 
-// add remembers an ended key. If there are endedMost keys, it first forgets the oldest.
+// add remembers an ended key. If endedMost keys are remembered already, add first forgets the oldest of them.
 func (e *endedKeys) add(hash keyHash, g *cachedKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

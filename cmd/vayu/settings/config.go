@@ -170,7 +170,7 @@ func (c Config) LiveSources() []string {
 	return names
 }
 
-// Catalogue returns all sources, with the described ones of the folder source-dir.
+// Catalogue returns all sources: the built-in ones, and those that files in the folder source-dir describe.
 func (c Config) Catalogue() (*source.Catalogue, error) {
 	return source.Open(c.Source, cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")), c.SourceDir != "")
 }

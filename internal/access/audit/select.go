@@ -17,8 +17,8 @@ import (
 const scanLimit = 10_000
 
 // position is the position of a row in a list from the audit log. Lists are in the order of time, then of the
-// row number. The two can differ, because the clocks of instances differ. A list of one subject (the id of the
-// changed object) is in the order of row numbers only.
+// row number. Times and row numbers can differ in order, because clocks differ. A list of one subject (the id
+// of the changed object) is in the order of row numbers only.
 type position struct{ at, seq int64 }
 
 // String formats a position for a cursor.

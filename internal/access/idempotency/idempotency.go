@@ -174,7 +174,7 @@ func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	return nil
 }
 
-// finished encodes the body of a response, so that the stored reply and the sent one have the same bytes.
+// finished encodes the body of a response, so that the stored reply and the sent reply have the same bytes.
 func finished(resp httpapi.Response) (httpapi.Response, error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

@@ -67,7 +67,7 @@ type clientUse struct {
 
 // Reasons for closing a connection, as labels of the metric.
 const (
-	closedForShare = "share"   // an idle connection, because its client opened another one at its limit
+	closedForShare = "share"   // an idle connection, because its client opened another connection at the client's limit
 	closedForRoom  = "room"    // an idle connection, because maxConnections was reached
 	closedRefused  = "refused" // a new connection, because its client is at its limit with no idle connection
 )

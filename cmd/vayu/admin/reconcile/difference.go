@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// maxShown is the largest number of differences of one kind in the text output. With --json, all are printed.
+// maxShown is the largest number of differences of one kind in the text output. The JSON output has no limit.
 const maxShown = 1000
 
 // differences prints the differences between a file and the store.

@@ -23,7 +23,7 @@ type audience map[schema.World]webhookCount
 // webhookCount counts webhooks. The total includes paused webhooks. These get their events when resumed.
 type webhookCount struct{ total, paused int64 }
 
-// target determines the world of the events and counts the webhooks that get them.
+// target determines the world of the events and counts the webhooks that get the events.
 func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, error) {
 	found, err := v.countWebhooks(q, account)
 	if err != nil {

@@ -130,7 +130,7 @@ func numbered(object json.RawMessage, n int64) json.RawMessage {
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits limits the commits in flight. SQLite groups at most this many into one transaction.
+// maxConcurrentCommits limits the commits in flight. On SQLite, at most this many share one transaction.
 const maxConcurrentCommits = 256
 
 // fire commits events until all are committed, ctx ends or a commit fails. It then waits for commits in
