@@ -26,7 +26,7 @@ type Pieces struct {
 	endless bool
 }
 
-// NewPieces returns the buffer of a reply. An endless stream has a small buffer and a short time to send it.
+// NewPieces returns the buffer of a reply. An endless stream has a small buffer and a short time limit.
 func NewPieces(w http.ResponseWriter, endless bool) *Pieces {
 	p := &Pieces{control: http.NewResponseController(w), endless: endless}
 	size, each := pieceMost, WriteTimeout
