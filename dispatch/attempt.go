@@ -67,7 +67,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 }
 
-// freshRecipient refreshes the cache of subscriptions if that is too old, and returns the
+// freshRecipient refreshes the cache of subscriptions if the cache is too old, and returns the
 // subscription of an attempt. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {

@@ -37,7 +37,8 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 
 // withNumber replaces the masked number in the envelope of a recharge by the clear number. It
 // returns the envelope unchanged if the recharge has no clear number, as in a test event, whose
-// recharge does not exist. It also does so if the clear number has another mask.
+// recharge does not exist. It also does so if the event has no number, or if the clear number has
+// another mask.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

@@ -27,8 +27,8 @@ const (
 	idleTimer = time.Hour
 )
 
-// send starts attempts until ctx ends, each as soon as a slot is free. It never waits for
-// the store.
+// send starts attempts until ctx ends, each as soon as a slot is free and the rate limits allow
+// it. It never waits for the store.
 func (s *Service) send(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()

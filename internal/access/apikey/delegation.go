@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
+// A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
 // Inherited returns the requested specification, with the limits of k where the request sets none. It does
@@ -50,7 +50,7 @@ func (k *Record) Covers(made Record) error {
 }
 
 // MayRevoke returns an error if the other key has scopes or addresses that k lacks. Otherwise a
-// limited key could remove permissions that it never had.
+// limited key could revoke a key that can do more.
 func (k *Record) MayRevoke(other Record) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {

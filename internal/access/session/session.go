@@ -94,7 +94,7 @@ func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, e
 	return id, key, nil
 }
 
-// Check checks that the session of a call has not ended after the call was admitted.
+// Check returns [ErrEnded] if the session of a call has ended since the call was admitted.
 func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	var id string
 	err := tx.QueryRow("SELECT id FROM session WHERE id = $1 AND expires_at > $2", c.Session, now.UnixMicro()).Scan(&id)
@@ -110,8 +110,8 @@ func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 // selectActive selects the sessions that have not ended.
 var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended reports, for each call of a browser session, whether that session has ended. It needs one query for all
-// calls.
+// Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in
+// groups.
 func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, error) {
 	active := map[string]bool{}
 	err := selectActive.Each(len(calls), func(text string, from, to int) error {
@@ -208,7 +208,7 @@ func cookieOf(token string, life time.Duration) *http.Cookie {
 	}
 }
 
-// noCookie deletes the cookie in the browser.
+// noCookie returns a cookie that makes the browser delete the session's cookie.
 func noCookie() *http.Cookie {
 	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1

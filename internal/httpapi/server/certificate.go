@@ -201,7 +201,7 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	}
 }
 
-// prepare obtains the certificate of every name. It returns true if it could not obtain one of them.
+// prepare obtains the certificate of every name. It returns true if any attempt failed.
 func (s *Certificates) prepare() (failed bool) {
 	for _, name := range s.config.Domains {
 		if _, err := s.obtain(name); err != nil {

@@ -65,7 +65,8 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported returns err, or nil if the writer has no deadlines, as in tests.
+// unlessUnsupported returns err, or nil if err means that the writer cannot flush or has no
+// deadlines, as in tests.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction that rotates the key. A service with a thousand calls per second
-	// stores many replies. Half of rotationTimeout suffices to re-encrypt one day's replies over a network.
+	// rotationTimeout limits the transaction that rotates the key. Half this time suffices to re-encrypt, over a
+	// network, all stored replies of a service with a thousand calls per second. Replies are stored for one day.
 	rotationTimeout = 24 * time.Hour
 	// disconnectTimeout limits how long a rotation waits for recently stopped instances to disconnect.
 	disconnectTimeout      = 5 * time.Second
