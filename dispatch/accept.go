@@ -31,29 +31,29 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []ou
 	return s.accept(ctx, batch, yieldAfter)
 }
 
-// Accept stores one delivery for each event and each matching subscription that is not younger than
-// the event. It starts attempts while slots are free. It returns nil when all deliveries are
-// stored; after an error, some of them may be stored. Accept is idempotent.
+// Accept stores one delivery of each event to each matching subscription. A subscription that is
+// younger than the event gets none. Attempts start while slots are free. Accept returns nil when
+// all deliveries are stored; after an error, some may be stored. Accept is idempotent.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	_, err := s.accept(ctx, batch, math.MaxInt)
 	return err
 }
 
-// accept is Accept with a limit: it stops after the event that reaches the given number of
-// deliveries. It returns the events whose deliveries are all stored, and outbox.ErrYield
-// when events remain.
+// accept is Accept with a limit. After the event with which the number of deliveries reaches the
+// parameter most, accept stops. It returns the events whose deliveries are all stored, and
+// outbox.ErrYield if events of the batch remain.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	// The events are committed already. After this refresh, the cache therefore has every
-	// subscription that is older than an event.
+	// All events of the batch were committed before this refresh. So the refreshed cache has every
+	// subscription that is older than an event of the batch.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("matching events: %w", err)
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // its length is bounded, because ten thousand subscriptions turn a batch into millions of deliveries
+	var group []order // at most insertBatch, because a batch can have millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -84,7 +84,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 }
 
 // sortByFanOut sorts a batch so that the accounts with the fewest deliveries come first. So an
-// account with thousands of deliveries does not delay others. The order within an account is kept.
+// account with thousands of deliveries does not delay others. It keeps the order in an account.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -104,14 +104,14 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// order is a delivery to store. active means that it may be sent now.
+// order is a delivery to store. active means that its subscription is not paused.
 type order struct {
 	delivery.Order
 
 	active bool
 }
 
-// store inserts a group of orders in one transaction. Existing rows are skipped.
+// store inserts a group of orders in one transaction. It skips deliveries that exist already.
 func (s *Service) store(ctx context.Context, group []order) error {
 	now := s.Now()
 	grant := s.newLease(now)
@@ -141,8 +141,8 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	return nil
 }
 
-// reserve reserves room in the queue's memory for orders, which then get a lease. It returns the
-// number of reservations by subscription.
+// reserve reserves room in the queue for the active orders of a group, and marks each order that
+// gets room for a lease. It returns the number of reservations of each subscription.
 func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
@@ -160,7 +160,7 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 }
 
 // addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of
-// the orders that were not stored.
+// orders for which there is no row.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,8 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue records in the queue that stored deliveries without a lease are due. It reports whether
-// there are any.
+// markDue records in the queue that the active orders without a lease are due. It reports whether
+// the group has such an order.
 func (s *Service) markDue(group []order, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

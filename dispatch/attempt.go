@@ -29,15 +29,15 @@ var (
 	sandboxMode = []string{schema.Sandbox.String()}
 )
 
-// attemptAll makes an attempt. When the attempt ends, it uses the free slot for further attempts.
+// attemptAll makes an attempt, and then further attempts one by one while the queue has any.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)
 	}
 }
 
-// attempt makes one attempt. It ignores the cancellation of ctx, because the outcome of a request
-// that was sent must be recorded.
+// attempt makes one attempt. A cancellation of ctx does not abort the request, because the outcome
+// of a request that was sent must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)
@@ -67,8 +67,8 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 }
 
-// freshRecipient refreshes the cache if it is too old, and returns the subscription of an
-// attempt. It returns false if the attempt must not be sent.
+// freshRecipient refreshes the cache of subscriptions if the cache is too old, and returns the
+// subscription of an attempt. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
 		return nil, false // the cache counts the failure
@@ -76,9 +76,9 @@ func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Su
 	return s.cachedRecipient(w.Webhook)
 }
 
-// cachedRecipient returns a subscription, and whether deliveries may be sent to it. Deliveries of a
-// paused subscription wait in the store, and deliveries of a deleted one are cancelled there. If the
-// secret cannot be decrypted, deliveries wait until it can.
+// cachedRecipient returns a subscription, and whether deliveries may be sent to it. Deliveries wait
+// in the store while the subscription is paused, or while its secret cannot be decrypted.
+// Deliveries of a deleted subscription are cancelled in the store.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
@@ -89,7 +89,7 @@ var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
 // post builds the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
-	// The headers share one backing array, which saves allocations.
+	// The values of the headers share one backing array, which saves allocations.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
 	header := http.Header{
 		"Content-Type": contentType, "User-Agent": userAgent,

@@ -9,13 +9,13 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// errUnknownEvent rejects an event from Kafka that the state store lacks. A delivery refers to the
-// event in the store.
+// errUnknownEvent rejects an event from Kafka that the state store lacks. The row of a delivery
+// refers to the row of its event, so such an event can have no delivery.
 var errUnknownEvent = errors.New("the event is not in the state store")
 
-// AcceptKnown is Accept for events from Kafka. It returns events that the store lacks as
-// rejected, with the reason, and accepts the others. The store lacks events after a
-// restore from a backup, or if installations share a topic.
+// AcceptKnown is Accept for events from Kafka. It accepts the events that the state store has. It
+// returns the other events by id, with the reason. The store lacks events after a restore from a
+// backup, or if several installations share a Kafka topic.
 func (s *Service) AcceptKnown(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error) {
 	ids := make([]string, len(batch))
 	for i, event := range batch {

@@ -4,8 +4,8 @@
 //	event -> Accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
 //
 // A lane is the queue of one endpoint in memory. It has only attempts in flight and buffered
-// deliveries. An instance leases deliveries before it buffers them. After a crash they are
-// due again when the lease expires.
+// deliveries. An instance leases deliveries before it buffers them. After a crash, these
+// deliveries are due again when their leases expire.
 package dispatch
 
 import (
@@ -33,8 +33,8 @@ type Config struct {
 	DB            *sqlstore.DB
 	Subscriptions *subscription.Cache
 	Sender        *sender.Sender
-	// Number returns the unmasked mobile number of a transaction, for subscriptions with
-	// clear numbers; "" for none. It must be safe for concurrent use.
+	// Number returns the unmasked mobile number of a transaction; "" for none. It is called for
+	// subscriptions with clear numbers only, and must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
@@ -48,8 +48,8 @@ const (
 	attemptTimeout = 5 * time.Second
 	// margin is the tolerated clock skew between instances.
 	margin = 2 * time.Second
-	// lease is the duration of a lease. It exceeds the sum of attemptTimeout and margin by 5 s, for
-	// which a delivery can wait in the buffer.
+	// lease is the duration of a lease. It exceeds the sum of attemptTimeout and margin by 5 s. A
+	// delivery can wait in memory for these 5 s before its attempt must start.
 	lease = 12 * time.Second
 )
 
@@ -57,7 +57,7 @@ const (
 // about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
 const failingStarts = 100
 
-// hostOf returns the host and port of a subscription; "" if it is unknown.
+// hostOf returns the host and port of a subscription; "" for an unknown subscription.
 func (c Config) hostOf(webhook string) string {
 	if sub := c.Subscriptions.Get(webhook); sub != nil {
 		return sub.Host
@@ -112,8 +112,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run makes and records attempts until ctx ends. Then it waits for the attempts in flight, and
-// releases the leases of the other deliveries in memory.
+// Run makes and records attempts until ctx ends. Then it waits for the end of the attempts in
+// flight, and releases the leases of the deliveries in memory that were not attempted.
 func (s *Service) Run(ctx context.Context) error {
 	recorded := make(chan struct{})
 	go func() {
@@ -140,7 +140,7 @@ func (s *Service) newLease(now time.Time) workqueue.Lease {
 	return s.tokens.Lease(now.Add(lease))
 }
 
-// Wake schedules a subscription that has a delivery due now.
+// Wake makes the queue claim for a subscription that has a delivery due now in the store.
 func (s *Service) Wake(webhook string) {
 	now := s.Now()
 	s.mu.Lock()

@@ -20,7 +20,7 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// These logs report a failure of an operation once until it has recovered.
+	// These logs report that an operation fails, and do not repeat it until the operation succeeds.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 
@@ -81,7 +81,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	)
 }
 
-// acknowledged is the stage of a successful attempt; it exists in metrics only.
+// acknowledged is the stage of a successful attempt. Only metrics have this stage.
 const acknowledged = "acknowledged"
 
 var stages = []string{
@@ -103,7 +103,7 @@ func (m *metrics) attempted(r *sender.Result) {
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]
-		if o.Result.OK() { // only these, because retries at failing endpoints are delayed by design
+		if o.Result.OK() { // not failed attempts, because retries at failing endpoints are late by design
 			m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
 		}
 		if o.State != schema.DeliveryWaiting {

@@ -12,16 +12,16 @@ import (
 	"vayu/schema"
 )
 
-// numberTimeout bounds the lookup of a mobile number. A slow lookup can make an attempt end after
-// its lease. The event is then sent twice.
+// numberTimeout bounds the lookup of a mobile number. After a slow lookup, the attempt may end
+// later than its lease. Another instance may then claim the delivery and send the event again.
 const numberTimeout = time.Second
 
 // numberEvents is the type prefix of events with a number.
 const numberEvents = "recharge."
 
-// body returns the body of an attempt: the envelope (JSON of the event), with the clear
-// number if the subscription wants it. It returns false if the lookup fails; the attempt is
-// retried later.
+// body returns the body of an attempt: the envelope (JSON of the event), with the clear number if
+// the subscription wants clear numbers. It returns false if the lookup of the number fails. The
+// delivery is then released and attempted later.
 func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscription) ([]byte, bool) {
 	if !sub.ClearNumbers || s.Number == nil || !strings.HasPrefix(string(w.Type), numberEvents) {
 		return w.Envelope, true
@@ -35,9 +35,10 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber replaces the masked number in the envelope of a recharge. It returns the envelope
-// unchanged if there is no clear number or the mask does not match. For example, the recharge in a
-// test event does not exist.
+// withNumber replaces the masked number in the envelope of a recharge by the clear number. It
+// returns the envelope unchanged if the recharge has no clear number, as in a test event, whose
+// recharge does not exist. It also does so if the event has no number, or if the clear number has
+// another mask.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

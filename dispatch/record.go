@@ -13,16 +13,16 @@ import (
 const (
 	// recordBatch bounds the attempts recorded in one transaction.
 	recordBatch = 128
-	// recordBackoff is the first delay after a failed write. It doubles up to
-	// maxRecordBackoff.
+	// recordBackoff is the delay after the first failed write. With each further failure the
+	// delay doubles, up to maxRecordBackoff.
 	recordBackoff    = 50 * time.Millisecond
 	maxRecordBackoff = 2 * time.Second
-	// recordDrain is how long a stopping service tries to record outcomes.
+	// recordDrain is how long a stopping service retries failed writes of outcomes.
 	recordDrain = 4 * time.Second
 )
 
-// record stores outcomes until the channel is closed. While the store rejects writes,
-// outcomes wait here. The channel then fills, and sending stops.
+// record stores outcomes until the channel of outcomes is closed. While the store rejects
+// writes, record does not receive. The channel then fills, and no more attempts start.
 func (s *Service) record(ctx context.Context) {
 	for first := range s.outcomes {
 		batch := s.gather(first)
@@ -31,7 +31,7 @@ func (s *Service) record(ctx context.Context) {
 	}
 }
 
-// gather returns first and the outcomes that are already queued.
+// gather returns a batch: the outcome first, and the outcomes that the channel already has.
 func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	batch := []delivery.Outcome{*first}
 	for len(batch) < recordBatch {
@@ -48,8 +48,8 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	return batch
 }
 
-// recordAll retries until the batch is recorded or the drain times out. In the latter
-// case the leases expire, and receivers get the events twice.
+// recordAll retries until the batch is recorded or the drain times out. After the timeout, the
+// leases of the batch expire, and receivers get its events again.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	for failures := 0; ; failures++ {
 		var stale int
@@ -73,7 +73,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	}
 }
 
-// afterRecord schedules retries and logs deliveries that failed.
+// afterRecord schedules the next attempts of waiting deliveries, and logs failed deliveries.
 func (s *Service) afterRecord(batch []delivery.Outcome) {
 	s.logFailed(batch)
 	retries := false

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// discoverEvery is how often the store is queried for due deliveries that are not
-	// scheduled here. They were retried by hand, resumed, or left by another instance.
+	// discoverEvery is the interval of queries for due deliveries that this queue does not
+	// have. Such deliveries were retried manually, resumed, or left by another instance.
 	discoverEvery = time.Second
-	// discoverShare is the least interval of these queries, as a multiple of a query's duration,
-	// which grows with the number of subscriptions. maxDiscoverEvery limits the interval.
+	// If a query takes long, the next one starts after discoverShare times its duration, but after
+	// maxDiscoverEvery at the latest. The duration grows with the number of subscriptions.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 	// claimRetry is the delay after a failed claim.
 	claimRetry = time.Second
 	// releaseTimeout bounds the release of leases at a stop.
 	releaseTimeout = 2 * time.Second
-	// idleTimer is the duration of a timer while no time is scheduled. A signal ends the
-	// wait earlier.
+	// idleTimer is how long a loop waits if the queue has no time at which the loop should
+	// continue. A signal ends the wait earlier.
 	idleTimer = time.Hour
 )
 
-// send starts attempts while there are slots, until ctx ends. It never waits for the
-// store.
+// send starts attempts until ctx ends, each as soon as a slot is free and the rate limits allow
+// it. It never waits for the store.
 func (s *Service) send(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -51,7 +51,7 @@ func (s *Service) send(ctx context.Context) {
 	}
 }
 
-// untilNextStart returns how long rate limits delay the next start.
+// untilNextStart returns how long rate limits delay the next start; idleTimer if they do not.
 func (s *Service) untilNextStart() time.Duration {
 	now := s.Now()
 	s.mu.Lock()
@@ -62,8 +62,8 @@ func (s *Service) untilNextStart() time.Duration {
 	return idleTimer
 }
 
-// claimLoop claims due deliveries until ctx ends. It also releases buffered deliveries whose lease is
-// too short.
+// claimLoop claims due deliveries until ctx ends. It also releases deliveries whose remaining lease
+// is too short for an attempt.
 func (s *Service) claimLoop(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -91,9 +91,9 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim claims deliveries for lanes with room, and reports whether there was a claim. While the
-// store cannot record outcomes, it claims nothing. Leases of deliveries whose outcomes wait may
-// have expired, so these deliveries would be claimed and sent again.
+// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. While
+// the store cannot record outcomes, claim does nothing. The lease of a delivery whose outcome waits
+// may have expired, so a claim could send the delivery again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false
@@ -133,7 +133,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted makes the claims in one transaction and stores their results in found.
+// claimWanted makes the claims in one transaction and adds their results to the map found.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -149,7 +149,7 @@ func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, f
 	}
 }
 
-// releaseExpired releases leases that are too short for an attempt.
+// releaseExpired releases the deliveries whose remaining lease is too short for an attempt.
 func (s *Service) releaseExpired(ctx context.Context) {
 	s.mu.Lock()
 	expired := s.queue.Expired()
@@ -188,7 +188,7 @@ func (s *Service) releaseAll(ctx context.Context, works []*work) error {
 	return nil
 }
 
-// releaseBuffered releases all deliveries in memory when the service stops.
+// releaseBuffered releases the leases of all deliveries in memory when the service stops.
 func (s *Service) releaseBuffered(ctx context.Context) error {
 	s.mu.Lock()
 	rest := s.queue.Drain()

@@ -96,7 +96,7 @@ func (s Settings) Validate() []error {
 // thisMachine are the loopback networks that Local allows.
 var thisMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// Networks returns the networks that are allowed besides public addresses.
+// Networks returns the networks that webhooks may be sent to besides public addresses.
 func (s Settings) Networks() ([]netip.Prefix, error) {
 	allow, err := config.Networks(s.Allow)
 	if s.Local {
@@ -105,8 +105,8 @@ func (s Settings) Networks() ([]netip.Prefix, error) {
 	return allow, err
 }
 
-// Roots returns the trusted certificate authorities: the system's and those in files. It
-// returns nil for the system's alone.
+// Roots returns the trusted certificate authorities: the system's and those in files.
+// Without files it returns nil, which crypto/x509 takes as the system's.
 func Roots(files ...string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's

@@ -24,7 +24,7 @@ func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Ti
 	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.Consumer)
 }
 
-// deliver makes an attempt, and records it as a span of its event's trace.
+// deliver makes an attempt, and records the attempt as a span in the trace of the event.
 func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)

@@ -39,7 +39,7 @@ func SetOf(scopes ...Scope) (set ScopeSet) {
 // Has reports whether the set contains a scope; false for an unknown scope.
 func (s ScopeSet) Has(scope Scope) bool { return s&SetOf(scope) != 0 }
 
-// Key is an API key without its secret. Times are RFC 3339 in UTC, with seconds.
+// Key is an API key without its secret. Times are RFC 3339 in UTC, in whole seconds.
 type Key struct {
 	ID               string   `json:"id"`
 	Name             string   `json:"name"`

@@ -100,7 +100,7 @@ type OperatorEntry struct {
 	Aliases   []string     `json:"aliases"`
 	MinAmount Paise        `json:"min_amount"` // smallest amount of one recharge, in rupees
 	MaxAmount Paise        `json:"max_amount"`
-	Available bool         `json:"available"` // at least one provider of the operator has a closed circuit breaker
+	Available bool         `json:"available"` // at least one provider of the operator can be called now
 }
 
 // Operators is the reply to GET /v1/operators.

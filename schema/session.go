@@ -1,6 +1,6 @@
 package schema
 
-// Session is a browser session of an API key. Times are RFC 3339 in UTC, with seconds.
+// Session is a browser session of an API key. Times are RFC 3339 in UTC, in whole seconds.
 type Session struct {
 	ID        string `json:"id"`
 	KeyID     string `json:"key_id"`

@@ -34,14 +34,14 @@ const (
 	AnswerUnknown       StepAnswer = "unknown"        // the provider does not know the reference
 	AnswerReversed      StepAnswer = "reversed"       // recharge carried out and reversed
 	AnswerRefused       StepAnswer = "refused"        // reversal refused
-	AnswerNotSent       StepAnswer = "not_asked"      // call not sent: the circuit breaker is open
-	AnswerNotConnected  StepAnswer = "not_connected"  // connection failed
+	AnswerNotSent       StepAnswer = "not_asked"      // the circuit breaker prevented the call
+	AnswerNotConnected  StepAnswer = "not_connected"  // no connection, or the request could not be built
 	AnswerNone          StepAnswer = "no_answer"      // timeout or broken connection
 	AnswerUnreadable    StepAnswer = "not_understood" // unreadable answer
 	AnswerAwaited       StepAnswer = "unanswered"     // no answer recorded: in flight, or lost
 	AnswerLateSuccess   StepAnswer = "late_success"   // carried out although recorded as failed
 	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out although charged
-	AnswerStray         StepAnswer = "stray"          // carried out for a replaced or unknown order
+	AnswerStray         StepAnswer = "stray"          // a replaced or unsent order was carried out
 
 	// Further answers of ActSettled: the final state.
 	AnswerSuccess  StepAnswer = "success"

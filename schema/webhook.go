@@ -8,8 +8,8 @@ import "time"
 // subscription by more than the margin.
 const WebhookClockMargin = time.Minute
 
-// Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, with
-// seconds.
+// Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in
+// whole seconds.
 type Webhook struct {
 	ID          string      `json:"id"` // wh_ + ULID
 	URL         string      `json:"url"`
@@ -65,7 +65,7 @@ type DeliveryState string
 
 // The states of a delivery.
 const (
-	DeliveryWaiting   DeliveryState = "waiting"   // an attempt is due or running
+	DeliveryWaiting   DeliveryState = "waiting"   // an attempt is scheduled, due or running
 	DeliveryDelivered DeliveryState = "delivered" // the endpoint answered 2xx
 	DeliveryFailed    DeliveryState = "failed"    // given up; only a manual retry sends the event again
 	DeliveryCancelled DeliveryState = "cancelled" // subscription deleted, or replaced by a manual retry, while waiting

@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which is sent when a
-// terminal is closed, unless nohup made the program ignore it.
+// stopSignals returns the signals that stop the program gracefully. A terminal that is closed sends SIGHUP.
+// That signal is included, unless the program was started with nohup, which makes it ignore SIGHUP.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -104,13 +104,13 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that only has subcommands gets an argument that names none of
-// them. Package cobra checks this for the root command only.
+// rejectUnknown returns an error if a command that only has subcommands gets an argument, because the argument
+// names none of its subcommands. Package cobra checks such arguments for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2 // the default of cobra, which it sets for the root command only
+	cmd.SuggestionsMinimumDistance = 2 // the default of cobra, which cobra sets for the root command only
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		text += "\n\nDid you mean this?\n\t" + strings.Join(near, "\n\t")

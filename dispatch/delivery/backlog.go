@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// boundEvery is how often the backlog of each webhook is compared with the limit. A comparison
-	// reads one index entry per waiting delivery up to the limit. It reads rows only above the
-	// limit.
+	// boundEvery is how often the backlog of each webhook is compared with Config.Backlog. A comparison
+	// reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
+	// only if the backlog exceeds the limit.
 	boundEvery = 10 * time.Second
 	// deadAfter is the time without an acknowledgement after which a failing endpoint counts as
 	// dead.
 	deadAfter = 10 * time.Minute
-	// boundMost limits the deliveries of a webhook that one comparison marks as failed.
+	// boundMost limits the deliveries of a webhook that are marked as failed after one comparison.
 	boundMost = 10_000
 )
 
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing reads when the oldest waiting delivery with a failed attempt was
-	// created.
+	// selectFailing reads the time at which the oldest waiting delivery with a failed attempt
+	// was created.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged reads when the newest acknowledged delivery finished. To find it,
-	// it scans all newer deliveries.
+	// selectAcknowledged reads when the newest acknowledged delivery finished. It scans all
+	// deliveries that are newer than that one.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds to the backlog report that the account reads.
+	// recordBacklog adds failed deliveries to the backlog report, which the account can read.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
 )
 
-// failOldest marks waiting deliveries without an attempt in flight as failed. Like all failed
-// deliveries, they can be retried manually.
+// failOldest marks the given deliveries as failed if they wait and have no attempt in flight. Like
+// all failed deliveries, they can be retried manually.
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
@@ -77,7 +77,7 @@ func (s *Service) bound(ctx context.Context) error {
 	return nil
 }
 
-// dead reports whether a webhook is paused, or is failing without an acknowledgement for deadAfter.
+// dead reports whether a webhook is paused, or has failed for deadAfter without an acknowledgement.
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
 	var active bool
@@ -97,7 +97,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne fails the oldest waiting deliveries of one webhook above the limit.
+// boundOne marks the oldest waiting deliveries of one webhook above the limit as failed.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)

@@ -11,17 +11,17 @@ import (
 	"vayu/schema"
 )
 
-// lockedPause is the delay before a lane (the queue of one subscription) with a locked due
-// row is claimed again. By then the other transaction has leased the row or rolled back.
+// lockedPause is the delay of the next claim for a lane (the queue of one subscription) if another
+// transaction has locked a due row. That transaction then usually has ended.
 const lockedPause = time.Second
 
 // selectDue finds due deliveries of a lane (one subscription) by the index delivery_due.
 const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
-// These statements find the next due delivery that a claim has not leased. The claim sets
-// the due time of its own rows to the end of the lease. Only selectAfter reads such rows,
-// and it excludes them by their token.
+// These statements find the earliest due time of the deliveries that a claim has not leased.
+// The claim has set the due time of its own rows to the end of the lease. So only selectAfter
+// reads the claim's rows, and excludes them by their token.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
@@ -78,8 +78,8 @@ func scanDue(webhook string) func(sqlstore.Scanner) (Row, error) {
 	}
 }
 
-// fillEvents adds the events to rows. It reads each event once, and the rows of an event
-// share its envelope.
+// fillEvents sets the fields of rows that come from their events. It reads each event once, and
+// the rows of an event share the envelope.
 func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	about := map[string][]*Row{}
 	var ids []any
@@ -105,8 +105,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf returns the earliest due time of a lane's deliveries that this claim has not leased; zero
-// if there are none. A lane is one subscription.
+// nextOf returns the earliest due time of a subscription's waiting deliveries, without those that
+// the given lease covers; zero if no other delivery waits.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()
@@ -123,8 +123,8 @@ func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, 
 	return time.UnixMicro(due).UTC(), nil
 }
 
-// Release releases leases of deliveries that were not attempted and restores their due
-// times. Rows with another token are not changed.
+// Release releases the leases of deliveries that were not attempted, and restores their due
+// times. It does not change deliveries that have a token of another lease.
 func Release(tx *sqlstore.Tx, token string, rows []Row) error {
 	all := make([]workqueue.Leased, len(rows))
 	for i, r := range rows {

@@ -12,20 +12,20 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how far back the frequent search for deleted subscriptions goes.
+	// recent is how long ago a subscription may be deleted for the search of every second.
 	recent = 2 * sweepEvery
-	// sweepEvery is the interval of searches through all deleted subscriptions.
+	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute
 	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour
-	// cleanGroup is the maximum of rows in a transaction. On SQLite all other writes wait
-	// for the transaction, which takes only milliseconds with so few rows.
+	// cleanGroup is the maximum number of deliveries in a transaction. On SQLite all other
+	// writes wait for the transaction. With so few deliveries it takes only milliseconds.
 	cleanGroup = 500
 )
 
 // Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and
-// dead endpoints. It purges deliveries 30 days after they finished. It runs until ctx ends
-// and retries after an error of the store.
+// dead endpoints. It purges deliveries 30 days after they finished. Run returns when ctx
+// ends; after an error of the store it retries.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
@@ -67,14 +67,14 @@ const (
 	// are not leased.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans has its condition twice, because on PostgreSQL a row may change
-	// between being selected and being locked.
+	// cancelOrphans repeats the conditions of its subquery. On PostgreSQL, a row may change
+	// after the subquery has selected the row and before the update locks it.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
-// scanID reads an id. It returns any, because the id is an argument of the next statement.
+// scanID reads an id. Its result type is any, because ids are arguments of further statements.
 func scanID(row sqlstore.Scanner) (any, error) {
 	var id string
 	err := row.Scan(&id)
@@ -104,7 +104,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds deliveries whose retention has ended, by the index delivery_finished.
+// selectOver finds the deliveries to purge by the index delivery_finished.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// settleTime is the minimum age of a copied attempt. A PostgreSQL transaction may commit
-	// a row up to 30 s after the row's timestamp. The copier would miss a row that appears
-	// before its position. The other 10 s tolerate clock skew.
+	// settleTime is the age from which on attempts are copied. A PostgreSQL transaction may commit
+	// an attempt up to 30 s after the attempt's timestamp. A copier that has passed the timestamp
+	// before the commit would miss the attempt. The other 10 s tolerate clock skew.
 	settleTime = 40 * time.Second
-	// copyMost is the maximum of attempts in one insert, unless more attempts have one timestamp.
+	// copyMost is the maximum number of attempts in a batch, unless more share one timestamp.
 	copyMost = 10_000
 	// copyWindow bounds the time span of a batch. A batch is inserted into the databases of
-	// both worlds (live and sandbox) in turn, and a crash may come between the inserts. So
-	// the copier starts by copying the last window again, which is idempotent.
+	// both worlds (live and sandbox) in turn, and a crash may come between the two inserts. So
+	// at its start, the copier copies the last window again, which is idempotent.
 	copyWindow = time.Minute
 	// copyEvery is the interval of the copier.
 	copyEvery = 10 * time.Second
@@ -95,8 +95,8 @@ func (c *Copier) Run(ctx context.Context) error {
 	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
-// run copies while this instance leads. It first discards its position, because another
-// leader may have copied more.
+// run copies while this instance leads. It first discards the copier's position, because another
+// leader may have copied more attempts.
 func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	c.positioned = false
 	for {
@@ -142,7 +142,7 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 }
 
-// latest returns the position to copy from: copyWindow before the newest row in ClickHouse.
+// latest returns the start position of copying: copyWindow before the newest row in ClickHouse.
 func (c *Copier) latest(ctx context.Context) (int64, error) {
 	latest := int64(math.MinInt64)
 	for _, world := range schema.Worlds {

@@ -37,8 +37,8 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	return a, err
 }
 
-// next returns the next batch up to a time. Attempts with the same timestamp stay in one batch,
-// because the next batch starts after that timestamp.
+// next returns the next batch of attempts recorded up to a time. Attempts with the same timestamp
+// are in one batch, because the batch after it starts at a later timestamp.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
 	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
@@ -56,8 +56,8 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns the size of the longest batch at the start of all. The batch has at most the given
-// number of attempts within copyWindow. It includes all attempts with its last timestamp.
+// whole returns how many of the first attempts form a batch. They are at most the number most and
+// within copyWindow. Attempts with the same timestamp are not split: a batch has all or none.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {
@@ -94,7 +94,7 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 const stageNone = "none"
 
 // columns returns the values of the attempts of a world (live or sandbox) in the order of
-// copiedColumns, and their number.
+// copiedColumns, and the number n of these attempts.
 func columns(world schema.World, batch []copied) (all []any, n int) {
 	var ids, events, kinds, webhooks, accounts, retries, faults, stages, states []string
 	var numbers []uint8
@@ -117,7 +117,7 @@ func columns(world schema.World, batch []copied) (all []any, n int) {
 	return []any{ids, numbers, events, kinds, webhooks, accounts, retries, at, durations, stages, statuses, faults, bodies, states, recorded}, n
 }
 
-// store inserts a world's part of a batch.
+// store inserts the attempts of a batch that belong to a world.
 func (c *Copier) store(ctx context.Context, world schema.World, batch []copied) error {
 	values, n := columns(world, batch)
 	if n == 0 {

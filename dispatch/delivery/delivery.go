@@ -1,5 +1,5 @@
-// Package delivery stores deliveries and their attempts. It alone writes the tables
-// delivery and attempt, and it has the state machine of a delivery.
+// Package delivery stores deliveries and their attempts, and has the state machine of a
+// delivery. No other package writes the tables "delivery" and "attempt".
 package delivery
 
 import (
@@ -23,7 +23,7 @@ type Row struct {
 	Type     schema.EventType
 	World    schema.World // live or sandbox
 	Attempts int          // recorded attempts
-	DueAt    time.Time    // when the next attempt was due, before a lease moved due_at
+	DueAt    time.Time    // due time of the next attempt; a lease changes due_at in the table only
 	Envelope []byte       // JSON of the event; shared and read-only
 	Trace    string       // trace context of the event
 	Happened time.Time    // creation of the event
@@ -33,7 +33,7 @@ type Row struct {
 type Order struct {
 	Event   *outbox.Event
 	Webhook string
-	// Lease means that the caller gets a lease; otherwise the delivery is due now.
+	// Lease means that the delivery is stored with a lease; otherwise it is stored as due now.
 	Lease bool
 }
 
@@ -43,8 +43,8 @@ type LaneClaim struct {
 	Limit   int
 }
 
-// Claimed lists the deliveries that a LaneClaim has leased. Next is when the earliest
-// remaining delivery is due, possibly in the past. It is zero if no other delivery waits.
+// Claimed lists the deliveries that a LaneClaim has leased. Next is when to claim for the
+// subscription again, possibly in the past; zero if none of its other deliveries waits.
 type Claimed struct {
 	Webhook string
 	Rows    []Row

@@ -2,8 +2,8 @@ package delivery
 
 import "vayu/internal/sqlstore"
 
-// Personal returns the rows that the erasure of an account deletes: its deliveries and
-// their attempts. The outcome of an attempt in flight is then not stored.
+// Personal returns the rows that the erasure of an account deletes: the account's deliveries and
+// their attempts. The outcome of an attempt that is in flight during the erasure is not stored.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

@@ -15,7 +15,7 @@ import (
 // Feed finds new and changed deliveries for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the kind of notices that a Feed sends: deliveries. It implements sse.Feed.
+// Kinds returns the one kind of notices that a Feed finds: of deliveries. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
@@ -30,8 +30,8 @@ const (
 const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
 
 // selectMade reads the new deliveries of some owners (account and world) by the index
-// delivery_account. It starts at a given id for each owner. CROSS JOIN fixes the join order in
-// SQLite. With an ORDER BY, it would read all ids before the LIMIT applies.
+// delivery_account, from a given id of each owner. CROSS JOIN fixes the join order in SQLite. There
+// is no ORDER BY, because the statement would then read all rows before the LIMIT applies.
 var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
@@ -80,8 +80,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	return found, nil
 }
 
-// newest keeps the last notice of each delivery, at the position of the first one. The last notice
-// is the newest, because later statements of a poll read newer data.
+// newest keeps the last notice of each delivery, at the position of the delivery's first notice. The
+// last notice is the newest, because the statements of a poll run one after the other.
 func newest(all []sse.Notice) []sse.Notice {
 	at := make(map[string]int, len(all))
 	out := all[:0]

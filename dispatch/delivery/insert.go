@@ -18,8 +18,8 @@ const IDPrefix = "dlv_"
 // newID returns an id for a delivery.
 func newID(now time.Time) string { return IDPrefix + ulid.MustNewDefault(now).String() }
 
-// newIDs returns n ids in ascending order. It sorts them, because goroutines share the
-// generator, and a call with another time can break the order.
+// newIDs returns n ids in ascending order. It sorts the ids, because goroutines share the
+// generator, and a concurrent call with another time can break the order.
 func newIDs(now time.Time, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -29,8 +29,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// Statements of insertNew. selectStored reads which rows were inserted, but only if some existed
-// already, which is rare. RETURNING would have a cost for every row.
+// Statements of insertNew. selectStored reads which rows were inserted. It runs only if some rows
+// existed before, which is rare. A RETURNING clause would cost time for every row.
 var (
 	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
@@ -48,8 +48,8 @@ type newDelivery struct {
 	token                       string // "" for none
 }
 
-// Insert stores deliveries of events and returns those with a lease. It is idempotent: an
-// existing delivery of the event and subscription is neither changed nor returned.
+// Insert stores deliveries of events and returns the new deliveries that have a lease. It is
+// idempotent: it neither changes nor returns a delivery that existed before.
 func Insert(tx *sqlstore.Tx, orders []Order, lease workqueue.Lease, now time.Time) ([]Row, error) {
 	all, ids := make([]newDelivery, len(orders)), newIDs(now, len(orders))
 	for i, o := range orders {
@@ -77,7 +77,7 @@ func Insert(tx *sqlstore.Tx, orders []Order, lease workqueue.Lease, now time.Tim
 	return leased, nil
 }
 
-// insertNew stores deliveries and reports for each whether it is new.
+// insertNew stores deliveries and reports for each delivery whether it is new.
 func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool, err error) {
 	stored = make([]bool, len(all))
 	created := now.UnixMicro()
@@ -98,7 +98,7 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 			}
 		}
 		for i, d := range group {
-			stored[from+i] = there == nil || there[d.id] // a row with one of the new ids is from this transaction
+			stored[from+i] = there == nil || there[d.id] // only this transaction can have inserted a row with a new id
 		}
 		return nil
 	})

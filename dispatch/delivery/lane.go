@@ -25,7 +25,7 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 	FROM lane WHERE lane.webhook_id IS NOT NULL`
 
 // Lanes lists the subscriptions with waiting deliveries, including paused and deleted
-// ones. The cost depends on the number of subscriptions, not of deliveries.
+// subscriptions. Its cost grows with their number, but not with the number of deliveries.
 func Lanes(q sqlstore.Querier) ([]Lane, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64

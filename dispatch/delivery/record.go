@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// recordOutcomes updates deliveries in state waiting after attempts. Without the lease's token, it
-// records only acknowledgements: the receiver has the event, and another attempt would repeat it.
+// recordOutcomes updates waiting deliveries after attempts. If the lease was lost, it records only
+// an acknowledgement: the receiver has the event, and another attempt would send the event again.
 var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
 	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
@@ -20,8 +20,8 @@ var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
 // Record stores attempts and updates their deliveries, in one transaction. It does not store stale
-// outcomes, and returns their number. An outcome is stale if the delivery is finished or leased by
-// another instance. An acknowledgement of a waiting delivery is never stale.
+// outcomes, and returns their number. An outcome is stale if the delivery has finished, or no
+// longer has the token of the attempt. An acknowledgement of a waiting delivery is never stale.
 func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)
@@ -58,7 +58,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	return first, rest
 }
 
-// record stores outcomes of different deliveries and returns how many it stored.
+// record stores outcomes, at most one of each delivery, and returns how many it has stored.
 func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
@@ -111,8 +111,8 @@ func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int
 	})
 }
 
-// storable replaces characters that PostgreSQL rejects. A receiver's reply must not roll
-// back the outcomes of others.
+// storable replaces characters that PostgreSQL rejects. Otherwise an error text could roll
+// back the transaction, with the outcomes of other deliveries.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

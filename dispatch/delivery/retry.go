@@ -16,8 +16,8 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such deliv
 // Original is a delivery that is retried manually.
 type Original struct{ ID, Event, Webhook string }
 
-// LockOriginal finds and locks a delivery of an owner, or returns why it cannot be retried. A
-// delivery that waits for its next attempt can be retried, because that attempt can be hours away.
+// LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery cannot be
+// retried. A waiting delivery can be retried, because its next attempt can be hours away.
 func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (Original, error) {
 	d := Original{ID: id}
 	if !schema.IsID(id) {
@@ -54,14 +54,14 @@ func DeletedWebhook(id string) error {
 	return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+id+" was deleted.")
 }
 
-// setRetriedAs links retried deliveries with the new ones. It cancels retried deliveries
-// that still waited.
+// setRetriedAs stores in retried deliveries the ids of the new deliveries. It cancels the
+// retried deliveries that were waiting.
 var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// Retry creates a new delivery, due now, for each original and returns their ids. It skips
-// originals that a concurrent call retries.
+// Retry creates a new delivery, due now, for each original and returns the ids of the new
+// deliveries. It skips originals that have such a delivery already.
 func (s *Service) Retry(tx *sqlstore.Tx, of schema.Owner, originals []Original) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]newDelivery, len(originals)), newIDs(now, len(originals))

@@ -6,9 +6,9 @@ import (
 	"vayu/schema"
 )
 
-// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the previous
-// attempt. After the first attempt, the others therefore start at 10 s, 40 s, 160 s, 760 s, and
-// about 1 h, 7 h and 31 h.
+// RetryDelays are the delays before the attempts 2 to 8. Each delay counts from the start of the
+// previous attempt. Counted from the start of the first attempt, attempts 2 to 8 start after 10 s,
+// 40 s, 160 s, 760 s, about 1 h, 7 h and 31 h.
 var RetryDelays = [...]time.Duration{
 	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
 	time.Hour, 6 * time.Hour, 24 * time.Hour,
@@ -17,8 +17,8 @@ var RetryDelays = [...]time.Duration{
 // Attempts is the maximum number of attempts of a delivery.
 const Attempts = len(RetryDelays) + 1
 
-// Next returns the transition that attempt n causes. n counts from 1; sentAt is when the
-// attempt started.
+// Next returns the transition that attempt n causes. The first attempt has n = 1. ok means that
+// the attempt was acknowledged; sentAt is the time at which it started.
 func Next(n int, ok bool, sentAt time.Time) Transition {
 	switch {
 	case ok:

@@ -14,12 +14,12 @@ import (
 // API serves the endpoints of deliveries. It is safe for concurrent use.
 type API struct {
 	Deliveries *delivery.Service
-	// Change returns a handler that makes and audits a change: access.Service.Change.
+	// Change is access.Service.Change. It returns a handler that makes and audits a change.
 	Change func(access.Changer) httpapi.Handler
 }
 
-// Routes returns the endpoints that list, show and retry deliveries, and that of a
-// webhook's health.
+// Routes returns the endpoints that list, show and retry deliveries, and the endpoint of
+// a webhook's health.
 func (a *API) Routes() []httpapi.Route {
 	const (
 		manage = string(schema.WebhooksManage)

@@ -27,7 +27,7 @@ type filter struct {
 }
 
 // scanMost bounds the deliveries that one request scans for conditions without an index.
-// Such a scan takes some milliseconds. The client continues it with the cursor.
+// Such a scan takes some milliseconds. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // query is an SQL statement under construction, with its arguments.
@@ -36,7 +36,7 @@ type query struct {
 	args []any
 }
 
-// and adds a condition: its text, and then the placeholder of its argument.
+// and adds a condition: the given text, followed by a placeholder for the value.
 func (q *query) and(condition string, value any) {
 	if len(q.args) > 0 {
 		q.text += " AND "
@@ -45,10 +45,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index, ordered by id, serves. The webhook or event of a
-// filter belongs to the caller, as allowed has checked. An additional condition on the account
-// would mislead the planner. The state is a literal, so that the partial index of failed deliveries
-// matches.
+// indexed adds the conditions that an index, ordered by id, serves. A condition on the webhook or
+// event replaces that on the account, which would mislead the planner. The method allowed has
+// checked that both belong to the caller. The state is a literal, because only then the planner
+// uses the partial index of failed deliveries.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -70,11 +70,11 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 }
 
 // indexedFailed reports whether the query can use an index of failed deliveries. A query for one
-// event does not need it, because the few deliveries of an event have their own index.
+// event uses the index of events instead, because an event has few deliveries.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed returns the conditions that no index serves. Such an index would be used rarely, and
-// updated with each change of state.
+// unindexed returns the conditions that no index serves. An index for them would be used rarely,
+// but updated with each change of a delivery's state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
@@ -93,8 +93,8 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// restricted reports whether the key may not read some event types. The type is in the
-// event, so no index of deliveries has it.
+// restricted reports whether there are event types that the key may not read. The type is a
+// column of the table "event", so no index of deliveries has it.
 func (f *filter) restricted() bool {
 	return f.readable != nil && len(f.readable) < len(schema.EventTypes)
 }
@@ -115,8 +115,8 @@ func (f *filter) types(q *query) {
 	q.text += ")"
 }
 
-// query returns the statement for a page. It reads one row more than the limit, to detect a next
-// page. floor is the lowest id; "" for none.
+// query returns the statement for a page. The statement reads one row more than the limit, to
+// detect a next page. The parameter floor is the lowest id to read; "" for no bound.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
@@ -129,7 +129,7 @@ func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	return q.text + f.unindexed() + " ORDER BY d.id DESC LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// lowest returns the statement for the id of the last delivery that one request scans.
+// lowest returns the statement that reads the id of the last delivery that one request may scan.
 func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	q := query{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
@@ -138,8 +138,8 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 }
 
 // page returns the matching deliveries and the id after which the next page begins; "" on
-// the last page. With conditions without an index, a page may be shorter than its limit
-// and not the last. The deliveries of one event are few, so they are scanned at once.
+// the last page. If the filter has a condition without an index, other pages may also be
+// shorter than the limit. The deliveries of one event are few, so one page scans them all.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
@@ -159,8 +159,8 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds the time range and the position of the page as a range of ids. It adds no condition for
-// an open bound, because SQLite would then not choose the indexes of failed deliveries.
+// ids adds the time range and the position of the page as a range of ids. It adds no condition
+// for a missing bound. With one, SQLite would not choose the indexes of failed deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {
@@ -171,7 +171,7 @@ func (f *filter) ids(q *query) {
 	}
 }
 
-// instants adds the time range as conditions on created_at, which has microseconds.
+// instants adds the time range as conditions on created_at, which is exact to the microsecond.
 func (f *filter) instants(q *query) {
 	if f.from != math.MinInt64 {
 		q.and("d.created_at >= ", f.from)

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// healthMost bounds the deliveries that determine a webhook's health. With eight
-	// attempts each, that is 8,000 rows found by key.
+	// healthMost bounds the deliveries that determine a webhook's health. If each has eight
+	// attempts, the query reads 8,000 attempts by their key.
 	healthMost = 1000
 	// healthRecent is how many of the newest attempts decide between healthy and degraded. With
-	// fewer, a single failure would soon have no effect. With more, a repaired endpoint would stay degraded
-	// for hours.
+	// fewer attempts, a single failure would soon have no effect. With more attempts, a repaired
+	// endpoint would stay degraded for hours.
 	healthRecent = 20
-	// failingFrom is how many of the newest attempts in a row must have failed for a webhook to be
-	// failing. The first three attempts of a delivery take 40 s. A restart of the receiver makes
-	// one or two of them fail, and a longer failure all three.
+	// failingFrom is how many consecutive failed attempts, up to the newest attempt, make a webhook
+	// failing. The first three attempts of a delivery span 40 s. A restart of the receiver makes
+	// one or two of them fail. A longer failure makes all three fail.
 	failingFrom = 3
 )
 
@@ -50,8 +50,8 @@ func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: t.response(active)}, nil
 }
 
-// isActive reports whether a webhook of the caller is not paused. If the caller has no such
-// webhook, it returns a problem.
+// isActive reports whether a webhook is active rather than paused. It returns a problem if the
+// caller has no webhook with the id.
 func isActive(q sqlstore.Querier, c *httpapi.Call, webhook string) (active bool, err error) {
 	if !schema.IsID(webhook) {
 		return false, schema.NoWebhook("id")

@@ -17,14 +17,14 @@ type healthStats struct {
 	attemptRows []healthAttempt
 }
 
-// healthDelivery has the columns of a delivery that its webhook's health depends on.
+// healthDelivery has the columns of a delivery from which the health of a webhook is derived.
 type healthDelivery struct {
 	state        schema.DeliveryState
-	created, due int64 // due: 0 while an attempt is in flight
+	created, due int64 // microseconds; due is 0 while the delivery is leased
 	retried      bool
 }
 
-// healthAttempt has the columns of an attempt that its webhook's health depends on.
+// healthAttempt has the columns of an attempt from which the health of a webhook is derived.
 type healthAttempt struct {
 	delivery string
 	number   int
@@ -57,7 +57,7 @@ func (a *healthAttempt) ok() bool {
 	return schema.Stage(a.stage.String) == schema.StageStatus && a.status.Int64 >= 200 && a.status.Int64 < 300
 }
 
-// bound drops the oldest delivery beyond healthMost and reports whether there was one.
+// bound drops the oldest delivery if there are more than healthMost, and reports whether it did.
 func (t *healthStats) bound() (more bool) {
 	if len(t.all) <= healthMost {
 		return false
@@ -183,7 +183,7 @@ func (t *healthStats) byHour() []schema.AttemptsOfHour {
 
 // health derives one status from the newest attempts and the failed deliveries.
 func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
-	row := 0 // consecutive failures, newest first
+	row := 0 // how many of the newest attempts in a row have failed
 	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {
 		row++
 	}

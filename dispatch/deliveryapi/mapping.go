@@ -16,16 +16,16 @@ import (
 // instant is the format of times: RFC 3339 in UTC with milliseconds.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// Columns and tables of scanShown. The last attempt is found by its key, so that a page
-// costs one lookup per row.
+// Columns and tables of scanShown. The last attempt of a delivery is found by its primary
+// key, so that a page costs one lookup per delivery.
 const (
 	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
 		a.at, a.duration, a.stage, a.http_status, a.error`
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown returns a function that reads a row of shownColumns and converts it to the API's form
-// as of now. The function reads further columns into more.
+// scanShown returns a function that reads a row of shownColumns into the form of the API. The
+// function scans columns after shownColumns into the pointers more.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
@@ -52,13 +52,13 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 	}
 }
 
-// lastScan receives the columns of an attempt, which are null if it is missing.
+// lastScan receives the columns of an attempt. They are null for a delivery without attempts.
 type lastScan struct {
 	at, duration, status sql.NullInt64
 	stage, text          sql.NullString
 }
 
-// shown returns the attempt with the number n as the API shows it; nil if it is missing.
+// shown returns the attempt, with the number n, as the API shows it; nil if there is no attempt.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// retryMost limits the deliveries of one retry call. The transaction takes some tens of
-// milliseconds, and on SQLite other writes wait for it.
+// retryMost limits the deliveries of one retry call. The transaction of so many takes some
+// tens of milliseconds, and on SQLite other writes wait for the transaction.
 const retryMost = 1000
 
 // retryAction is the audit action of a manual retry.

@@ -25,7 +25,7 @@ type retryRequest struct {
 	To      *string  `json:"to"`
 }
 
-// filter returns the filter of a body and reports all its errors.
+// filter returns the filter of a body and reports all errors of the body.
 func (w *retryRequest) filter() (f filter, err error) {
 	var faults schema.RequestErrors
 	switch {
@@ -50,8 +50,8 @@ func (w *retryRequest) filter() (f filter, err error) {
 	return f, faults.Problem()
 }
 
-// checkIDs validates delivery_ids: their number, duplicates, and that there is no other
-// selection.
+// checkIDs validates delivery_ids: their number, duplicates, and that the body has no other
+// parameter.
 func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {
@@ -68,17 +68,17 @@ func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	}
 }
 
-// selectFailed begins the query for the failed deliveries of a webhook that have no retry.
-// selectAllFailed is the same for an account. Their indexes are delivery_retriable_webhook and
-// delivery_retriable.
+// selectFailed begins the query for the failed deliveries of a webhook that were not retried. Its
+// index is delivery_retriable_webhook. selectAllFailed does so for all webhooks of an account that
+// are not deleted. Its index is delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL
 		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
 )
 
-// retriable returns the query for the oldest failed deliveries of a filter. It selects one delivery
-// more than a call retries.
+// retriable returns the query for the oldest failed deliveries of a filter. The query reads up to
+// one delivery more than a call retries, to detect that more remain.
 func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	q := query{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {
@@ -104,8 +104,8 @@ func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]delivery.Origina
 	return all, nil
 }
 
-// byIDs locks and returns the deliveries with the given ids. It fails if one of them cannot
-// be retried. It locks in the order of ids, so that two calls cannot deadlock.
+// byIDs locks and returns the deliveries with the given ids. It fails if a delivery cannot be
+// retried. It locks in ascending order of the ids, so that two calls cannot deadlock.
 func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.Original, error) {
 	places := make([]int, len(ids))
 	for i := range places {
@@ -126,8 +126,8 @@ func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.
 	return all, nil
 }
 
-// selected returns the deliveries that a body selects, at most one more than a call
-// retries. It also returns the id of the webhook or the account, for the audit entry.
+// selected returns the deliveries that a body selects, at most one delivery more than a call
+// retries. The result about is the id of the webhook or the account, for the audit entry.
 func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []delivery.Original, about string, err error) {
 	if body.IDs != nil {
 		all, err = a.byIDs(tx, c, body.IDs)

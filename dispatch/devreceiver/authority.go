@@ -26,24 +26,24 @@ const (
 
 	// authorityYears is the validity of the authority, longer than a developer uses a machine.
 	authorityYears = 10
-	// leafLife is how long the certificate of a run is valid. It is longer than any run,
-	// and below the 825 days from which on systems reject certificates.
+	// leafLife is how long the certificate of a run is valid. It is longer than any run, and
+	// below 825 days: some systems reject certificates that are valid for longer.
 	leafLife = 365 * 24 * time.Hour
 	// skew is the clock skew tolerated for new certificates.
 	skew = time.Hour
 )
 
-// Authority ensures that a data directory has the certificate authority of local
-// receivers, and returns the path of its PEM certificate. The authority can sign for
-// localhost and loopback addresses only, and its key stays in the directory. It is safe
-// for concurrent use by several processes.
+// Authority ensures that a data directory has the certificate authority of local receivers, and
+// returns the path of the authority's PEM certificate. The authority can sign for localhost and
+// loopback addresses only, and its key stays in the directory. Several processes can call
+// Authority at the same time.
 func Authority(dir string) (path string, err error) {
 	path = filepath.Join(dir, Folder, certificateName)
 	_, err = authority(dir, time.Now())
 	return path, err
 }
 
-// authority loads the authority, and creates it if it is missing.
+// authority loads the certificate authority, and creates one if the directory has none.
 func authority(dir string, now time.Time) (tls.Certificate, error) {
 	home := filepath.Join(dir, Folder)
 	if _, err := os.Stat(filepath.Join(home, certificateName)); errors.Is(err, fs.ErrNotExist) {
@@ -61,9 +61,9 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// makeAuthority creates the key and its certificate in a temporary folder, which it then renames.
-// Therefore the folder is always complete. If several processes run it, the first one wins. An
-// existing folder is replaced only if it is empty.
+// makeAuthority creates the key and its certificate in a temporary folder, and then renames that
+// to Folder. Therefore Folder never has only one of the two files. If several processes do so, the
+// first one wins, because a rename replaces an existing folder only if that is empty.
 func makeAuthority(dir string, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -105,8 +105,8 @@ func makeAuthority(dir string, now time.Time) error {
 	return nil
 }
 
-// issue makes a key and a certificate of it, signed by parent. Without a parent, the
-// certificate is self-signed.
+// issue makes a key and a certificate for the key, signed by parent. If parent is empty,
+// the certificate is self-signed.
 func issue(template *x509.Certificate, parent tls.Certificate) (cert []byte, key *ecdsa.PrivateKey, err error) {
 	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, err

@@ -31,7 +31,7 @@ type Client struct {
 	Test bool
 }
 
-// answerTime bounds a request, and maxReply the size of its reply.
+// answerTime limits the time of a request, and maxReply the bytes of its reply.
 const (
 	answerTime = 10 * time.Second
 	maxReply   = 1 << 20
@@ -57,7 +57,7 @@ func (c *Client) check() error {
 	return nil
 }
 
-// do sends a request. It does not follow redirects, which would leak the key.
+// do sends a request and decodes the reply. It does not follow redirects, which would leak the key.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -100,7 +100,7 @@ type refusalError struct{ schema.Problem }
 // are shorter.
 const maxRefusal = 4 << 10
 
-// Error returns the error with its remedy.
+// Error returns the message of the service, and the remedy if advice has one.
 func (e *refusalError) Error() string {
 	message := printable(e.Message[:min(len(e.Message), maxRefusal)], "")
 	if e.Field != "" {

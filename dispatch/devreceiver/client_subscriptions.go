@@ -40,8 +40,8 @@ func (c *Client) create(ctx context.Context, w createRequest) (schema.WebhookRep
 // plainID matches ids that need no escaping in paths and shells.
 var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
-// pageSize and maxPages bound a list of subscriptions. A page with the longest URLs is below
-// maxReply, and all pages together hold more subscriptions than an account may have.
+// pageSize and maxPages bound a list of subscriptions. A page with the longest URLs is smaller than
+// maxReply. All pages together have room for more subscriptions than an account may have.
 const (
 	pageSize = 200
 	maxPages = 100
@@ -70,7 +70,7 @@ func (c *Client) leading(ctx context.Context, address string) ([]string, error) 
 	return ids, nil
 }
 
-// remove deletes the subscription; a missing one is not an error.
+// remove deletes a subscription. If the subscription does not exist, it returns nil.
 func (c *Client) remove(ctx context.Context, id string) error {
 	err := c.do(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, new(schema.WebhookDeleted))
 	if refused, ok := errors.AsType[*refusalError](err); ok && refused.Code == schema.NotFound {

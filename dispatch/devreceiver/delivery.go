@@ -11,8 +11,8 @@ import (
 	"vayu/dispatch/webhook"
 )
 
-// maxRemembered is how many events the listener remembers. It bounds the memory of a long run to
-// one or two megabytes.
+// maxRemembered is how many events the listener remembers, to detect duplicates. They need one or
+// two megabytes of memory.
 const maxRemembered = 10_000
 
 // delivery is a delivery that the listener has received, and the reply to it.
@@ -28,10 +28,10 @@ type delivery struct {
 	wrong     error
 	unchecked bool
 	answer    int // HTTP status of the reply
-	// since is the age of the event; timed reports whether it is known.
+	// since is the time from the event to the delivery; timed reports whether it is known.
 	since time.Duration
 	timed bool
-	// before is the first delivery of the same event; nil if this is the first.
+	// before is the first delivery of the same event; nil if this delivery is the first.
 	before *first
 }
 
@@ -73,8 +73,8 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 	return d
 }
 
-// since returns the age of an event, to the millisecond if its id contains a time, otherwise to the
-// second. An age of over a minute, as of a retry, is rounded to seconds.
+// since returns the time from an event to the time at, rounded to seconds. If the id of the event
+// contains its creation time, a result of at most a minute is rounded to milliseconds instead.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {

@@ -29,8 +29,8 @@ type Config struct {
 	Data string
 	// Port is the port of https://localhost; 0 chooses a free one, on 127.0.0.1 only.
 	Port int
-	// Secrets are the accepted secrets. With a Client, the subscription uses the first
-	// one; without Secrets, the service generates one.
+	// Secrets are the accepted secrets. With a Client, the subscription gets the first
+	// secret; if there is none, the service generates one.
 	Secrets []string
 	Answer  int           // HTTP status of replies, 200 to 599
 	Delay   time.Duration // before each reply
@@ -38,7 +38,7 @@ type Config struct {
 	Strict bool
 	// Brief prints one line per delivery, without the body.
 	Brief bool
-	// Client creates the subscription; nil if a subscription exists already.
+	// Client creates the subscription of a run; nil for a run that creates none.
 	Client *Client
 	// Program is the name of this program in printed commands; "" for vayu.
 	Program string
@@ -80,14 +80,14 @@ func New(c Config) (*Listener, error) {
 	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
 }
 
-// patience limits, at a stop, the deletion of the subscription and the drain of replies.
+// patience limits two steps of a stop: the deletion of the subscription, and the drain of replies.
 const patience = 5 * time.Second
 
 // errEnding is the cancellation cause of requests at a stop.
 var errEnding = errors.New("the receiver is ending")
 
-// Run receives until ctx ends, and then deletes its subscription. It first deletes a
-// subscription to the same address that an earlier run left.
+// Run creates a subscription if there is a Client, receives until ctx ends, and then deletes the
+// subscription. At the start, it deletes subscriptions to the same address, left by a killed run.
 func (l *Listener) Run(ctx context.Context) error {
 	leaf, err := certificate(l.Data, l.Now())
 	if err != nil {
@@ -113,8 +113,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return err
 }
 
-// open listens on both addresses of localhost. Otherwise another program could receive on
-// the second one.
+// open listens on both addresses of localhost, because another program could otherwise
+// receive deliveries on ::1. With Port 0 it listens on 127.0.0.1 only.
 func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
 	first, err := l.socket(ctx, "tcp4", "127.0.0.1")
 	if err != nil || l.Port == 0 {
@@ -148,8 +148,8 @@ func closeAll(sockets []net.Listener) {
 	}
 }
 
-// serve serves until ctx ends. At the end it first deletes the subscription, so that the
-// service stops sending.
+// serve serves until ctx ends. It then deletes the subscription, so that the service stops
+// sending, before it shuts the server down.
 func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, subscribed string) error {
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)

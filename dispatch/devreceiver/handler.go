@@ -34,7 +34,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.printer.delivery(d, l.Delay)
 	if !sleep.For(r.Context(), l.Delay) {
 		l.printer.unanswered(l.Now(), d, errors.Is(context.Cause(r.Context()), errEnding))
-		panic(http.ErrAbortHandler) // a plain return would answer 200
+		panic(http.ErrAbortHandler) // after a plain return, net/http would reply 200
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(d.answer)

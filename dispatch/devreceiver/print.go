@@ -28,7 +28,7 @@ type printer struct {
 // counts are the totals of a run.
 type counts struct{ deliveries, verified, refused, duplicates, unanswered, stray, failed int }
 
-// write prints a text atomically and adds one to each total.
+// write prints a text atomically and adds one to each of the given totals.
 func (p *printer) write(text string, totals ...*int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *printer) delivery(d *delivery, delay time.Duration) {
 	p.write(text, totals...)
 }
 
-// named returns the type and the id of a delivery's event, as they are printed.
+// named returns the type and the id of a delivery's event in printable form.
 func named(d *delivery) string {
 	if d.event.ID == "" {
 		return "no event  " + oneLine(d.eventID)
@@ -171,8 +171,8 @@ func (p *printer) end() {
 const (
 	// maxShown is how many bytes of a body are printed.
 	maxShown = 64 << 10
-	// maxDepth is the maximum depth of indented JSON, the limit of the service. The size
-	// of indentation grows with the square of the depth.
+	// maxDepth is the maximum depth of JSON that is printed with indentation. The service has
+	// the same limit. The size of the indentation grows with the square of the depth.
 	maxDepth = 32
 )
 
@@ -190,7 +190,7 @@ func show(body []byte) string {
 	return printable(string(body), "\n\t") + "\n"
 }
 
-// depth returns an upper bound of the depth of JSON.
+// depth returns the depth of JSON. It is approximate, because it also counts brackets in strings.
 func depth(body []byte) int {
 	deepest, now := 0, 0
 	for _, c := range body {

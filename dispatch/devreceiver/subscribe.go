@@ -26,8 +26,8 @@ func (l *Listener) subscribe(ctx context.Context, address string) (id string, er
 	return made.ID, nil
 }
 
-// clear deletes subscriptions to this receiver's address. They are from a killed run,
-// because this process now has the port.
+// clear deletes existing subscriptions to this receiver's address. A killed run has left
+// them, because no other process can have the port now.
 func (l *Listener) clear(ctx context.Context, address string) error {
 	ids, err := l.Client.leading(ctx, address)
 	if err != nil {
@@ -42,7 +42,7 @@ func (l *Listener) clear(ctx context.Context, address string) error {
 	return nil
 }
 
-// try sends a test event if configured. A failure is only printed.
+// try requests a test event if Client.Test is set. It prints a failure, and does not return it.
 func (l *Listener) try(ctx context.Context, id string) {
 	if id == "" || !l.Client.Test {
 		return

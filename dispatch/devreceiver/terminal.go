@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is how many bytes of a value are printed.
+// maxLine is how many bytes of a text oneLine prints.
 const maxLine = 200
 
 // oneLine returns an untrusted text as one short line.

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// greet prints the subscription and how to test it. account is the name of the account; "" if
-// it is unknown.
+// greet prints the subscription and how to test it. The parameter account is the name of the
+// account; "" for an unknown name.
 func (l *Listener) greet(address string, made schema.WebhookReply, account string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n", address, made.ID, oneLine(made.Mode))
@@ -44,13 +44,13 @@ func (l *Listener) greetUnsubscribed(address string) {
 	l.printer.write(text)
 }
 
-// trust returns a text about the options that let a service send to this receiver.
+// trust returns a text about the options with which a service can send to this receiver.
 func (l *Listener) trust() string {
 	return fmt.Sprintf("A service sends to it if it was started with --webhook-local and with the same --data, %s, which holds the authority of its certificate.", oneLine(l.Data))
 }
 
-// fire returns the command that fires events for an account; "" if an argument cannot be
-// quoted.
+// fire returns the shell command that fires events for an account; "" if an argument of the
+// command cannot be quoted.
 func (l *Listener) fire(account, mode string) string {
 	args := []string{l.Program, "events", "fire", "--data", l.Data, "--account", account, "--mode", mode}
 	if args[0] == "" {

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff delays retries. The delay is first, and doubles with each failure up to maxRetry.
+// backoff delays retries. The field first is the first delay. Each failure doubles it up to maxRetry.
 type backoff struct {
 	first    time.Duration
 	failures int
@@ -15,7 +15,7 @@ type backoff struct {
 
 func newBackoff(first time.Duration) *backoff { return &backoff{first: first} }
 
-// wait sleeps for the next delay. It returns false if ctx ends first.
+// wait sleeps for the next delay. It returns false if ctx ends before the delay.
 func (b *backoff) wait(ctx context.Context) bool {
 	d := sleep.Backoff(b.failures, b.first, maxRetry)
 	b.failures++

@@ -17,38 +17,38 @@ const (
 	// session is how long a killed group member keeps its partitions. 6 s is the default
 	// minimum of brokers (group.min.session.timeout.ms).
 	session = 6 * time.Second
-	// heartbeat is the interval after which a live member notices a rebalance.
+	// heartbeat is the interval of heartbeats, whose replies announce a rebalance.
 	heartbeat = time.Second
 	rebalance = 10 * time.Second
-	// grace is how long processing may continue after a rebalance begins. A batch that is
-	// committed in this time is not repeated.
+	// grace is how long processing may continue after a generation has ended. A batch that is
+	// committed within this time is not repeated.
 	grace = 3 * time.Second
-	// leaving bounds the wait for the group at the end of Consume.
+	// leaving bounds the time that Consume takes to leave the group at its end.
 	leaving = 3 * time.Second
 	// maxRetry is the longest backoff.
 	maxRetry = 5 * time.Second
 )
 
-// Process is the function that handles a batch of events. It returns permanently rejected
-// events by id. An error causes a retry of the whole batch. Process must return soon after
-// ctx ends, and must be idempotent.
+// Process is the type of the function that handles a batch of events. It returns the reason of
+// each permanently rejected event by the event's id. An error causes a retry of the whole batch.
+// The function must return soon after ctx ends, and must be idempotent.
 type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
 
 // reader has the state of one call of Consume.
 type reader struct {
 	*Log
 
-	ctx     context.Context // of Consume
+	ctx     context.Context // context of the call
 	process Process
 	conns   *broker.Tracker
-	// These logs report a failure once until it has recovered.
+	// These logs report that an operation fails, and do not repeat it until the operation succeeds.
 	broker, processing, writingDead *failurelog.Log
 }
 
 // Consume consumes events as a member of the consumer group until ctx ends. It calls process
-// with batches of at most 500, one at a time, and commits the offsets when process returns
-// nil. After an error the batch is retried, so delivery is at least once. Messages that are
-// not events, and rejected events, are written to the dead topic before the commit.
+// with one batch at a time, of at most 500 events. If process returns no error, Consume commits
+// the offsets of the batch. After an error it retries the batch, so delivery is at least once.
+// Before the commit it writes rejected events and other messages to the dead topic.
 //
 // A new group starts at the oldest message. Consume waits while brokers are unreachable.
 // It returns nil within seconds after ctx ends, and has then left the group.
@@ -68,7 +68,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		return fmt.Errorf("joining the group %s: %w", l.Group, err)
 	}
 	defer func() {
-		// Close leaves the group. It must not wait for a broker that does not reply.
+		// Close leaves the group. It must not wait long for a broker that does not reply.
 		impatient := time.AfterFunc(leaving, r.conns.Shut)
 		defer impatient.Stop()
 		_ = group.Close() // never fails
@@ -81,7 +81,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		case errors.Is(err, kafka.RebalanceInProgress): // a normal event
 		case err != nil:
 			r.broker.Observe(ctx, explain(err))
-			// Configuration errors, such as a rejected login, are retried with a growing delay.
+			// After a configuration error, such as a rejected login, the delay before a retry grows.
 			if status, _ := diagnose(err); status != "" && !pause.wait(ctx) {
 				return nil
 			}
@@ -123,8 +123,8 @@ func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
 	}
 }
 
-// clientLogger logs messages of the client at debug level; important ones are also
-// returned as errors.
+// clientLogger logs messages of the Kafka client at debug level. The client returns
+// important messages as errors, too.
 func (r *reader) clientLogger() kafka.Logger {
 	return kafka.LoggerFunc(func(format string, args ...any) {
 		r.Config.Log.DebugContext(r.ctx, "kafka", "text", fmt.Sprintf(format, args...))

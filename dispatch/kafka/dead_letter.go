@@ -10,7 +10,7 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// Headers that are added to a dead letter.
+// Headers of a dead letter besides those of the original message.
 const (
 	headerReason    = "dead-reason" // an element of reasons
 	headerFault     = "dead-fault"  // error text
@@ -28,7 +28,7 @@ const (
 	keptHeaders = 64 << 10
 )
 
-// rejected is a message that goes to the dead topic, and why.
+// rejected is a message that goes to the dead topic, with the reason.
 type rejected struct {
 	message kafka.Message
 	fault   fault
@@ -54,8 +54,8 @@ func refusal(err error) fault {
 	return fault{reasonRefused, err}
 }
 
-// deadLetter returns the message for the dead topic: the original, cut to the limit of a
-// broker, with its error and origin.
+// deadLetter returns the message for the dead topic: the original message, cut to the limit
+// of a broker, with headers for the error and the origin.
 func (d rejected) deadLetter() kafka.Message {
 	m := d.message
 	cut := len(m.Key) + len(m.Value)

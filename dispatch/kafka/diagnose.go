@@ -12,7 +12,7 @@ import (
 	"vayu/dispatch/kafka/broker"
 )
 
-// Statuses that /readyz shows of brokers that reject the connection.
+// Statuses that /readyz shows if brokers reject this service, or TLS with them fails.
 const (
 	statusLogin       = "refuses the login"
 	statusUntrusted   = "has a certificate that is not trusted"
@@ -21,8 +21,8 @@ const (
 	statusForbidden   = "forbids what the event log needs"
 )
 
-// diagnose returns the status and the remedy of a configuration error of this service or
-// the brokers. It returns "" if brokers are merely unreachable.
+// diagnose returns the status and the remedy if an error means that this service or the
+// brokers are configured wrongly. Otherwise, as for unreachable brokers, it returns "".
 func diagnose(err error) (status, advice string) {
 	if err == nil {
 		return "", ""
@@ -64,7 +64,7 @@ func explain(err error) error {
 	return err
 }
 
-// Check probes all brokers concurrently; one reply is enough.
+// Check probes all brokers concurrently. It returns nil if at least one broker replies.
 func (l *Log) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, broker.DialTimeout)
 	defer cancel()
@@ -101,8 +101,8 @@ func (l *Log) Status(ctx context.Context) string {
 	return status + "; events wait"
 }
 
-// probe opens its own connection, because an idle one of the writer may be stale. The end
-// of ctx closes it.
+// probe connects to a broker and reads its API versions. It does not use an idle connection
+// of the writer, which may be stale. The end of ctx closes the connection of probe.
 func (l *Log) probe(ctx context.Context, address string) error {
 	dialer := &kafka.Dialer{ClientID: broker.ClientID, SASLMechanism: l.security.Login, DialFunc: func(within context.Context, network, host string) (net.Conn, error) {
 		conn, err := l.security.Dial(within, network, host)

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// longPoll is how long a broker waits for the first byte before it replies. It limits
-	// the requests of an idle partition without delaying messages.
+	// longPoll is how long a broker waits for a message before it sends an empty reply. So an
+	// idle partition causes few requests, and messages are not delayed.
 	longPoll = 5 * time.Second
-	// answer limits the time for a reply, in addition to longPoll.
+	// answer limits the time for a reply. A read may take longPoll in addition.
 	answer     = 5 * time.Second
 	fetchBytes = 1 << 20
 )
@@ -26,11 +26,12 @@ type partition struct {
 	*generation
 
 	id          int
-	offset      int64     // of the next message; kafka.FirstOffset if the group has no offset yet
-	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not
+	offset      int64     // of the next message; negative (kafka.FirstOffset) if the group has none yet
+	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not beyond
 }
 
-// fetch reads until the generation (time between rebalances) is over. It reconnects after failures.
+// fetch reads the partition until the generation (time between rebalances) is over. It reconnects
+// after failures.
 func (p *partition) fetch() {
 	for pause := newBackoff(p.pace.retry); ; {
 		before := p.offset
@@ -49,7 +50,7 @@ func (p *partition) fetch() {
 	}
 }
 
-// visit reads through one connection until it fails.
+// visit reads the partition through one connection until the connection fails.
 func (p *partition) visit() error {
 	conn, err := p.open()
 	if err != nil {
@@ -81,7 +82,7 @@ func (p *partition) open() (*kafka.Conn, error) {
 }
 
 // begin seeks the offset of the next message. If the log does not have that offset, begin seeks the
-// first one. This may repeat messages, but skips none that the log still has.
+// first offset of the log. So it may repeat messages, but skips no message that the log has.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
 	first, last, err := conn.ReadOffsets()
@@ -125,14 +126,14 @@ func (p *partition) read(conn *kafka.Conn) error {
 		if closed := batch.Close(); err == nil {
 			err = closed
 		}
-		// A batch also times out while the worker is slow.
+		// A batch times out if the worker is slow. This is not a failure of the connection.
 		if err != nil && !errors.Is(err, kafka.RequestTimedOut) {
 			return fmt.Errorf("reading partition %d: %w", p.id, err)
 		}
 	}
 }
 
-// forward sends the messages of a batch to the worker.
+// forward sends the messages of a batch to the goroutine that processes them (the worker).
 func (p *partition) forward(conn *kafka.Conn, batch *kafka.Batch) error {
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(answer)) // restart the deadline, which passed while the worker was busy

@@ -13,29 +13,29 @@ import (
 const (
 	maxEvents = 500
 	maxBytes  = 8 << 20
-	// linger is how long a batch waits for more messages after its first one. It suffices to gather
-	// messages of several partitions, and is too short to be noticed.
+	// linger is how long a batch waits for more messages after its first message. It is long enough
+	// to gather messages of several partitions, and short compared with the delay of a delivery.
 	linger = time.Millisecond
 	// ahead is how many messages are prefetched while a batch is processed.
 	ahead = 64
 )
 
-// generation is the time between two rebalances, during which the assignment of
-// partitions is fixed.
+// generation is the state of this member between two rebalances of the group. During that
+// time, the partitions of the member do not change.
 type generation struct {
 	*reader
 
 	gen           *kafka.Generation
 	over          context.Context // ends with the generation or with Consume
-	working       context.Context // ends at most grace after over, or with Consume
+	working       context.Context // ends after the time grace since the end of over, or with Consume
 	messages      chan kafka.Message
 	lagGeneration int // number of this generation in the struct lag
 }
 
 // serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// The member rejoins the group after all functions that gen has started have ended. The worker
-	// is this goroutine, so that a panic of process reaches the caller of Consume.
+	// The member rejoins the group after all functions that gen has started have ended. This
+	// goroutine processes the messages, so that a panic of process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -67,8 +67,8 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// collect waits for a message and gathers more within linger. It returns nil if the
-// generation ends before the first message.
+// collect waits for a message, and gathers the messages that follow within linger. It
+// returns nil if the generation ends before the first message.
 func (g *generation) collect() []kafka.Message {
 	var batch []kafka.Message
 	select {
@@ -94,8 +94,8 @@ func (g *generation) collect() []kafka.Message {
 }
 
 // finish processes a batch, writes its dead letters and commits its offsets, in this
-// order. It returns false if the generation must end; uncommitted messages are then
-// consumed again.
+// order. It returns false if the generation must end before the commit. The messages of
+// the batch are then consumed again.
 func (g *generation) finish(batch []kafka.Message) bool {
 	events, of, dead := decodeBatch(batch)
 	if len(events) > 0 {
@@ -120,8 +120,8 @@ func (g *generation) finish(batch []kafka.Message) bool {
 	return ok && g.commit(batch)
 }
 
-// retryUntilDone calls do until it succeeds. It returns false if the generation ends first.
-// The first call is made even after the end.
+// retryUntilDone calls do until it succeeds. It returns false if the generation ends before.
+// It calls do at least once, even if the generation has ended already.
 func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
 	for pause := newBackoff(g.pace.retry); ; {
 		err := do()
@@ -135,8 +135,8 @@ func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) b
 	}
 }
 
-// commit commits the offsets after a batch. If the coordinator rejects the commit or is
-// unreachable, it returns false, and the member must rejoin the group.
+// commit commits the offsets after a batch. It returns false if the group's coordinator
+// rejects the commit or is unreachable. The member must then rejoin the group.
 func (g *generation) commit(batch []kafka.Message) bool {
 	next := map[int]int64{}
 	for _, m := range batch {

@@ -3,7 +3,7 @@
 //
 // Delivery is at least once. The client has no idempotent producer, so a write whose reply is lost
 // is repeated. The consumer repeats events that it processed without committing the offset. Events
-// of an account are ordered, unless added partitions move its key to another partition.
+// of an account are ordered, unless new partitions move the account's key to another partition.
 package kafka
 
 import (
@@ -36,7 +36,7 @@ type Log struct {
 
 	pace          pace
 	security      broker.Security
-	transport     *kafka.Transport // of the writer and of metadata requests
+	transport     *kafka.Transport // for writes and metadata requests
 	addr          net.Addr
 	balancer      kafka.Murmur2Balancer
 	made          atomic.Bool // both topics exist
@@ -53,8 +53,8 @@ type pace struct {
 	truncation time.Duration // how long an offset may be beyond the end of the log
 }
 
-// newPace returns the pace of a service. An offset beyond the end of the log is normal
-// for moments after a change of leaders. If it lasts for half a minute, the log was
+// newPace returns the pace of a service. After a change of leaders, an offset may be beyond
+// the end of the log for a short time. If it is so for half a minute, the log was
 // truncated.
 func newPace() pace {
 	return pace{publish: 10 * time.Second, retry: 100 * time.Millisecond, watch: 5 * time.Second, truncation: 30 * time.Second}
@@ -94,7 +94,7 @@ func New(c Config) (*Log, error) {
 const metadataAge = 2 * time.Second
 
 // newTransport returns a transport that reads metadata of the two topics only, because a
-// cluster may have thousands.
+// cluster may have thousands of topics.
 func (l *Log) newTransport() *kafka.Transport {
 	return &kafka.Transport{
 		ClientID:       broker.ClientID,
@@ -112,10 +112,10 @@ func (l *Log) Close() error {
 }
 
 // Publish writes events to the topic, with the account as key. It returns the events that
-// all in-sync replicas have. It times out after ten seconds; events in flight may then be in
-// the log, and a retry duplicates them. An event that fails blocks the later ones of its
-// account. The error of an event that exceeds the size limit is ErrTooLong. Publish
-// implements outbox.Publisher.
+// all in-sync replicas have. It times out after ten seconds. Events in flight may then be in
+// the log, and a retry duplicates them. After an event that fails, Publish acknowledges no
+// later event of the account. The error of an event that exceeds the size limit is
+// ErrTooLong. Publish implements outbox.Publisher.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil

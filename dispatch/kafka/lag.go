@@ -9,23 +9,23 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// lagFresh is how long a measured lag is exported. In this time there are three
-// measurements, of which two may fail. An older value would mislead.
+// lagFresh is how long a measured lag is exported. In this time the lag is measured three
+// times, and two measurements may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag measures how far this reader is behind the end of its partitions. It is a
+// lag measures how many messages of its partitions this reader has not finished. It is a
 // prometheus.Collector.
 //
 // During a generation (the time between two rebalances) each partition belongs to one
-// member. A member drops its values at the end, so the sum over all instances is the lag of
-// the group.
+// member. A member drops its values at the end of a generation. So the sum over all
+// instances is the lag of the group.
 type lag struct {
 	lock       sync.Mutex
 	generation int           // generation number, to detect late replies
 	next       map[int]int64 // first unfinished message by partition
 	last       map[int]int64 // end of the partition; absent if unknown
-	// at is when all partitions were last measured; known reports whether that was in
-	// this generation.
+	// at is when all partitions were last measured. known reports whether all were measured
+	// in this generation.
 	at    time.Time
 	known bool
 }
@@ -37,7 +37,7 @@ var (
 		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
 )
 
-// begin starts a new generation with its offsets and returns its number.
+// begin starts a generation with the offsets of its partitions, and returns its number.
 func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -83,8 +83,8 @@ func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) 
 	}
 }
 
-// total returns the lag and when it was measured. known is false if it is unknown or too
-// old.
+// total returns the lag and when it was measured. known is false if the lag was not
+// measured in this generation or the last measurement is too old.
 func (l *lag) total(now time.Time) (messages int64, at time.Time, known bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -33,18 +33,18 @@ const (
 const (
 	reasonHeaders  = "headers"  // a header is missing or invalid
 	reasonKey      = "key"      // the key is not an account
-	reasonEnvelope = "envelope" // the envelope is invalid, or of another event
+	reasonEnvelope = "envelope" // the envelope is invalid, or contradicts the headers
 	reasonTooLong  = "too_long"
 	reasonRefused  = "refused" // the function Process rejected the event
 )
 
 var reasons = []string{reasonHeaders, reasonKey, reasonEnvelope, reasonTooLong, reasonRefused}
 
-// maxEnvelope is the maximum size of an envelope, bytes. With headers it stays below the
-// default limit of brokers, 1 MiB + 12 (message.max.bytes).
+// maxEnvelope is the maximum size of an envelope in bytes. An envelope with its headers stays
+// below the default limit of brokers, 1 MiB + 12 bytes (message.max.bytes).
 const maxEnvelope = 900 << 10
 
-// maxKey is the maximum length of an account id in bytes. Ids of Vayu have 30.
+// maxKey is the maximum length of an account id in bytes. The ids that Vayu makes have 30 bytes.
 const maxKey = 128
 
 // ErrTooLong is the error of an event that exceeds the limit of brokers.
@@ -76,7 +76,7 @@ func encode(e outbox.Event) kafka.Message {
 	return m
 }
 
-// fault is why a message is not an event, with the reason for the metric.
+// fault is why a message goes to the dead topic: the error, and the reason for the metric.
 type fault struct {
 	reason string
 	err    error
@@ -88,11 +88,11 @@ var (
 	legalAccount = regexp.MustCompile(`^[[:graph:]]+$`)
 )
 
-// maxMicros is the end of the year 9999, the last that a JSON time can represent.
+// maxMicros is the end of the year 9999, the last year that a JSON time can represent.
 const maxMicros = 253402300799999999
 
-// decode returns the event of a message, or why it has none. Unknown event types are accepted,
-// because newer instances write them during a rolling upgrade.
+// decode returns the event of a message, or the fault of a message that is not an event. It accepts
+// unknown event types, because newer instances write them during a rolling upgrade.
 func decode(m kafka.Message) (outbox.Event, *fault) {
 	e, err := decodeHeaders(m.Headers)
 	if err != nil {

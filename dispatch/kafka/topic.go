@@ -10,18 +10,18 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// retention is how long the topics that Vayu creates keep messages. Finished deliveries are kept as
-// long. If no dispatcher runs for longer than that, events are lost.
+// retention is how long the topics that Vayu creates keep messages. Finished deliveries are kept
+// for the same time. If no dispatcher runs for longer, events are lost.
 const retention = 30 * 24 * time.Hour
 
 const (
 	pollTopic  = 50 * time.Millisecond // interval of checks of a topic that is being created
-	leaderWait = 2 * time.Second       // time for the election of its leaders
+	leaderWait = 2 * time.Second       // how long to wait for the leaders of a new topic
 )
 
-// makeTopics creates missing topics and does not change others. After a success it does nothing
-// until a broker lacks a topic, which may have been deleted. It waits for the leaders of new
-// topics, but only for leaderWait, because each partition with a leader is usable.
+// makeTopics creates missing topics and does not change existing ones. After a success it does
+// nothing until a broker reports a topic as unknown, because the topic may have been deleted. It
+// waits for the leaders of new topics, but only for leaderWait: each led partition is usable.
 func (l *Log) makeTopics(ctx context.Context) error {
 	if l.made.Load() {
 		return nil
@@ -52,8 +52,8 @@ func (l *Log) makeTopics(ctx context.Context) error {
 	}
 }
 
-// checkTopics returns the missing topics, and whether every partition of the others has a
-// leader.
+// checkTopics returns the missing topics, and whether every partition of the existing topics
+// has a leader.
 func (l *Log) checkTopics(ctx context.Context, client *kafka.Client) (missing []kafka.TopicConfig, led bool, err error) {
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{l.Topic, l.DeadTopic}})
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *Log) checkTopics(ctx context.Context, client *kafka.Client) (missing []
 	return missing, led, nil
 }
 
-// create creates topics; another instance may have created them already.
+// create creates topics. It ignores topics that another instance has created meanwhile.
 func (l *Log) create(ctx context.Context, client *kafka.Client, missing []kafka.TopicConfig) error {
 	created, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: missing})
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Log) newTopic(name string) kafka.TopicConfig {
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention.Milliseconds(), 10)},
-			// One replica may fail; an event on a single replica is not durable.
+			// Of two or more replicas, one may fail. An event must be on all others to be durable.
 			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, l.Replicas-1))},
 		},
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// topicWarnings remembers the last warnings of a topic, so that repeated checks log them
-// once.
+// topicWarnings remembers the last state of each topic, so that repeated checks of an
+// unchanged topic log its warnings once.
 type topicWarnings struct {
 	lock sync.Mutex
 	last map[string]topicState
@@ -23,8 +23,8 @@ type topicState struct {
 }
 
 // compare warns if a topic has fewer replicas or partitions than configured. Fewer
-// replicas are less durable; fewer partitions serve fewer instances. compare changes
-// neither, because the operator decides whether to move replicas and keys.
+// replicas are less durable; fewer partitions serve fewer instances. compare does not
+// change the topic, because the operator decides whether to move replicas and keys.
 func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
 	now := topicState{partitions: len(topic.Partitions), inSync: inSync(ctx, client, topic.Name)}
 	for i, p := range topic.Partitions {
@@ -56,7 +56,7 @@ func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Top
 }
 
 // inSync returns min.insync.replicas of a topic. It returns 0 on an error: the user may
-// lack the right to read it, which is not fatal.
+// lack the right to read the setting, which is not fatal.
 func inSync(ctx context.Context, client *kafka.Client, topic string) int {
 	const name = "min.insync.replicas"
 	reply, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{

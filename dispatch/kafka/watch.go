@@ -8,11 +8,11 @@ import (
 	"github.com/segmentio/kafka-go/protocol/metadata"
 )
 
-// watch measures the lag and detects new partitions, until the generation is over or must
-// end.
+// watch measures the lag until the generation is over, or until the topic has new partitions.
+// In the latter case it returns, which ends the generation.
 //
-// It does not derive the lag from fetches. While processing fails, there are no fetches, and
-// the lag matters most.
+// watch does not derive the lag from fetches: while processing fails, there are no fetches,
+// but the lag matters most.
 func (g *generation) watch() {
 	tick := time.NewTicker(g.pace.watch)
 	defer tick.Stop()
@@ -31,8 +31,8 @@ func (g *generation) watch() {
 	}
 }
 
-// measure reads the bounds of the member's partitions. It ignores failures, because fetch reports
-// them.
+// measure reads the first and last offsets of the member's partitions. It ignores failures, because
+// fetch reports them.
 func (g *generation) measure(client *kafka.Client) {
 	var requests []kafka.OffsetRequest
 	for _, p := range g.gen.Assignments[g.Topic] {
@@ -49,8 +49,8 @@ func (g *generation) measure(client *kafka.Client) {
 }
 
 // hasUnassigned reports whether the topic has a partition that no member reads. The
-// client's own watcher starts with the generation and misses partitions added between the
-// assignment and its start.
+// client's own watcher starts with the generation. So it misses partitions that were added
+// between the assignment and the start of the generation.
 func (g *generation) hasUnassigned(client *kafka.Client) bool {
 	partitions, err := g.partitions(g.over, g.Topic)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"vayu/dispatch/outbox"
 )
 
-// maxBatch is the maximum size of a request for a partition, bytes. Brokers accept 1 MiB
-// + 12 by default (message.max.bytes), including headers and framing.
+// maxBatch is the maximum size in bytes of a request's records for one partition. Brokers accept
+// 1 MiB + 12 bytes by default (message.max.bytes), including headers and framing.
 const maxBatch = 1000 << 10
 
 // lane has the records of one partition, in order.
@@ -25,7 +25,7 @@ type lane struct {
 	partition int32
 	leader    int32
 	waiting   []int // indexes of unacknowledged records
-	sending   int   // how many of waiting this round sends
+	sending   int   // number of records, from the start of the field waiting, that this round sends
 	limit     int   // maximum number of records in a request; 0 for no limit
 	err       error
 }
@@ -33,13 +33,12 @@ type lane struct {
 // write writes records to a topic. It reports for each record whether all in-sync replicas have the
 // record, even if it returns an error.
 //
-// It does not use kafka.Writer, which continues with a partition after a failed batch, so that
-// later events overtake. kafka.Writer also sends after its caller has timed out, and delays batches
-// by a timer. Here each leader gets one request for all its partitions. The first failure of a
-// partition ends the writes to that partition.
+// write does not use kafka.Writer, which continues with a partition after a failed batch, so that
+// later events overtake earlier ones. kafka.Writer also sends after its caller has timed out, and
+// delays batches by a timer. Here each leader gets one request for all its partitions. The first
+// failure of a partition ends the writes to that partition.
 //
-// A partition that is new or has a new leader rejects writes for a moment; write retries
-// them.
+// A partition that is new or has a new leader rejects writes for a short time; write retries them.
 func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
 	defer cancel()
@@ -48,8 +47,8 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// A retry here would end before a leader is elected. The connections still work, and the
-		// transport reads the new leaders after metadataAge.
+		// The retries here would end before a leader is elected. The connections still work, and
+		// the transport reads the new leaders after metadataAge.
 		if errors.Is(err, errNoLeader) {
 			return acked, err
 		}
@@ -62,13 +61,13 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 }
 
 // rejectRetry and maxRejected bound the retries of a rejected write: after 20, 40 and 80 ms. A
-// partition that rejects for longer must not delay others.
+// partition that rejects writes for longer must not delay other partitions.
 const (
 	rejectRetry = 20 * time.Millisecond
 	maxRejected = 3
 )
 
-// isRejected reports whether a broker has rejected a write that may soon succeed.
+// isRejected reports whether a broker has rejected a write that may succeed when retried soon.
 func isRejected(err error) bool {
 	return slices.ContainsFunc([]kafka.Error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
@@ -108,15 +107,15 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []kafka.Messa
 	}
 }
 
-// recheckTopics causes a check of the topics if an error means that a broker lacks one.
+// recheckTopics makes makeTopics check the topics again if a broker lacks one.
 func (l *Log) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		l.made.Store(false)
 	}
 }
 
-// endRound marks the records that a round has written. If the broker rejected the request as too
-// large, endRound halves the next one.
+// endRound marks the records that a round has written as acknowledged. If the broker rejected them
+// as too large, endRound halves the number of records for the next round.
 func (l *lane) endRound(acked []bool) {
 	switch {
 	case l.err == nil:
@@ -125,13 +124,13 @@ func (l *lane) endRound(acked []bool) {
 		}
 		l.waiting = l.waiting[l.sending:]
 	case errors.Is(l.err, kafka.MessageSizeTooLarge) && l.sending > 1:
-		// The operator's topic may have a smaller message limit.
+		// A topic that the operator has created may have a limit below maxBatch.
 		l.limit, l.err = l.sending/2, nil
 	}
 }
 
-// firstFault returns one error of the lanes, because their errors are mostly the same. It returns
-// errNoLeader only if no lane has another error.
+// firstFault returns the error of one lane, because the errors of lanes are mostly the same. It
+// returns errNoLeader only if no lane has another error.
 func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
 		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
@@ -152,8 +151,8 @@ func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) e
 	return err
 }
 
-// partitions returns the partitions of a topic with their leaders, from the transport's
-// cache of metadataAge.
+// partitions returns the partitions of a topic with their leaders. The transport caches them
+// for metadataAge.
 func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
 	reply, err := l.transport.RoundTrip(ctx, l.addr, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
@@ -173,7 +172,7 @@ func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.Response
 }
 
 // assign assigns unacknowledged records to lanes by the murmur2 hash of their key, as
-// Kafka's own clients do. It skips an over-long record and all later ones of its key.
+// Kafka's own clients do. It skips an over-long record and all later records with its key.
 func (l *Log) assign(records []kafka.Message, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
 	numbers := make([]int, len(partitions))
 	for i := range numbers {
@@ -203,8 +202,8 @@ func (l *Log) assign(records []kafka.Message, acked []bool, partitions []metadat
 	return lanes, tooLong
 }
 
-// nextRound returns one request for each leader, with up to maxBatch bytes of each lane
-// without an error.
+// nextRound returns the lanes of one request for each leader. It sets how many records each
+// lane sends, at most maxBatch bytes, and leaves out lanes with an error.
 func nextRound(records []kafka.Message, lanes []*lane) map[int32][]*lane {
 	requests := map[int32][]*lane{}
 	for _, lane := range lanes {

@@ -11,14 +11,14 @@ const (
 	watchEvery = time.Second
 	// watchTimeout bounds a count when the store does not respond.
 	watchTimeout = 2 * time.Second
-	// maxCount bounds the count, so that it takes 10 ms even with a million events.
+	// maxCount bounds the events that are counted. A count takes 10 ms even with a million events.
 	maxCount = 100_000
 )
 
 // backlog is the last count of unpublished events.
 type backlog struct {
 	waiting atomic.Int64
-	oldest  atomic.Int64 // creation of the oldest in microseconds; 0 for none
+	oldest  atomic.Int64 // creation time of the oldest event in microseconds; 0 for none
 	emptyAt atomic.Int64 // when the relay last found the outbox empty, in microseconds
 }
 
@@ -29,9 +29,9 @@ func (b *backlog) setEmpty(now time.Time) {
 	b.oldest.Store(0)
 }
 
-// Backlog returns the number of unpublished events and the age of the oldest. The values
-// are at most a second old while Run runs. The number stops at 100,001, which means more
-// than 100,000.
+// Backlog returns the number of unpublished events and the age of the oldest. While Run runs and
+// the store responds, the values are from the last few seconds. The number is at most 100,001,
+// which means more than 100,000.
 func (o *Outbox) Backlog() (waiting int64, oldest time.Duration) {
 	waiting = o.backlog.waiting.Load()
 	if at := o.backlog.oldest.Load(); at != 0 {

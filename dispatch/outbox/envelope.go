@@ -12,8 +12,8 @@ import (
 )
 
 // maxEnvelope bounds the bytes of an envelope (the JSON of an event). Every documented event
-// is far smaller. The limit of Kafka's brokers, 1 MiB, is far larger, so that every stored
-// event can be published.
+// is far smaller. The limit of Kafka's brokers, 1 MiB, is far larger. So Kafka accepts every
+// stored event.
 const maxEnvelope = 256 << 10
 
 var (

@@ -15,7 +15,7 @@ import (
 // Feed finds new events for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the kind of notices that a Feed sends: events. It implements sse.Feed.
+// Kinds returns the one kind of notices that a Feed finds: of events. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
@@ -23,9 +23,9 @@ func (Feed) Kinds() []sse.Kind {
 // feedLimit bounds the rows that one statement reads for a group of accounts.
 const feedLimit = 1000
 
-// selectSince reads the new events of some owners (account and world) by the index event_account.
-// It starts at a given id for each owner. CROSS JOIN fixes the join order in SQLite. With an ORDER
-// BY, it would read all ids before the LIMIT applies.
+// selectSince reads the new events of some owners (account and world) by the index event_account,
+// from a given id of each owner. CROSS JOIN fixes the join order in SQLite. There is no ORDER BY,
+// because the statement would then read all rows before the LIMIT applies.
 var selectSince = sqlstore.NewBatchStatement(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN event e WHERE e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 LIMIT $1`)
 

@@ -15,8 +15,8 @@ import (
 type filter struct {
 	account, mode string
 	typ           string // "" for all
-	// readable are the types that the key may read; nil for all. If it has all types, the
-	// query has no condition for them.
+	// readable are the types that the key may read; nil for all. The query has a condition on
+	// types only if the key may not read all of them.
 	readable []schema.EventType
 	subject  string // "" for all
 	from, to int64  // microseconds; to is exclusive
@@ -24,21 +24,21 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the events that one request scans for a type. Such a scan takes 20 ms. The
-// client continues it with the cursor.
+// scanMost bounds the events that one request scans if the filter has a condition on types. Such a
+// scan takes 20 ms. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // find returns a page of envelopes, oldest first, and the id after which the next page
-// begins; "" on the last page. With a condition on types, a page may be shorter than its
-// limit and not the last.
+// begins; "" on the last page. If the filter has a condition on types, other pages may also be
+// shorter than the limit.
 //
-// An id contains the time of its event in milliseconds, so a time range is a range of ids.
-// The condition on created_at is exact. A subject (the recharge or the like that events are
-// about) has few events, so all of them are scanned at once.
+// An id contains the time of its event in milliseconds, so a time range is a range of ids. A
+// condition on created_at makes the range exact. A subject (the recharge or the like that events
+// are about) has few events, so one page scans them all.
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
-	more := false // whether there are events after upper
+	more := false // whether there may be events after the id upper
 	if (a.typ != "" || a.restricted()) && a.subject == "" {
 		var end string
 		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
@@ -76,8 +76,8 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	return envelopes, next, nil
 }
 
-// query returns the statement that reads matching events between two ids, one more than the
-// limit.
+// query returns the statement that reads matching events between two ids, at most one event
+// more than the limit.
 func (a filter) query(lower, upper string) (text string, args []any) {
 	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
@@ -100,7 +100,7 @@ func (a filter) query(lower, upper string) (text string, args []any) {
 	return text + " ORDER BY id LIMIT $8", args
 }
 
-// restricted reports whether the key may not read some event types.
+// restricted reports whether there are event types that the key may not read.
 func (a filter) restricted() bool {
 	return a.readable != nil && len(a.readable) < len(schema.EventTypes)
 }

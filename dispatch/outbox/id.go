@@ -35,7 +35,7 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 		now = i.last
 	}
 	id, err := ulid.New(ulid.Timestamp(now), i.entropy)
-	if errors.Is(err, ulid.ErrMonotonicOverflow) { // entropy of this millisecond is used up; use the next one
+	if errors.Is(err, ulid.ErrMonotonicOverflow) { // the ids of this millisecond are used up; use the next one
 		now = now.Truncate(time.Millisecond).Add(time.Millisecond)
 		id, err = ulid.New(ulid.Timestamp(now), i.entropy)
 	}
@@ -46,8 +46,8 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 	return idPrefix + id.String(), now, nil
 }
 
-// idAt returns the lowest id of a millisecond. It returns "" for a time before 1970, and
-// an id above all others for a time beyond the range of a ULID.
+// idAt returns the lowest id of the millisecond of a time. It returns "" for a time before 1970,
+// and an id above all others for a time that a ULID cannot represent.
 func idAt(micros int64) string {
 	const maxMillis = 1<<48 - 1
 	millis := micros / 1000
@@ -62,7 +62,7 @@ func idAt(micros int64) string {
 	return idPrefix + id.String()
 }
 
-// timeOf returns the time in an id; zero if it is invalid.
+// timeOf returns the time in an id; zero for an invalid id.
 func timeOf(id string) time.Time {
 	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, idPrefix))
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package outbox implements the transactional outbox. An event is a row that is inserted
-// in the transaction of its change, so neither exists without the other. The relay
-// publishes the events, in order within an account. It removes an event from the outbox
-// only after the publisher has acknowledged it.
+// in the transaction of the change that it records, so neither exists without the other.
+// The relay publishes the events, in order within an account. It removes an event from the
+// outbox only after the publisher has acknowledged the event.
 package outbox
 
 import (
@@ -33,17 +33,17 @@ type Event struct {
 
 // Publisher is where the relay sends events: Kafka or the dispatcher.
 type Publisher interface {
-	// Publish publishes a batch and returns its acknowledged events in order, even if it
-	// returns an error. The relay retries the others, so an event may be published twice.
+	// Publish publishes a batch and returns the acknowledged events of the batch in order, even
+	// with an error. The relay retries the other events, so an event may be published twice.
 	//
 	// Events of an account are published in order. After an unacknowledged event, the relay
 	// publishes no later event of that account before it has retried that event. So Publish must
 	// not acknowledge an event without the earlier events of its account in the batch. Publish may
 	// keep the batch but must not change it.
 	//
-	// ErrYield is not a failure: the relay publishes events of other accounts and then retries the
-	// rest of the batch. ErrPartial means that only some accounts failed: the relay continues with
-	// the events after the batch.
+	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the
+	// unacknowledged events of the batch. ErrPartial means that only some accounts failed: the relay
+	// continues with the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
@@ -63,13 +63,13 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Outbox appends events, and relays them while Run runs.
+// Outbox stores events, and relays them to the publisher while Run runs.
 type Outbox struct {
 	Config
 
 	ids        ids
 	metrics    *metrics
-	wakeSignal chan struct{} // receives after the commit of an event; its capacity is one
+	wakeSignal chan struct{} // gets a value after the commit of an event; its capacity is one
 	backlog    backlog
 }
 
@@ -91,14 +91,14 @@ func New(c Config) (*Outbox, error) {
 	return o, nil
 }
 
-// Append stores an event for its subscribers in the transaction of its change and returns its id.
+// Append stores an event in the transaction of the change that it records, and returns its id.
 // data must marshal to a JSON object. If data has a method Subject() string, clients can search the
-// event by the subject. After the commit the relay of this process is woken. If Append fails, the
-// caller must fail the change.
+// event by the subject. The commit wakes the relay of this process. If Append fails, the caller
+// must roll the transaction back.
 //
 // Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL
 // concurrent changes may commit in another order, and ids of two processes depend on their clocks.
-// Two events are ordered only if the second change has read the first.
+// So the order of two events is certain only if the second change has read the first change.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
 	if err != nil {
@@ -111,8 +111,8 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	return e.ID, nil
 }
 
-// Store is Append for an event that the caller delivers itself; the relay does not
-// publish it.
+// Store is Append for an event that the caller delivers itself. The relay does not
+// publish such an event.
 func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {
@@ -136,8 +136,8 @@ func (o *Outbox) wake() {
 // leadName is the name of the leader lease.
 const leadName = "outbox"
 
-// Run publishes events while this instance leads, and purges old ones, until ctx ends. It
-// returns after the publisher has returned.
+// Run publishes events and purges expired ones while this instance leads, until ctx ends. It
+// returns only after a call of the publisher in progress has returned.
 func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	beside, done := context.WithCancel(ctx)
 	var watching sync.WaitGroup

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// quickPoll is the poll interval while another process commits events. It delays them by
-	// 1.5 ms on average. Commits of this process wake the relay without polling.
+	// quickPoll is the poll interval while another process commits events. It delays these
+	// events by 1.5 ms on average. Commits of this process wake the relay without polling.
 	quickPoll = 3 * time.Millisecond
-	// quickFor is how long quick polling continues after it last found an event.
+	// quickFor is how long quick polling continues after a poll has found an event.
 	quickFor = 2 * time.Second
 	// slowPoll is the longest poll interval. A poll costs about 200 µs on either engine,
 	// so an idle relay uses about 0.2 % of a core (BenchmarkIdle).
@@ -21,7 +21,7 @@ const (
 )
 
 // pollDelay computes the delay before the relay's next pass through the outbox. The zero
-// value polls slowly and has had no failure.
+// value is the state without a recent event and without a failure.
 type pollDelay struct {
 	quick    time.Time     // end of quick polling
 	delay    time.Duration // until the next poll
@@ -31,7 +31,7 @@ type pollDelay struct {
 // found records that polling found an event.
 func (p *pollDelay) found(now time.Time) { p.quick, p.delay = now.Add(quickFor), 0 }
 
-// idle returns the delay after a pass that emptied the outbox.
+// idle returns the delay after a pass that has left no event in the outbox.
 func (p *pollDelay) idle(now time.Time) time.Duration {
 	p.failures = 0
 	if now.Before(p.quick) {
@@ -41,8 +41,8 @@ func (p *pollDelay) idle(now time.Time) time.Duration {
 	return p.delay
 }
 
-// failure returns the delay after a failed pass. Progress means that some events were
-// acknowledged; it resets the backoff.
+// failure returns the delay after a failed pass. The parameter progress means that some
+// events were acknowledged in the pass. Progress resets the backoff.
 func (p *pollDelay) failure(progress bool) time.Duration {
 	if progress {
 		p.failures = 0

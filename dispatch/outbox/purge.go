@@ -15,11 +15,10 @@ const (
 	retention  = 30 * 24 * time.Hour
 	purgeDelay = time.Minute // after the start, which is busy
 	purgeEvery = time.Hour
-	// purgeGroup is the maximum of events that a transaction deletes. On SQLite all
-	// other writes wait for the transaction, which takes only milliseconds with so few
-	// events.
+	// purgeGroup is the maximum number of events that a transaction deletes. On SQLite all
+	// other writes wait for the transaction. With so few events it takes only milliseconds.
 	purgeGroup = 500
-	// purgePause lets other writes through. It allows 10,000 deletions a second.
+	// purgePause is the pause after each group, for other writes. It allows 10,000 deletions a second.
 	purgePause = 50 * time.Millisecond
 )
 
@@ -31,8 +30,8 @@ func (o *Outbox) purge(ctx context.Context) {
 	}
 }
 
-// purgeOnce deletes expired events. It keeps unpublished events, and events with
-// deliveries until these are purged.
+// purgeOnce deletes expired events. It keeps unpublished events, and events whose
+// deliveries are not purged yet.
 func (o *Outbox) purgeOnce(ctx context.Context) error {
 	until := idAt(o.Now().Add(-retention).UnixMicro())
 	for after := ""; ctx.Err() == nil; sleep.For(ctx, purgePause) {

@@ -14,15 +14,15 @@ import (
 )
 
 // maxBatch bounds the events of a batch. It is large enough to amortise the two commits of a batch.
-// It is small enough that the first event does not wait long for the last.
+// It is so small that the first event of a batch does not wait long for the last one.
 const maxBatch = 500
 
 // relay publishes events while this instance leads.
 type relay struct {
 	*Outbox
 	to Publisher
-	// acked are acknowledged events that are not yet deleted; they are not published
-	// again.
+	// acked are the ids of acknowledged events that are not yet deleted from the outbox.
+	// They are deleted before the next read, so that they are not published again.
 	acked []string
 }
 
@@ -51,8 +51,8 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 	}
 }
 
-// empty reports whether the outbox is empty. It costs less than read. On an error it returns
-// false, and the following read reports the error.
+// empty reports whether the outbox is empty. It costs less than the method read. On an error it
+// returns false, and the next call of read reports the error.
 func (o *Outbox) empty(ctx context.Context) bool {
 	var id string
 	err := o.DB.View(ctx).QueryRow("SELECT event_id FROM outbox LIMIT 1").Scan(&id)
@@ -63,8 +63,8 @@ func (o *Outbox) empty(ctx context.Context) bool {
 	return true
 }
 
-// await waits for a commit in this process, at most for d. It reports whether there was
-// one.
+// await waits for the commit of an event in this process, at most for d. It reports whether
+// there was such a commit.
 func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -81,8 +81,8 @@ var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the outbox once, batch after batch from the oldest event, and returns the
 // number of acknowledged events. After an unacknowledged event it skips the event's account,
-// so that a Kafka partition without a leader blocks only its own accounts. It then returns
-// an error, or ErrYield if nothing failed. The next pass retries the skipped events first.
+// so that a Kafka partition without a leader blocks only its own accounts. If it has skipped
+// an account, it returns an error, which is ErrYield if nothing failed.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {
@@ -101,7 +101,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
-		if len(blocked) > 0 { // otherwise the pass restarts, to find events that committed late with older ids
+		if len(blocked) > 0 { // otherwise the pass reads from the start, to find older ids that were committed late
 			after = all[len(all)-1].ID
 		}
 	}
@@ -111,9 +111,9 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	return safe, err
 }
 
-// read returns the oldest events in the outbox after an id. The ids come from a subquery.
-// Otherwise PostgreSQL might scan the table "event", because its statistics of the outbox
-// are often wrong.
+// read returns the oldest events in the outbox after an id. A subquery reads the ids of
+// these events. Without the subquery, PostgreSQL might scan the table "event", because its
+// statistics of the outbox are often wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
@@ -131,8 +131,8 @@ func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	return e, err
 }
 
-// publish publishes the events of a batch whose accounts are not blocked. It adds accounts
-// with an unacknowledged event to blocked.
+// publish publishes the events of a batch whose accounts are not blocked. It adds the accounts
+// of unacknowledged events to the set blocked.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
 	batch := all
 	if len(blocked) > 0 {
@@ -169,14 +169,14 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 	return safe, err
 }
 
-// deleteTimeout bounds the last deletion when the service stops.
+// deleteTimeout bounds the deletion of acknowledged events after ctx has ended.
 const deleteTimeout = 2 * time.Second
 
 var deleteRelayed = sqlstore.NewBatchStatement(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
 
-// deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so
-// that the next leader does not publish them again. It deletes by id: a range would
-// include events that committed late.
+// deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so that
+// the next leader does not publish them again. It deletes each id: a range of ids could
+// include unpublished events that were committed late.
 func (r *relay) deleteAcked(ctx context.Context) error {
 	if len(r.acked) == 0 {
 		return nil

@@ -14,18 +14,18 @@ import (
 
 const (
 	// ReplayReach is the maximum age of a replayed event. Deliveries are kept for 30 days
-	// after their end, so those of younger events still exist. One day is left for the
-	// relay and Kafka.
+	// after their end. So the deliveries of a replayed event still exist, with a day to
+	// spare for the relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
-	// replayGroup bounds the events of a transaction. Each is compared with the
-	// subscriptions of its account, of which there may be ten thousand.
+	// replayGroup bounds the events of a transaction. Each event is compared with the
+	// subscriptions of its account. An account may have ten thousand subscriptions.
 	replayGroup = 250
 )
 
-// ErrReach is the error of Replay if From is longer ago than ReplayReach.
+// ErrReach is the error of Replay if Replay.From is longer ago than ReplayReach.
 var ErrReach = errors.New("events are brought again that are at most 29 days old: whether an older one was delivered may have been forgotten")
 
-// Replay selects the events to replay: those in a time range that lack a delivery.
+// Replay selects the events to replay: events in a time range that lack a delivery.
 type Replay struct {
 	From, To time.Time        // To is exclusive; both have milliseconds
 	Account  string           // "" for all
@@ -36,20 +36,19 @@ type Replay struct {
 
 // Replayed is the progress of a replay.
 type Replayed struct {
-	Scanned int64     // events scanned
+	Scanned int64     // events scanned of the selected account and type
 	Missing int64     // events that lack a delivery, without excluded test events
 	Tests   int64     // excluded test events that lack a delivery
-	Queued  int64     // the part of Missing that was added to the outbox; the rest is already in it
-	Until   time.Time // events before it have been scanned
+	Queued  int64     // events of Missing added to the outbox, which lacked them; 0 in a dry run
+	Until   time.Time // events before this time have been scanned
 }
 
-// Replay publishes events again that lack a delivery to a subscription. The subscription
-// must exist, be older than the event, and subscribe to its type now. A delivery in any
-// state, also failed or cancelled, is not missing. Replay is idempotent and can run during
-// normal operation.
+// Replay adds events that lack a delivery to the outbox again. Each subscription that is older than
+// an event and now includes the event's type should have a delivery of the event, in any state.
+// Replay is idempotent and can run during normal operation.
 //
 // Each group of events is a transaction, after which Replay calls progress. An error of
-// progress ends the replay. With an error, Replay returns what was done before.
+// progress ends the replay. Replay returns its progress even with an error.
 func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach

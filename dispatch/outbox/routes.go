@@ -25,8 +25,8 @@ func (o *Outbox) Routes() []httpapi.Route {
 	}
 }
 
-// listEvents answers GET /v1/events, oldest first, so that a client can resume at its
-// cursor. A key gets only event types whose read scope it has.
+// listEvents answers GET /v1/events. The oldest event comes first, so that a client can resume at
+// its cursor. A key gets only events whose type needs a read scope that the key has.
 func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -86,8 +86,8 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	return verbatim(schema.EventReply{Status: schema.Success, Data: envelope})
 }
 
-// verbatim encodes a reply with its envelopes byte for byte as stored. json.Marshal would
-// escape HTML in them.
+// verbatim encodes a reply without a change of the stored envelopes in it. json.Marshal would
+// escape HTML characters in the envelopes.
 func verbatim(reply any) (httpapi.Response, error) {
 	body, err := encode(reply)
 	return httpapi.Response{Body: body}, err

@@ -6,11 +6,11 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments,
-// and batches of the first two. A ULID follows.
+// subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments, and
+// two kinds of batches. A ULID follows each prefix.
 var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_"}
 
-// subjectOf returns the subject of data; "" if it has none.
+// subjectOf returns the subject of an event's data; "" for data without a subject.
 func subjectOf(data any) string {
 	if about, ok := data.(interface{ Subject() string }); ok {
 		return about.Subject()

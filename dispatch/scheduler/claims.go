@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Claim is a request to claim items from the store.
+// Claim is a request to claim at most Limit items of a lane from the store.
 type Claim struct {
 	Lane  string
 	Limit int
@@ -36,8 +36,9 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	return claims
 }
 
-// Claimed adds the result of a claim. next is when the next item of the lane in the store is due;
-// zero for never. If the claim failed, next is when to retry it.
+// Claimed adds the claimed items, whose lease ends at the time until. The parameter next is when
+// the lane has another due item in the store; zero for never. After a failed claim, it is the time
+// of the retry.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
 	q.addReserved(l, len(items)-c.Limit)
@@ -48,7 +49,7 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	q.wake(l.host)
 }
 
-// NextClaim returns when Claims will have a claim; zero for never, unless the queue changes.
+// NextClaim returns when to call Claims next; zero if only a change of the queue can cause a claim.
 func (q *Queue[T]) NextClaim() (at time.Time) {
 	for c := range class(classes) {
 		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
@@ -58,7 +59,7 @@ func (q *Queue[T]) NextClaim() (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// awaitRoom removes a lane from the due heap until its host has room for items of the lane.
+// awaitRoom removes a lane from the due heap until the host of the lane has room for more items.
 func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	q.groups[l.class].due.update(l, false)
 	l.roomEntry.join(&l.host.roomWaiters, l)
@@ -67,8 +68,8 @@ func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	}
 }
 
-// orNextToken returns at, or the time of the next token of an unproven host if that is
-// earlier.
+// orNextToken returns the earlier of two times: the parameter at, and the time to check the next
+// unproven host for a token.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	if h := q.tokenWaiters.first(); h != nil {
 		return earlier(at, h.tokenAt)

@@ -7,16 +7,16 @@ type class int
 const (
 	quick   class = iota // acknowledged within quickLimit
 	untried              // no attempt has ended
-	slow                 // ended after quickLimit, or timed out
+	slow                 // ended after quickLimit or by the timeout
 	failing              // failed within quickLimit
 	classes = iota
 )
 
-// group has the lanes (queues of endpoints) of one class and the counts of their items.
+// group has the lanes (queues of endpoints) of one class, and counts the items of these lanes.
 type group[T any] struct {
 	ring     ring[T]            // lanes that could send, in round-robin order
 	due      timeHeap[*lane[T]] // lanes for which the store has deliveries
 	inFlight int
-	// buffered counts items in memory or reserved, and not in flight.
+	// buffered counts the items that wait in memory, and the reserved items.
 	buffered int
 }

@@ -34,8 +34,8 @@ func (q *Queue[T]) Abandon(id string) {
 	q.wake(l.host)
 }
 
-// MarkSlow puts an untried lane into the class slow, because earlier deliveries to it
-// have failed.
+// MarkSlow puts an untried lane into the class slow. It is for a lane with a delivery that
+// had a failed attempt before.
 func (q *Queue[T]) MarkSlow(id string) {
 	if l := q.lane(id); l.class == untried {
 		q.setClass(l, slow)
@@ -44,8 +44,8 @@ func (q *Queue[T]) MarkSlow(id string) {
 	}
 }
 
-// quickLimit is half the horizon (how far ahead lanes buffer). An attempt that ends earlier does
-// not occupy its slot long enough to delay other endpoints.
+// quickLimit is the duration from which on an attempt is slow: half the horizon (how far ahead
+// lanes buffer). A shorter attempt does not occupy its slot long enough to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {
@@ -74,11 +74,11 @@ func (q *Queue[T]) setClass(l *lane[T], to class) {
 	l.class = to
 	q.groups[to].inFlight += l.inFlight
 	q.groups[to].buffered += held
-	q.unpark(l.host) // another lane may use the slot for which this one waited
+	q.unpark(l.host) // another parked lane may use the slot for which the lane l waited
 }
 
-// proofLasts is how long a host is proven after an acknowledgement. A host that is down for longer
-// gets fewer attempts, because most of them would fail anyway.
+// proofLasts is how long a host counts as proven after an acknowledgement. A host without one for
+// longer gets fewer attempts, because most of them would fail.
 const proofLasts = 10 * time.Minute
 
 // recordResult updates the host with the result of an attempt.

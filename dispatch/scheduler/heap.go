@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timed is an element of a timeHeap. at is the time that orders it. position points to its index in
-// the heap, which is -1 for an element outside of the heap.
+// timed is an element of a timeHeap. The method at returns the time that orders the element. The
+// method position points to the element's index in the heap, or -1 if the heap does not have it.
 type timed interface {
 	at() time.Time
 	position() *int
@@ -23,7 +23,8 @@ func (h *timeHeap[E]) first() (e E) {
 	return e
 }
 
-// update inserts an element or moves it to its place. If in is false, it removes the element.
+// update inserts an element, or moves it after a change of its time. If the parameter in is
+// false, update removes the element instead.
 func (h *timeHeap[E]) update(e E, in bool) {
 	switch index := *e.position(); {
 	case in && index >= 0:

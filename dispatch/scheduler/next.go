@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Next returns the lane and the value of an item whose attempt starts now. ok is false if
-// there is no item or no slot. The caller calls Done or Abandon for the lane.
+// Next returns the lane and the value of an item whose attempt starts now. ok is false if no
+// item may start. After the attempt, the caller calls Done or Abandon for the lane.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	q.refill(now)
 	for q.inFlight < q.limits.All {
@@ -25,7 +25,7 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 		}
 		q.enqueue(l)
 		q.schedule(l)
-		q.wake(l.host) // its other lanes may use slots that are left
+		q.wake(l.host) // other lanes of the host may use its remaining slots
 		if ok {
 			return id, value, true
 		}
@@ -33,8 +33,8 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	return "", value, false
 }
 
-// NextStart returns when rate limits will allow Next to return an item; zero if no item
-// waits for a rate limit.
+// NextStart returns the earliest time at which a rate limit may allow another attempt; zero if
+// no item waits for a rate limit.
 func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}
@@ -47,12 +47,12 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// reverseEvery is the number of calls of pickLane of which one tries the classes in reverse order.
-// Otherwise busy quick lanes could starve all others.
+// reverseEvery is the interval, in calls of pickLane, of calls that try the classes in reverse
+// order. Without such calls, busy quick lanes could starve all other lanes.
 const reverseEvery = 8
 
-// pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if there is
-// none. It tries the classes in order, but in one of reverseEvery calls in reverse order.
+// pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if no lane
+// may send. It tries the classes in order, but each reverseEvery-th call tries them in reverse.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {
@@ -89,7 +89,7 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// spend takes the tokens of an attempt that starts.
+// spend removes the tokens that the start of an attempt costs from their buckets.
 func (q *Queue[T]) spend(l *lane[T]) {
 	if l.class != quick {
 		q.startsOf(l.class).spend()
@@ -99,7 +99,7 @@ func (q *Queue[T]) spend(l *lane[T]) {
 	}
 }
 
-// addInFlight adds n to the attempts of a lane in flight.
+// addInFlight adds n to the number of a lane's attempts in flight.
 func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 	l.inFlight += n
 	q.inFlight += n
@@ -111,7 +111,7 @@ func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 // 2 s within which a due attempt must start.
 const tokenRecheck = time.Second
 
-// refill wakes the hosts that have a token again.
+// refill sets the clock, and wakes the hosts that are due for a check of their tokens.
 func (q *Queue[T]) refill(now time.Time) {
 	q.clock = now
 	for h := q.tokenWaiters.first(); h != nil && !h.tokenAt.After(now); h = q.tokenWaiters.first() {
@@ -120,9 +120,9 @@ func (q *Queue[T]) refill(now time.Time) {
 	}
 }
 
-// admits reports whether a lane that pickLane took from its ring may send. Otherwise the lane is
-// parked: it waits at its host until the host allows another attempt. A lane whose host has changed
-// is not parked; it is enqueued again when its attempts in flight end.
+// admits reports whether a lane that pickLane took from its ring may send. Otherwise admits parks
+// the lane: it waits at its host until the host allows another attempt. It does not park a lane
+// with a new host and attempts in flight: Done enqueues such a lane again.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false
@@ -149,9 +149,9 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots returns how many attempts of a class, and of the classes after it, may be in flight at a
-// host. So lanes that time out leave slots to other lanes. A single lane can always use all its
-// slots.
+// slots returns a limit of the attempts in flight at a host. The limit of the class quick counts all
+// attempts, that of untried all but quick ones, and that of slow and failing both of these. So slow
+// and failing lanes leave slots to other lanes. A lane alone at its host can use all its slots.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -163,13 +163,13 @@ func (q *Queue[T]) slots(c class) int {
 	}
 }
 
-// hasToken reports whether the limit Unproven allows another attempt at a host.
+// hasToken reports whether the limit for unproven hosts allows another attempt at a host.
 func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// awaitToken schedules a wake of an unproven host for its next token, but not before tokenRecheck.
-// Even if the host has tokens, all of them may be reserved for items in memory.
+// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at
+// the earliest. It waits even if the host has tokens, because items in memory may need all of them.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
@@ -203,7 +203,7 @@ func (q *Queue[T]) wake(h *host[T]) {
 // unpark enqueues one parked lane of each class for which the host has a slot.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
-		return // awaitToken has scheduled a wake
+		return // without a token, awaitToken has scheduled a wake
 	}
 	for c := range class(classes) {
 		if h.parked[c].list.Len() > 0 && q.hasSlot(h, c) {

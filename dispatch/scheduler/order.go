@@ -4,7 +4,7 @@ import (
 	"container/list"
 )
 
-// fifo is a first-in, first-out queue that keeps its memory while it is small.
+// fifo is a first-in, first-out queue. An empty queue keeps its memory for reuse if that is small.
 type fifo[E any] struct {
 	items []E
 	head  int
@@ -14,7 +14,7 @@ func (f *fifo[E]) len() int    { return len(f.items) - f.head }
 func (f *fifo[E]) empty() bool { return f.head == len(f.items) }
 
 func (f *fifo[E]) push(e E) {
-	if f.head > maxBuffered { // bounds the memory of a queue that is never empty
+	if f.head > maxBuffered { // bounds the memory of a queue that never becomes empty
 		f.items = append(f.items[:0], f.items[f.head:]...)
 		f.head = 0
 	}
@@ -49,7 +49,7 @@ func (r *ring[T]) pop() *lane[T] {
 
 func (r *ring[T]) front() *lane[T] { return r.list.Front().Value.(*lane[T]) }
 
-// ringEntry is the position of a lane in a ring; the zero value is in no ring.
+// ringEntry is the position of a lane in a ring. The zero value means that it is in no ring.
 type ringEntry[T any] struct {
 	ring *ring[T]
 	at   *list.Element

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Reserve reserves room in memory for at most n items that are about to be stored. It returns the
-// number reserved, for which the caller calls Add or Unreserve. It returns 0 while the store has
-// older items of the lane that are due.
+// Reserve reserves room in memory for at most n items that the caller is about to store. It returns
+// the number of reservations. The caller ends each reservation with Add or Unreserve. Reserve
+// returns 0 while the store has due items of the lane, because these items are older.
 func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	q.clock = now
 	l := q.lane(id)
@@ -28,7 +28,7 @@ func (q *Queue[T]) Unreserve(id string, n int) {
 	q.wake(l.host)
 }
 
-// Add appends items that were reserved or claimed to their lane.
+// Add appends items to their lane, after a reservation or a claim. Their lease ends at until.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
 	q.addReserved(l, -len(items))
@@ -65,8 +65,8 @@ func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l
 // window returns how many items a lane should buffer.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf returns how many items a number of slots can send within the horizon, by the duration of
-// an attempt. It is at least the number of slots.
+// windowOf returns how many items some slots can send within the horizon if each attempt lasts for
+// the duration took. The result is at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {
@@ -76,7 +76,7 @@ func windowOf(slots int, took time.Duration) int {
 }
 
 // needsClaim reports whether a lane should claim: it has nothing to send, or room for a
-// quarter of its window. A claim for each single item would cost more than its attempt.
+// quarter of its window. A claim of one item would cost more than the attempt of the item.
 func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	room := q.room(l)
 	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))
@@ -89,8 +89,8 @@ func (q *Queue[T]) schedule(l *lane[T]) {
 }
 
 // budget returns how many more items of a class may be buffered. A class other than quick buffers
-// at most one item per slot. Further items would wait until their lease expires, and releasing them
-// costs more than claiming them later.
+// at most one item per slot. Further items could wait until their leases expire, and a release
+// costs more than a later claim.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -100,8 +100,8 @@ func (q *Queue[T]) budget(c class) int {
 }
 
 // share returns how many attempts of a class may be in flight. Slow lanes get half of all slots,
-// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters. So some
-// slots remain for untried lanes, and some for quick ones.
+// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters. So slow
+// and failing lanes leave slots to untried lanes, and all three leave slots to quick lanes.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -135,9 +135,9 @@ func (q *Queue[T]) enqueue(l *lane[T]) {
 	}
 }
 
-// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, whose URL
-// may change. A lane with attempts in flight keeps its host until they end, so that counts stay
-// right.
+// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, because a
+// client can change the URL. A lane with attempts in flight keeps its host until they end, so that
+// the host's counts stay right.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
@@ -182,8 +182,8 @@ func (q *Queue[T]) leaveHost(l *lane[T]) {
 	}
 }
 
-// hostBudget returns how many more items of a host should be in memory. All of them together are
-// what its slots can send within the horizon. An unproven host has at most one item per token.
+// hostBudget returns how many more items of a host should be in memory. A host has at most as many
+// items as its slots can send within the horizon. An unproven host has at most one item per token.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
@@ -199,7 +199,7 @@ func (q *Queue[T]) hostBudget(h *host[T]) int {
 	return budget
 }
 
-// proven reports whether a host has acknowledged recently, or no proof is required.
+// proven reports whether a host has acknowledged an attempt within proofLasts, or needs no proof.
 func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }

@@ -1,15 +1,14 @@
 // Package scheduler decides which delivery is attempted next. Each endpoint has a lane
 // with its own slots, so that no endpoint delays another.
 //
-// A lane buffers in memory only what it can send soon. The rest stays in the store until
-// the queue claims it. The buffer grows with the speed of the endpoint; the number of
-// slots is fixed. Retries at an endpoint that times out therefore start on time while the
-// lane has a slot.
+// A lane buffers in memory only the deliveries that it can send soon. The others stay in the
+// store until the queue claims them. A faster endpoint gets a longer buffer, but not more
+// slots. So retries at an endpoint that times out start on time while the lane has a slot.
 //
-// Lanes share two more limits: one per host, and one over all lanes. The share that a lane
-// may use depends on its class: how its endpoint behaved last. Slow and failing lanes cannot
-// use all slots, so quick and untried endpoints always find one. Attempts at failing
-// endpoints start last.
+// Two more limits on attempts in flight apply to the lanes of one host, and to all lanes. The
+// part of a limit that a lane may use depends on its class: how its endpoint behaved last.
+// Slow and failing lanes cannot use all slots, so some are left to quick and untried lanes.
+// Attempts at failing endpoints start last.
 package scheduler
 
 import (
@@ -18,20 +17,20 @@ import (
 
 // Limits bound the attempts in flight.
 type Limits struct {
-	// Lane limits the attempts in flight at one endpoint. Host limits those at one host and
-	// port over all its endpoints; 0 means no limit. All limits the total.
+	// Lane limits the attempts in flight at one endpoint. Host limits them at one host and port
+	// over all endpoints; 0 means no limit. All limits the attempts in flight at all endpoints.
 	Lane, Host, All int
 	// HostOf returns the host and port of a lane; "" exempts the lane from host limits.
-	// If it is nil, all lanes are exempt.
+	// If HostOf is nil, all lanes are exempt.
 	HostOf func(lane string) string
-	// Unproven limits the attempts a minute at a host that has not acknowledged one within
-	// proofLasts; 0 means no limit.
+	// Unproven limits the attempts a minute at a host that has acknowledged no attempt in the
+	// last 10 minutes (proofLasts); 0 means no limit.
 	Unproven int
 	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease
 	// lasts for at least Timeout and Margin.
 	Timeout, Margin time.Duration
-	// Starts limits the attempts that start per second at endpoints that are not in the
-	// class quick; 0 means no limit. It spreads retries that are due at the same moment.
+	// Starts limits the attempts that start per second at slow and untried endpoints; 0 means
+	// no limit. It spreads retries that are due at the same time.
 	Starts int
 	// FailingStarts limits the attempts that start per second at failing endpoints; 0 means no
 	// limit. Each attempt costs a claim, a connection and a record.
@@ -39,16 +38,16 @@ type Limits struct {
 }
 
 const (
-	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes, and
-	// shorter than the part of a lease that exceeds Timeout and Margin.
+	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes. It is
+	// shorter than the time for which a leased delivery may wait before its attempt must start.
 	horizon = 2 * time.Second
-	// maxBuffered bounds the items of a lane in memory. At 5,000 attempts a second, the lane
-	// needs five claims a second.
+	// maxBuffered bounds the items of a lane in memory. An endpoint with 5,000 attempts a
+	// second uses up that many items in 0.2 s.
 	maxBuffered = 1024
 	// maxClaimLanes and maxClaimRows bound one claim to keep its transaction short.
 	maxClaimLanes = 64
 	maxClaimRows  = 128
-	// maxLaneRows bounds the rows that a claim gets for one lane, to leave some for others.
+	// maxLaneRows bounds the rows of one lane in a claim, to leave rows for other lanes.
 	maxLaneRows = 64
 )
 
@@ -57,10 +56,10 @@ type Queue[T any] struct {
 	limits        Limits
 	lanes         map[string]*lane[T]
 	groups        [classes]group[T]
-	starts        tokenBucket // starts at endpoints that are not quick
+	starts        tokenBucket // starts at slow and untried endpoints
 	failingStarts tokenBucket // starts at failing endpoints
 	hosts         map[string]*host[T]
-	tokenWaiters  timeHeap[*host[T]] // hosts whose lanes wait for a token of the limit Unproven
+	tokenWaiters  timeHeap[*host[T]] // unproven hosts whose lanes wait for a token
 	clock         time.Time          // latest time passed to the queue
 	picks         int                // calls of pickLane
 	inFlight      int                // items in flight
@@ -68,7 +67,7 @@ type Queue[T any] struct {
 	expired       []T
 }
 
-// item is a T with the end of its lease.
+// item is a value of type T with the end of its lease.
 type item[T any] struct {
 	value T
 	until time.Time
@@ -82,17 +81,17 @@ type lane[T any] struct {
 	inFlight int
 	took     time.Duration // moving average of the duration of an attempt
 	host     *host[T]      // nil for none
-	// reserved counts items that are reserved or being claimed.
+	// reserved counts items that are being stored or claimed, and have a reservation.
 	reserved  int
-	next      time.Time    // when the next item in the store is due; zero if unknown
+	next      time.Time    // when the next item in the store is due; zero if none is known
 	claimedAt time.Time    // time of the last claim
 	index     int          // index in the due heap of its class; -1 for none
 	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
 	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
 }
 
-// at returns the time that orders a lane in a heap: its due time or its last claim, the later of
-// the two. By the due time alone, the lane with the oldest deliveries would always be first.
+// at returns the time that orders a lane in a heap: the later of its due time and its last claim.
+// If only the due time counted, the lane with the oldest deliveries would always be first.
 func (l *lane[T]) at() time.Time {
 	if l.claimedAt.After(l.next) {
 		return l.claimedAt
@@ -133,7 +132,7 @@ func (q *Queue[T]) Drain() []T {
 	return out
 }
 
-// Prune removes lanes without items whose endpoint no longer exists.
+// Prune removes the lanes of endpoints that no longer exist, except lanes that still have items.
 func (q *Queue[T]) Prune(there func(id string) bool) {
 	for id, l := range q.lanes {
 		if !there(id) && l.items.empty() && l.inFlight == 0 && l.reserved == 0 {

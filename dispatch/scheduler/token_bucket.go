@@ -2,7 +2,7 @@ package scheduler
 
 import "time"
 
-// tokenBucket is a rate limit: an action spends a token, and tokens return at a rate.
+// tokenBucket is a rate limit: each action spends a token, and the bucket refills at a rate.
 type tokenBucket struct {
 	rate   float64 // tokens per second; 0 for no limit
 	burst  float64 // capacity
@@ -10,10 +10,10 @@ type tokenBucket struct {
 	filled time.Time
 }
 
-// burstTime is the duration whose tokens may be spent at once.
+// burstTime sets the capacity in newTokenBucket: the tokens of this time, at least one.
 const burstTime = 10 * time.Millisecond
 
-// newTokenBucket returns a bucket with the capacity of burstTime.
+// newTokenBucket returns a bucket that gets rate tokens a second. The first call of allows fills it.
 func newTokenBucket(rate float64) tokenBucket {
 	return tokenBucket{rate: rate, burst: max(1, rate*burstTime.Seconds())}
 }
@@ -32,7 +32,7 @@ func (p *tokenBucket) allows(now time.Time) bool {
 
 func (p *tokenBucket) spend() { p.tokens-- }
 
-// next returns when there will be a token. allows must have returned false before.
+// next returns when the bucket will have a token. The caller has refilled it with allows.
 func (p *tokenBucket) next(now time.Time) time.Time {
 	return now.Add(time.Duration((1 - p.tokens) / p.rate * float64(time.Second)))
 }

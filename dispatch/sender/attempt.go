@@ -25,8 +25,8 @@ const (
 	wait
 )
 
-// attempt observes one request through net/http. Other goroutines call its methods. The goroutine
-// of a dial may call them even after the request has ended. Therefore an attempt is never reused.
+// attempt observes one request through net/http, whose goroutines call the methods. The goroutine
+// of a dial may call methods even after the request has ended. So an attempt is never reused.
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
@@ -34,9 +34,9 @@ type attempt struct {
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is the stage that this request's dial has reached. sent is the stage of the request
-	// once it has a connection; 0 before. The request may use another connection, which became idle
-	// during the dial. So dialed counts only while sent is 0.
+	// dialed is the stage that this request's dial has reached. sent is 0 until the request has a
+	// connection, and then the stage of the request. That connection may be another than the dialled
+	// one, if another became idle during the dial. So dialed counts only while sent is 0.
 	dialed, sent atomic.Int32
 }
 
@@ -65,8 +65,8 @@ func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 		GotConn:           a.gotConn,
 		WroteRequest:      a.wroteRequest,
 	})
-	// The URL is set below, because it is parsed already. Other ways to set a request's context
-	// copy the request.
+	// The URL is parsed already, so it is set below. This constructor sets the context without a
+	// copy of the request, unlike Request.WithContext.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(p.Body))
 	if err != nil {
 		return nil, err
@@ -85,14 +85,13 @@ func (a *attempt) getConn(string)              { a.sent.Store(0) }
 func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
-// gotConn signs the request. net/http calls it in the goroutine of RoundTrip, after the request has
-// got a connection. net/http then passes the request to the writing goroutine over a channel. So
-// that goroutine reads the header after gotConn has set it. A second call, for another connection,
-// comes only after the writer of the first has ended.
+// gotConn signs the request. net/http calls gotConn in the goroutine of RoundTrip, once the request
+// has a connection. Then it passes the request to the writing goroutine over a channel. So the
+// writing goroutine reads the header after gotConn has set it. net/http calls gotConn again, for
+// another connection, only after the writing goroutine of the first connection has ended.
 //
-// If signing fails, nothing may be written. gotConn closes the connection, because the writer would
-// send the request even after a cancellation. It also cancels the context, which keeps net/http
-// from retrying.
+// If signing fails, nothing may be written. So gotConn closes the connection, because the writing
+// goroutine ignores a cancellation. gotConn also cancels the context, so that net/http does not retry.
 func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {

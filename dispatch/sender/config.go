@@ -20,22 +20,22 @@ const (
 	keptBody = 1 << 10
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
-	// grace limits the time to read the body after the status. The status has already decided the
-	// attempt. The body helps to find a fault, and its end makes the connection reusable. Half a
-	// second is several round trips around the earth. Without grace a receiver could block the
-	// attempt for ten times as long.
+	// grace limits the time to read the body after the status, which alone decides the attempt.
+	// The body is read because it helps to find a fault, and a connection is reusable only after the
+	// end of the body. Half a second is several round trips around the earth. Without this limit, a
+	// slow body could extend the attempt to its timeout of 5 s.
 	grace = 500 * time.Millisecond
-	// idleTimeout is below the 5 s after which Node, Apache and uvicorn close idle
-	// connections by default. If the receiver closes first, a request sent at that moment
-	// fails.
+	// idleTimeout is how long a connection may be idle. It is below the 5 s after which Node, Apache
+	// and uvicorn close idle connections by default. If the receiver closes a connection first, a
+	// request sent at that moment fails.
 	idleTimeout = 4 * time.Second
-	// readBuffer holds a usual response. It also limits how much net/http logs of an unsolicited
-	// response.
+	// readBuffer is the size of a connection's read buffer, in which a usual response fits. It also
+	// limits how much net/http logs of an unsolicited response.
 	readBuffer = 1 << 10
-	// sessions is the number of TLS sessions that are cached. A session holds the receiver's
+	// sessions is the number of TLS sessions that are cached. A session has a copy of the receiver's
 	// certificates, at most 256 KiB.
 	sessions = 128
-	// closeTimeout limits the time to close a TLS connection. By default that may take 5 s, so a
+	// closeTimeout limits the time to close a TLS connection. The limit of crypto/tls is 5 s, so a
 	// receiver that does not read could double the time of an attempt.
 	closeTimeout = 100 * time.Millisecond
 	// defaultPerHost is the default of Config.PerHost. It equals the default concurrency of an
@@ -47,8 +47,8 @@ const (
 
 // Config configures a Sender.
 type Config struct {
-	// Control checks the address of each connection before it is made, as in net.Dialer; nil for no
-	// check.
+	// Control is called with the address of each connection before the connection is made, as in
+	// net.Dialer. An error of Control prevents the connection; nil for no check.
 	Control func(network, address string, c syscall.RawConn) error
 	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver
@@ -73,8 +73,8 @@ func New(c Config) *Sender {
 		c.Idle = defaultIdle
 	}
 	// net/http continues a dial after its request has ended, because a later request may use the
-	// connection. So the dial and the handshake have their own timeouts. The timeout of the dial is
-	// slightly longer than that of the attempt, so that the attempt times out first.
+	// connection. So the dial and the handshake have their own timeouts. The dial's timeout is
+	// slightly longer than the attempt's timeout, so that the attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {

@@ -14,10 +14,10 @@ import (
 	"vayu/schema"
 )
 
-// Error texts for the owner of a receiver, who may be an attacker. They contain the remedy but no
-// resolved addresses, texts of libraries or data of the receiver. A name that does not exist has
-// the same text and stage as a name with an internal address. Otherwise the texts would reveal
-// internal names.
+// Error texts for the owner of a receiver, who may be an attacker. They contain no resolved
+// addresses, texts of libraries or data of the receiver. A name that does not exist has the same
+// text and stage as a name with an internal address. Otherwise the texts would reveal which
+// internal names exist.
 const (
 	textURL       = "the URL of the subscription cannot be used"
 	textStopped   = "the attempt was aborted because the service stopped"
@@ -55,15 +55,15 @@ func isRefused(err error) bool {
 }
 
 // timedOut reports whether an error is a timeout of the kernel or net/http. Such a timeout may
-// expire just before the timeout of the attempt. A DNS timeout is excluded, because the resolver
-// has its own limit.
+// come just before the timeout of the attempt. A DNS timeout is excluded, because it comes from
+// the resolver's own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout() && !errors.As(err, &name)
 }
 
-// slowness returns the error text of an attempt that timed out in a stage.
+// slowness returns the error text of an attempt whose timeout ended it in the given stage.
 func slowness(stage schema.Stage, timeout time.Duration) string {
 	within := " within " + timeout.String()
 	switch stage {

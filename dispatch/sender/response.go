@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// read returns the first KiB of a body. It reads up to 64 KiB to reach the end, so that
-// the connection can be reused. It ignores errors, because the status has decided the
-// attempt.
+// read returns the first KiB of a body. It reads on, up to 64 KiB, because the connection
+// can be reused only after the end of the body. It ignores read errors, because the status
+// has already decided the attempt.
 func (s *Sender) read(resp *http.Response) []byte {
 	defer resp.Body.Close()
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {

@@ -21,14 +21,14 @@ type Sender struct {
 // Post is the request of an attempt.
 type Post struct {
 	URL string // http:// works too; package ssrf enforces https
-	// Header is complete except for the signature. The sender does not change it. To the request
-	// the sender adds only Host and Content-Length. The sender omits Idempotency-Key, because
-	// net/http would retry requests that have it.
+	// Header is complete except for the signature, and is not changed. The request has these headers,
+	// the signature, Host and Content-Length. It has no Idempotency-Key, even if Header has one,
+	// because net/http would retry the request.
 	Header http.Header
 	Body   []byte // not changed
-	// Sign returns the signature; nil for none. It is called once the request has a connection. It
-	// is called again if the connection proves closed before a byte was written. If it fails,
-	// nothing is sent.
+	// Sign returns the signature; nil for an unsigned request. It is called when the request gets a
+	// connection. It is called again for another connection, if the first one is closed before a
+	// byte was written. If Sign fails, nothing is sent.
 	Sign func(now time.Time) (string, error)
 }
 
@@ -42,8 +42,8 @@ type Result struct {
 	Body     []byte       // first KiB of the response
 	// Slow means that the attempt timed out.
 	Slow bool
-	// Unsent means that Sign failed: no byte of the request was written. The other fields
-	// are meaningless, except SentAt and Duration.
+	// Unsent means that Sign failed, so no byte of the request was written. Of the other
+	// fields, only SentAt and Duration are then set.
 	Unsent bool
 }
 
@@ -52,9 +52,9 @@ func (r *Result) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
 // Send makes one attempt and returns how it ended. The end of ctx aborts the attempt.
 //
-// The request is written once. If the receiver has closed a pooled connection and no byte was
-// written, the request uses another connection. In all other cases the attempt fails, because the
-// receiver may have the request.
+// The request is written once. If a pooled connection is closed before a byte was written, the
+// request uses another connection. After any other failure the request is not repeated, because
+// the receiver may have it.
 func (s *Sender) Send(ctx context.Context, p Post) Result {
 	r := Result{SentAt: time.Now()}
 	s.send(ctx, p, &r)
@@ -88,7 +88,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	}
 	if err != nil {
 		r.Stage = a.stage()
-		if isRefused(err) { // a forbidden address is reported like an unknown name
+		if isRefused(err) { // a forbidden address is reported in the same stage as an unknown name
 			r.Stage = schema.StageDNS
 		}
 		switch {

@@ -5,16 +5,16 @@ import "net/netip"
 var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
 // missed4 are internal addresses that look public. Package code.dny.dev/ssrf does not deny them,
-// because it follows IANA's special-purpose registry.
+// because they are not in IANA's special-purpose registry.
 var missed4 = []netip.Prefix{
-	// The host of Azure machines: DNS, DHCP, health and, at ports 80 and 32526, metadata
+	// Services for machines in Azure: DNS, DHCP, health and, at ports 80 and 32526, metadata
 	// (learn.microsoft.com, "What is IP address 168.63.129.16?").
 	netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// permits reports whether an address is allowed: public unicast, or in an allowed
-// network. IPv6 addresses that embed IPv4 (mapped, compatible, NAT64, 6to4, Teredo) are
-// denied, because public receivers do not need them. Mapped addresses of an allowed network
+// permits reports whether an address is allowed: public unicast at an allowed port, or in an
+// allowed network. IPv6 addresses that embed IPv4 (mapped, compatible, NAT64, 6to4, Teredo) are
+// denied, because public receivers do not need them. IPv4-mapped addresses of an allowed network
 // are accepted, because sockets may show IPv4 addresses in this form.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
@@ -36,8 +36,8 @@ func isatap(addr netip.Addr) bool {
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped returns a prefix of IPv4-mapped IPv6 addresses as an IPv4 prefix. Other prefixes stay as
-// they are. The host bits become 0.
+// unmapped returns a prefix of IPv4-mapped IPv6 addresses as an IPv4 prefix, and any other prefix
+// as it is. The host bits of the result are 0.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Denied names; their subdomains are denied as well. They are not in public DNS, or resolve
-// to addresses that Control denies. With these lists the error is reported when a
-// subscription is created, not after eight attempts.
+// Denied names; their subdomains are denied as well. Public DNS does not have these names, or
+// resolves them to addresses that Control denies. With the lists, the client gets the error when
+// it creates a subscription, not after eight attempts.
 var (
 	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}
-	// insideNames are for private networks: RFC 6762 and its appendix G, RFC 8375,
-	// ICANN's .internal, and Kubernetes.
+	// insideNames are names for private networks, from RFC 6762 and its appendix G, RFC 8375,
+	// ICANN (.internal) and Kubernetes (.svc).
 	insideNames = []string{"local", "internal", "home.arpa", "intranet", "private", "corp", "home", "lan", "svc"}
 	// cloudNames are names of metadata services, which return credentials.
 	cloudNames = []string{
@@ -24,8 +24,8 @@ var (
 	}
 )
 
-// deniedName returns why a name is denied; "" if it is allowed. If the operator allows private
-// networks, private names are allowed, and Control checks their addresses.
+// deniedName returns why a name is denied; "" for an allowed name. If the operator allows private
+// networks, names for private networks are allowed, and Control checks their addresses.
 func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):
@@ -69,7 +69,7 @@ func readHost(host string) (string, netip.Addr, error) {
 var (
 	// hostName is the LDH rule of RFC 1123 2.1, in lower case.
 	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
-	// numeric matches a last label that makes a host an IPv4 address: "ends in a number" in
-	// the WHATWG URL standard.
+	// numeric matches the last label of a host that parsers may read as an IPv4 address. The
+	// WHATWG URL standard calls this "ends in a number".
 	numeric = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
 )

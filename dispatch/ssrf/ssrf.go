@@ -1,8 +1,8 @@
 // Package ssrf restricts webhooks to public addresses, to prevent server-side request forgery.
 //
 // There are two checks. Check validates the URL of a new subscription without DNS, to report errors
-// early. Control runs in the dialer. Its check is decisive, because a name can change its address
-// and a connection cannot.
+// early. Control checks the address of each connection in the dialer. Only Control is decisive,
+// because a name can resolve to another address later.
 package ssrf
 
 import (
@@ -21,7 +21,7 @@ import (
 // httpsPort is the default port, which is always allowed.
 const httpsPort = 443
 
-// Guard has the allowed addresses and ports. It is safe for concurrent use.
+// Guard decides which addresses, names and ports are allowed. It is safe for concurrent use.
 type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
@@ -32,7 +32,7 @@ type Guard struct {
 }
 
 // New returns a guard that allows public addresses at port 443 and at the given ports. It also
-// allows the networks of allow at any port. Invalid ports and prefixes are ignored.
+// allows the given networks at any port. It ignores invalid ports and prefixes.
 func New(allow []netip.Prefix, ports []int) *Guard {
 	g := &Guard{ports: []uint16{httpsPort}}
 	for _, port := range ports {
@@ -104,8 +104,8 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
 }
 
-// Control is for net.Dialer. It checks the address of each connection after the name was resolved.
-// The error is an *AddressError.
+// Control is a function for net.Dialer, which calls it with a resolved address before it connects.
+// The error for a denied address is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" || !g.permits(ap) {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxLength is the limit of a URL in bytes. RFC 9110 4.1 recommends 8,000; old receivers and
-// proxies support 2,048.
+// maxLength is the limit of a URL in bytes. RFC 9110 4.1 recommends support for 8,000 bytes, but
+// old receivers and proxies support only 2,048.
 const maxLength = 2048
 
-// target is a well-formed URL: a name or an address, a port, and the rest, which is empty
-// or starts with / or ?.
+// target is a well-formed URL: a name or an address, a port, and the path and query as rest.
+// The rest is empty or starts with / or ?.
 type target struct {
 	name string // lower case; empty for an address
 	addr netip.Addr
@@ -39,8 +39,8 @@ func (t target) String() string {
 	return "https://" + host + t.rest
 }
 
-// read parses a URL. It is deliberately stricter than net/url: it rejects texts that parsers
-// interpret differently.
+// read parses a URL. It is deliberately stricter than net/url: it rejects texts that other
+// parsers may interpret differently.
 func read(text string) (target, error) {
 	if err := checkBytes(text); err != nil {
 		return target{}, err
@@ -103,7 +103,7 @@ func checkBytes(text string) error {
 // escape is a percent-encoded byte.
 var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
 
-// splitPort splits a text into host and port. Without a port in the text the port is 443.
+// splitPort splits a text into host and port. A text without a port has the port 443.
 func splitPort(text string) (host string, port uint16, err error) {
 	host = text
 	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {

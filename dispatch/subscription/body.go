@@ -46,8 +46,8 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable returns a problem if a key may not read recharges, whose events have the clear numbers.
-// may lists the event types that the key may read.
+// clearable returns a problem if a key may not read the events of recharges, which have the clear
+// numbers. The parameter may lists the event types that the key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
@@ -55,8 +55,8 @@ func clearable(may []schema.EventType) error {
 	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
 }
 
-// readable returns a problem if a key may not read some event types. Otherwise a key that
-// manages webhooks could send itself events that it must not read.
+// readable returns a problem if a key may not read one of the given event types. Without this
+// check, the key could create a webhook to get events that it must not read.
 func readable(may, events []schema.EventType) error {
 	for _, event := range events {
 		if !slices.Contains(may, event) {
@@ -66,7 +66,7 @@ func readable(may, events []schema.EventType) error {
 	return nil
 }
 
-// optional is a value that a body may leave out. It distinguishes null from no value.
+// optional is a field that a body may leave out. It distinguishes null from a missing field.
 type optional[T any] struct {
 	present, null bool
 	value         T
@@ -78,7 +78,7 @@ func (g *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, &g.value)
 }
 
-// in reports whether there is a value, and adds an error for null.
+// in reports whether the body has the field with a value. It adds an error if the value is null.
 func (g *optional[T]) in(f *faults, field string) bool {
 	if g.null {
 		f.Add(field, "The "+field+" cannot be null; leave it out to keep it as it is.")
@@ -151,8 +151,8 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 	return n, f.Problem()
 }
 
-// testOf parses the optional body of a test. An empty type means the subscription's first
-// type.
+// testOf parses the optional body of a test and returns the event type. It returns "" for a
+// body without a type.
 func testOf(c *httpapi.Call) (schema.EventType, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err

@@ -18,8 +18,8 @@ func entry(action string, r *record, detail map[string]any) audit.Entry {
 	return audit.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
-// hostOf returns the host of a URL for the audit log. The rest of the URL is often a
-// credential, and the log is kept forever.
+// hostOf returns the host of a URL for the audit log. The log must not have the rest of the
+// URL, because that is often a credential, and the log is kept forever.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -59,8 +59,8 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	return detail
 }
 
-// mayGrant returns a problem if a change makes the subscription send events that the key
-// may not read.
+// mayGrant returns a problem if a change makes a subscription send events that the key of the
+// request may not read.
 func (p Patch) mayGrant(before, after *Subscription) error {
 	if after.ClearNumbers && !before.ClearNumbers {
 		if err := clearable(p.Readable); err != nil {
@@ -70,7 +70,7 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the event types that the URL gets only because of a change.
+// granted returns the event types that a change adds to those that the URL gets.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events
@@ -78,8 +78,8 @@ func granted(before, after *Subscription) []schema.EventType {
 	return slices.DeleteFunc(slices.Clone(after.Events), func(e schema.EventType) bool { return slices.Contains(before.Events, e) })
 }
 
-// Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem
-// if there is none.
+// Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem if
+// the owner has no such subscription.
 func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
@@ -99,16 +99,16 @@ func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Tim
 
 // Rotation is a request for a new secret.
 type Rotation struct {
-	Grace  time.Duration // how long the old secret signs as well; whole seconds
+	Grace  time.Duration // how long the old secret signs beside the new one; whole seconds
 	Secret string        // empty to generate one
 }
 
 // Rotate gives a subscription a new secret. The previous secret also signs during the grace period;
-// older ones do not. It returns a *schema.Problem if the subscription does not exist. The handler
-// has checked the rotation.
+// older secrets do not. Rotate returns a *schema.Problem if the subscription does not exist. It
+// does not validate the rotation, because the handler has done so.
 //
-// Other instances sign with the new secret within 300 ms of the commit. A reply that
-// reports success must wait for that.
+// From 300 ms after the commit, all instances sign with the new secret. The handler must not
+// reply before.
 func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
@@ -133,8 +133,8 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
-// testable returns the subscription of a test event and the event's type. The default is
-// the first type of the subscription.
+// testable returns the subscription of a test event and the type of the event: the given type,
+// or for "" the first type of the subscription.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

@@ -14,13 +14,13 @@ const (
 	// Most is the maximum number of subscriptions of an account in each world (live,
 	// sandbox), unless Limits are lower.
 	Most = 10_000
-	// DefaultGrace is how long the old secret also signs after a rotation, by default.
+	// DefaultGrace is the grace period of a rotation if the request has none.
 	DefaultGrace = 24 * time.Hour
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Length of secrets that clients choose. Many forms and files are limited to 255
-// characters.
+// Limits of the length of secrets that clients choose. Many forms and files of receivers
+// take at most 255 characters.
 const (
 	minSecret = 8
 	maxSecret = 255
@@ -29,8 +29,8 @@ const (
 // faults collects all errors of a request.
 type faults struct{ schema.RequestErrors }
 
-// url returns the normalised URL. The returned error is an internal one of Check, never a
-// *schema.Problem.
+// url returns the normalised URL. It adds a *schema.Problem of Check to the errors of the request,
+// and returns any other error.
 func (b *Cache) url(f *faults, text string) (string, error) {
 	u, err := b.Check(text)
 	if problem, ok := errors.AsType[*schema.Problem](err); ok {
@@ -80,8 +80,8 @@ func joinEvents(events []schema.EventType, between string) string {
 	return b.String()
 }
 
-// secret returns the secret that a client has chosen; "" for nil. The error message does not
-// repeat it.
+// secret returns the secret that a client has chosen; "" for nil. The error message for an invalid
+// secret does not contain the secret.
 func (f *faults) secret(chosen *string) string {
 	if chosen == nil {
 		return ""

@@ -9,22 +9,22 @@ import (
 	"vayu/schema"
 )
 
-// generation is a snapshot of the cache under construction.
+// generation builds the next snapshot of the cache.
 type generation struct {
 	next    *Snapshot
 	byID    *tablecache.Draft[string, *Subscription]
 	byOwner *tablecache.Draft[schema.Owner, *ownerEntry]
-	changed map[schema.Owner]*ownerEntry // entries that this generation has copied
+	changed map[schema.Owner]*ownerEntry // copied entries, which this generation may change
 	deleted []deletedEntry
 }
 
-// deletedEntry is a deleted subscription, and when the cache first read it as deleted.
+// deletedEntry is a deleted subscription, and the time at which the cache read the deletion.
 type deletedEntry struct {
 	id string
 	at time.Time
 }
 
-// newGeneration starts with the content of a snapshot; nil is empty.
+// newGeneration starts with the content of a snapshot; nil means without content.
 func newGeneration(before *Snapshot) *generation {
 	if before == nil {
 		before = &Snapshot{}
@@ -33,8 +33,8 @@ func newGeneration(before *Snapshot) *generation {
 	return &generation{next: &next, byID: before.byID.Edit(), byOwner: before.byOwner.Edit(), changed: map[schema.Owner]*ownerEntry{}}
 }
 
-// put adds or replaces a subscription. It is a no-op if the cache has the same or a newer
-// revision.
+// put adds or replaces a subscription. It is a no-op if the generation already has the
+// subscription with the same or a higher revision.
 func (e *generation) put(s *Subscription, now time.Time) {
 	old := e.byID.Get(s.ID)
 	if old != nil && old.revision >= s.revision {
@@ -64,7 +64,7 @@ func (e *generation) count(s *Subscription, n int) {
 	}
 }
 
-// ownerEntry returns this generation's copy of an owner's entry. The copy is made once.
+// ownerEntry returns this generation's copy of an owner's entry. The first call makes the copy.
 func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
 	h := e.changed[o]
 	if h != nil {

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// nextRevision returns the number of a change, which is one more than the last. It locks
-// the counter until the transaction ends, so changes commit in the order of their numbers.
+// nextRevision returns the revision of a change: one more than that of the last change. It locks
+// the counter until the transaction ends, so changes commit in the order of their revisions.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
@@ -40,8 +40,8 @@ type Made struct {
 	Secret  string
 }
 
-// Create stores a subscription of an existing account. It returns a *schema.Problem if there
-// are too many. The handler has checked the specification.
+// Create stores a subscription of an existing account. It returns a *schema.Problem if the owner
+// has too many. It does not validate the specification, because the handler has done so.
 func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
 	revision, err := nextRevision(tx) // serialises creations
 	if err != nil {
@@ -75,7 +75,7 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 // deleted subscriptions, which are kept for their deliveries and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
-// checkLimit returns a problem if an owner has as many subscriptions as its plan allows.
+// checkLimit returns a problem if an owner already has the maximum number of subscriptions.
 func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
@@ -97,7 +97,7 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 		strconv.Itoa(n)+"; delete one first.")
 }
 
-// secretOr returns the chosen secret, or generates one of 32 random bytes.
+// secretOr returns the chosen secret, or a new one of 32 random bytes. made is "" for a chosen one.
 func secretOr(chosen string) (secret, made string) {
 	if chosen != "" {
 		return chosen, ""
@@ -115,15 +115,15 @@ type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
-	// ClearNumbers requires the scope recharge:read if the change sets it.
+	// ClearNumbers requires the scope recharge:read if the change turns clear numbers on.
 	ClearNumbers *bool
-	// Readable are the event types that the key may read; nil for all. They must include
-	// the types that the change adds, and all types if it changes the URL.
+	// Readable are the event types that the key may read; nil for all. They must include the
+	// types that the change adds. If it changes the URL, they must include all types of the webhook.
 	Readable []schema.EventType
 }
 
 // Update changes a subscription. It returns a *schema.Problem if the key may not make the change,
-// or the owner has no such subscription. The entry is empty if nothing changed.
+// or the owner has no such subscription. If nothing changes, the audit entry is empty.
 func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {

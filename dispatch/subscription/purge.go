@@ -12,10 +12,11 @@ import (
 
 const (
 	purgeEvery = 10 * time.Minute
-	// purgeAfter is long after every instance has dropped a deleted subscription.
+	// purgeAfter is the least time between a deletion and its purge. Long before its end, the
+	// caches of all instances have dropped the subscription.
 	purgeAfter = time.Hour
-	// purgeGroup is the maximum of rows that a transaction deletes, because on SQLite
-	// all other writes wait for the transaction.
+	// purgeGroup is the maximum number of rows that a transaction deletes. On SQLite all other
+	// writes wait for the transaction.
 	purgeGroup = 500
 )
 
@@ -34,13 +35,13 @@ func (b *Cache) purgeCounted(ctx context.Context) {
 	}
 }
 
-// unused selects deleted subscriptions without deliveries.
+// unused is the condition of rows to purge: subscriptions deleted before a time, without deliveries.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
 var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
-// purgeOnce deletes unused rows. The scan of all rows runs outside of a transaction. The
-// revision does not change, because no cache has these rows.
+// purgeOnce deletes unused rows. It finds them outside of a transaction, because it scans all
+// rows. It does not change the revision, because no cache has the deleted rows.
 func (b *Cache) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
 	ids, err := sqlstore.All(b.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {

@@ -13,8 +13,8 @@ import (
 const (
 	// pageRows is the number of rows that one query of a full read returns.
 	pageRows = 2000
-	// maxDelta is how many changes are read by revision. For more, a full read is as fast
-	// and needs no more memory.
+	// maxDelta is how many changes a refresh reads by their revision. For more changes, a full
+	// read is as fast and needs no more memory.
 	maxDelta = 10_000
 	// maxLogged is how many unreadable secrets are logged after one refresh.
 	maxLogged = 5
@@ -32,11 +32,11 @@ type reading struct {
 	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
 	now        time.Time
 	generation *generation
-	lists      map[string][]schema.EventType // by their text; most subscriptions share a few lists
+	lists      map[string][]schema.EventType // by the text of the list; most subscriptions share a few lists
 	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
-// query runs do with its own timeout, because a full read may take long.
+// query runs do with a timeout for this query alone, because a full read has many queries.
 func (r *reading) query(do func(view sqlstore.View) error) error {
 	limit, done := context.WithTimeout(r.ctx, r.follower.Timeout)
 	defer done()
@@ -48,7 +48,7 @@ func (r *reading) revision() (n int64, err error) {
 	return n, err
 }
 
-// since reads changes after a revision.
+// since reads the subscriptions that were changed after a revision.
 func (r *reading) since(revision int64) error {
 	return r.query(func(view sqlstore.View) error {
 		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // the column revision is indexed
@@ -123,8 +123,8 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the current secret, and the previous one unless it has expired. Without
-// the current secret the previous one is useless: a rotation needs both signatures.
+// decrypt decrypts the current secret, and the previous one unless that has expired. Without
+// the current secret it does not use the previous one: a rotation needs both signatures.
 func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, 
 	return err
 }
 
-// logUnreadable logs secrets that cannot be decrypted; the metric has their number.
+// logUnreadable logs up to maxLogged secrets that cannot be decrypted, and the number of all.
 func (r *reading) logUnreadable() {
 	logged := 0
 	for id, err := range r.unreadable {

@@ -54,8 +54,8 @@ func (r *record) wire(now time.Time) schema.Webhook {
 
 const idPrefix = "wh_"
 
-// recordOf returns a subscription of an owner. The error is a *schema.Problem with
-// not_found if there is none.
+// recordOf returns a subscription of an owner. If the owner has no such subscription, the
+// error is a *schema.Problem with the code not_found.
 func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	if !schema.IsID(id) {
 		return nil, schema.NoWebhook("id")
@@ -73,8 +73,8 @@ func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 // selectList reads a page by the index webhook_account.
 const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
-// list returns at most limit subscriptions of an owner, oldest first. It starts behind an
-// id, or at the first subscription for "".
+// list returns at most limit subscriptions of an owner, oldest first. It starts after the id
+// in the parameter after; "" for the first page.
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxAge is the maximum age of a cache from which an instance signs.
+	// maxAge is the maximum time since the last refresh when Fresh lets an instance sign.
 	maxAge = 200 * time.Millisecond
-	// rotateDelay is the delay between the commit of a rotation and its reply. By then each
-	// instance signs from a newer cache: an instance uses a cache for up to 100 ms after it has
-	// checked its age.
+	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is
+	// the sum of maxAge and the 100 ms for which an instance may sign after a call of Fresh. So
+	// after the delay, no instance signs from a cache without the rotation.
 	rotateDelay = 300 * time.Millisecond
 )
 
-// deletedKept is how long a deleted subscription stays in the cache. Attempts take at most
-// 5 s, and its deliveries are soon cancelled.
+// deletedKept is how long a deleted subscription stays in the cache. That is longer than its
+// attempts, of at most 5 s, and the cancellation of its deliveries take.
 const deletedKept = 5 * time.Minute
 
 // newFollower returns the part that refreshes the cache.
@@ -34,15 +34,15 @@ func (b *Cache) newFollower() *tablecache.Follower {
 	})
 }
 
-// Refresh reads changes into the cache now, within two seconds. So a change by this process takes
-// effect in this process at once. Other instances read it at their next refresh or attempt.
+// Refresh reads changes into the cache now, within two seconds. A process calls Refresh after it
+// has made a change. Other instances read the change at their next refresh or attempt.
 func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
 
-// Fresh refreshes the cache if it is older than maxAge, within two seconds. After an error nothing
-// may be signed. A signature more than 100 ms later needs another call of Fresh.
+// Fresh refreshes the cache within two seconds, if the last refresh is longer ago than maxAge.
+// After an error the caller must not sign. A result is valid for signatures of the next 100 ms.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
 
-// read loads rows that are newer than the cache and drops subscriptions deleted long ago.
+// read loads changed rows into a new snapshot, without the subscriptions deleted long ago.
 func (b *Cache) read(ctx context.Context, now time.Time) error {
 	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()

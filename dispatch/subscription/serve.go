@@ -122,8 +122,8 @@ func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply waits until the caches
-// of all instances have the new secret, so later deliveries are signed with it.
+// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply waits until all instances
+// sign with the new secret, so that deliveries after the reply have the new signature.
 func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := rotationOf(c)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"vayu/schema"
 )
 
-// unread is the revision of an empty cache; no store has it.
+// unread is the revision of a cache before its first refresh. No store has this revision.
 const unread = math.MinInt64
 
 // Snapshot is an immutable state of the cache.
 type Snapshot struct {
-	revision   int64 // of the store
+	revision   int64 // of the last change that the snapshot has
 	byID       *tablecache.Map[string, *Subscription]
 	byOwner    *tablecache.Map[schema.Owner, *ownerEntry]
 	size       int // without deleted subscriptions

@@ -24,11 +24,11 @@ import (
 type Config struct {
 	DB  *sqlstore.DB
 	Box *encryption.Cipher
-	// Change returns a handler that makes and audits a change: access.Service.Change.
+	// Change is access.Service.Change. It returns a handler that makes and audits a change.
 	Change func(access.Changer) httpapi.Handler
-	// Check validates URLs: ssrf.Guard.Check.
+	// Check is ssrf.Guard.Check. It validates the URL of a subscription.
 	Check func(url string) (*url.URL, error)
-	// Test stores a test event with one delivery and returns their ids.
+	// Test stores a test event with one delivery, and returns the ids of both.
 	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
 	// Limits bound the number of subscriptions per account.
 	Limits  Limits
@@ -41,12 +41,12 @@ type Config struct {
 // Limits limit the subscriptions of an account. An account above its limit keeps its
 // subscriptions but cannot create more.
 type Limits struct {
-	Sandbox int            // 0 for Most
-	Plans   map[string]int // in the live world; nil for Most
-	Others  int            // of a plan that Plans lacks
+	Sandbox int            // limit in the sandbox; 0 for Most
+	Plans   map[string]int // limits in the live world by plan; nil for Most
+	Others  int            // limit in the live world for a plan that Plans lacks
 }
 
-// of returns the limit of an account with a plan in a world (live or sandbox).
+// of returns the limit of an account that has a given plan, in a world (live or sandbox).
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:
@@ -83,15 +83,15 @@ type Subscription struct {
 	revision      int64
 }
 
-// Saw reports whether the subscription existed at a time. It matters for events that are
-// delivered up to a month after their creation, after a replay or an offset reset.
+// Saw reports whether the subscription existed at a time. After a replay or an offset reset,
+// events are delivered up to a month after their creation. Younger subscriptions must not get them.
 func (s *Subscription) Saw(at time.Time) bool {
 	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
 // Secrets returns the secrets that sign an attempt at a time, newest first. It returns none
-// if the subscription is deleted, or if its current secret cannot be decrypted and attempts
-// have to wait. The result is read-only.
+// for a deleted subscription, and if the current secret cannot be decrypted. Attempts then
+// wait or are cancelled. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]
@@ -136,7 +136,7 @@ func New(c Config) (*Cache, error) {
 func (b *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // an error means that ctx has ended, which ends the other part too
+	_ = b.Ready(ctx) // an error means that ctx has ended, which also ends the purge
 	parts.Go(func() { b.purge(ctx) })
 	parts.Wait()
 	return nil
@@ -148,5 +148,5 @@ func (b *Cache) Ready(ctx context.Context) error { return b.follower.Ready(ctx) 
 // Snapshot returns the current content of the cache.
 func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
 
-// Get returns a subscription by id, or nil. Deleted ones stay in the cache for some minutes.
+// Get returns a subscription by id, or nil. It may return a subscription deleted minutes ago.
 func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.Get(id) }

@@ -24,8 +24,8 @@ var ErrNoEvent = errors.New("the body is not an event")
 type Receiver struct {
 	// Secrets are the accepted secrets: one, or two during a rotation.
 	Secrets []string
-	// Tolerance is the maximum difference between the time of a signature and the clock. 0 means
-	// the constant Tolerance.
+	// Tolerance is the maximum difference between the time of a signature and the clock; 0 means
+	// the constant Tolerance, 5 minutes.
 	Tolerance time.Duration
 	// Limit is the maximum size of a body in bytes; 0 means DefaultLimit.
 	Limit int64
@@ -55,8 +55,8 @@ func (v Receiver) Verify(body []byte, header string) error {
 	return verify(body, header, now(), tolerance, v.Secrets)
 }
 
-// Read verifies the signature of a request and returns the body. Errors are those of Verify,
-// ErrTooLarge, and read errors.
+// Read verifies the signature of a request and returns the body. Its errors are those of Verify,
+// ErrTooLarge, and errors of reading the body.
 func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	limit := v.Limit
 	if limit == 0 {
@@ -66,7 +66,7 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 		return nil, ErrTooLarge
 	}
 	var body []byte
-	if r.Body != nil { // a request built without a server may have no body
+	if r.Body != nil { // nil only in a request that no server has built
 		var err error
 		if body, err = io.ReadAll(io.LimitReader(r.Body, limit+1)); err != nil {
 			return nil, fmt.Errorf("reading the body: %w", err)
@@ -83,8 +83,8 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Event reads a request, verifies its signature and decodes the event. Errors are those of
-// Read, and ErrNoEvent. Reply with 2xx within 5 seconds, and process each ID only once.
+// Event reads a request, verifies its signature and decodes the event. Its errors are those of
+// Read, and ErrNoEvent. The caller should reply 2xx within 5 seconds, and process each ID once.
 func (v Receiver) Event(r *http.Request) (Event, error) {
 	body, err := v.Read(r)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // clock, in both directions.
 const Tolerance = 5 * time.Minute
 
-// Errors of a signature. ErrNoSignature and ErrMalformed mean that another program sent
-// the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
+// Errors of Verify. ErrNoSignature and ErrMalformed mean that a program other than the service
+// sent the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
 // ErrTooNew mean a wrong clock or a replayed request.
 var (
 	ErrNoSignature = errors.New("the request carries no " + Header)
@@ -29,11 +29,11 @@ var (
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify returns nil if one of the secrets has signed a body within Tolerance of the time now. The
-// body must be the bytes as received. Use errors.Is to compare an error with the variables of this
-// package. After an error the body must not be used.
+// Verify returns nil if the header has a signature of the body under one of the secrets. The times
+// of signing and of the parameter now may differ by at most Tolerance. The body must be the bytes
+// as received; after an error it must not be used. Compare errors with errors.Is.
 //
-// A header may have several signatures, as during a rotation; one valid signature is enough.
+// A header has several signatures during a rotation; one valid signature is enough.
 // Schemes other than v1 are ignored.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
 	return verify(body, header, now, Tolerance, secrets)
@@ -72,11 +72,11 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 	return nil
 }
 
-// maxDigits limits the time to the next 30,000 years, so that arithmetic cannot overflow.
+// maxDigits limits a timestamp to about the year 33000, so that arithmetic cannot overflow.
 const maxDigits = 12
 
-// parse returns the digits of the timestamp (t=…) in a header. It fails if the header has no v1
-// signature of the right length.
+// parse returns the digits of the timestamp (t=…) in a header. A header without a v1 signature of
+// the right length is malformed.
 func parse(header string) (stamp string, err error) {
 	if header == "" {
 		return "", ErrNoSignature
@@ -108,8 +108,8 @@ func digits(text string) bool {
 	return text != "" && len(text) <= maxDigits
 }
 
-// holds returns 1 if one of the signatures is sum, otherwise 0. Its duration depends only
-// on the header, not on sum.
+// holds returns 1 if a header has a signature that equals the parameter sum, otherwise 0. Its
+// duration depends on the header, but not on the value of sum.
 func holds(signatures string, sum [sha256.Size]byte) int {
 	found := 0
 	var want, have [2 * sha256.Size]byte

@@ -12,12 +12,12 @@ import (
 // Header is the name of the header that carries signatures.
 const Header = "X-SERVICE-Signature"
 
-// stackSize is the size up to which a header is built without an allocation. A header of this size
-// holds the signatures of three secrets.
+// stackSize is the size of the buffer on the stack in which a header is built. The signatures of
+// three secrets fit into the buffer.
 const stackSize = 224
 
-// Sign returns the value of the header for a body: t=…,v1=… with one v1 for each secret.
-// The key is the whole secret including its prefix.
+// Sign returns the value of the header for a body: t=…,v1=… with one v1 for each secret. The
+// key of a signature is the whole secret including its prefix.
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	var stack [stackSize]byte
 	header := strconv.AppendInt(append(stack[:0], "t="...), at.Unix(), 10)
@@ -29,9 +29,9 @@ func Sign(body []byte, at time.Time, secrets ...string) string {
 	return string(header)
 }
 
-// mac returns the HMAC-SHA256 (RFC 2104) of the time, a dot and the body. The signature is the most
-// expensive work of an attempt. Therefore mac does not use crypto/hmac, which allocates ten times
-// for each message.
+// mac returns the HMAC-SHA256 (RFC 2104) of the time stamp, a dot and the body. The signature is
+// the most expensive work of an attempt. Therefore mac does not use crypto/hmac, which makes ten
+// allocations for each message.
 func mac[T string | []byte](secret string, stamp T, body []byte) [sha256.Size]byte {
 	const inner, outer = 0x36, 0x5c
 	var key [sha256.BlockSize]byte

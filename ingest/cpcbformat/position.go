@@ -8,8 +8,8 @@ import (
 )
 
 // Position parses a station's position in degrees. It returns 0, 0 for a missing or
-// invalid position. For an invalid position, or the digits 0 and 0, the reason is
-// [ingest.BadPosition].
+// invalid position. The reason is [ingest.BadPosition] for an invalid position; latitude 0
+// with longitude 0 is invalid too.
 func Position(latitude, longitude string) (lat, lon float64, reason ingest.Reason) {
 	latitude, longitude = strings.TrimSpace(latitude), strings.TrimSpace(longitude)
 	if blank(latitude) && blank(longitude) {

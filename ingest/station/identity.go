@@ -192,9 +192,10 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 }
 
 // samePhysicalStation reports whether two stations of different networks are one
-// physical station. They lie within twinSpot and have similar names, or have equal
-// positions. Equal positions with two decimals or fewer are not evidence. Stations of
-// accounts are never linked: they could displace stations of others.
+// physical station. They are of one kind, lie within twinSpot, and have similar names and
+// no different agencies. Equal positions suffice for reference stations, unless the
+// positions have two decimals or fewer. City means are never linked. Stations of accounts
+// are never linked either: they could displace stations of others.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false
@@ -219,8 +220,9 @@ func point(s *air.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// aliasable are the networks whose files copy CPCB's stations under other names. A
-// station of another network's live source keeps its id, see [samePhysicalStation].
+// aliasable are the networks whose imported files have CPCB's stations under other
+// names. A station from a live source never gets the id of another network's station;
+// see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
 // mayAlias reports whether readings of the first station may be stored under the id of the second.

@@ -40,9 +40,9 @@ func officialNames(network string) bool {
 }
 
 // mergeStation merges a description into a known station. Attributes come from the
-// description with the newer readings. Where that is empty, they come from the other.
-// The position comes from the source of higher positionRank. jumped reports that the
-// described position is too far away and was refused.
+// description with the newer readings, and attributes that it lacks from the other. The
+// position comes from the source of higher positionRank; at equal ranks, from the newer
+// description. jumped reports that the described position was refused as too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {

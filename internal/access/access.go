@@ -1,9 +1,9 @@
 // Package access authenticates and authorizes API calls, and audits changes. It covers scopes, rate limits,
 // quotas and sessions. Its sub-packages have accounts, keys, signatures, idempotency keys and the audit log.
 //
-// A call with a bearer key needs no query: keys and accounts are cached in memory. Four times a second, a
-// refresh reads the rows that have changed. Usage is counted in memory and flushed in batches more than twice
-// a second.
+// A call with a cached bearer key needs no query to the store. Four times a second, a refresh of the cache
+// reads the keys and accounts that have changed. Usage is counted in memory and flushed in batches more than
+// twice a second.
 package access
 
 import (
@@ -80,8 +80,8 @@ func (s Settings) Validate() []error {
 	return append(faults, quota.CheckPlans(s.Plans)...)
 }
 
-// mostKeysWorth is the largest AccountFactor. The product with the rate of a key stays within the range of an
-// int.
+// mostKeysWorth is the largest AccountFactor. It is limited so that the product of AccountFactor and the rate
+// of a key fits into an int.
 const mostKeysWorth = 1_000_000
 
 // Service admits API calls by the accounts and keys in the store. It implements httpapi.Access.
@@ -128,7 +128,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	var err error
 	parts.Go(func() { s.follower.Run(ctx) })
-	_ = s.Ready(ctx) // an error means that ctx has ended, which ends the other parts too
+	_ = s.Ready(ctx) // returns an error only if ctx has ended; the parts below then end at once
 	parts.Go(func() { err = s.usage.Run(ctx) })
 	parts.Go(func() { _ = s.purge(ctx) }) // returns when ctx ends, always without an error
 	parts.Wait()

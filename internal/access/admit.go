@@ -23,8 +23,8 @@ type pass struct {
 	service *Service
 	key     *cachedKey
 	usage   quota.Call
-	// unsigned means that the key needs a signature and none is verified yet. Until then the caller may be a
-	// thief of the key, so the call is not counted towards the quota.
+	// unsigned means that the key needs a signature, and no signature is verified yet. The caller may still be
+	// a thief of the key, so an unsigned call is not counted towards the quota.
 	unsigned bool
 }
 
@@ -87,7 +87,7 @@ func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	return g, nil
 }
 
-// keyOf returns the key in the Authorization header. All invalid keys get the same error.
+// keyOf returns the key in the Authorization header. A malformed key and an unknown key cause the same error.
 func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 	key, err := httpapi.BearerKey(c.Request)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 		return nil, err
 	}
 	g := s.cache.byID(key)
-	if g == nil { // another instance may have just created it
+	if g == nil { // another instance may have just created the key
 		if err = s.Refresh(limit); err == nil {
 			if g = s.cache.byID(key); g == nil {
 				g, err = s.findEnded(limit, selectEndedByID, key)
@@ -127,8 +127,8 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	return g, nil
 }
 
-// authorize decides whether the key may make this call now. It takes tokens from the buckets and
-// reserves quota.
+// authorize decides whether the key may make this call now. It takes tokens from the buckets of the
+// key and the account, and reserves a call of the quota.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
@@ -214,15 +214,15 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	c.Limits.Quota = p.usage.State()
 }
 
-// isExempt reports whether an endpoint is about the account itself. Calls of it count, but the quota never rejects
-// them. With the quota used up, a user must still be able to sign in, read the usage and revoke a leaked key.
+// isExempt reports whether an endpoint is about the account itself. The quota counts calls of such an endpoint,
+// but never rejects them. A user with no calls left can still sign in, read the usage and revoke a leaked key.
 func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a browser session only reads data about the account. That is its keys, usage,
-// audit log, sessions, webhooks, and the SSE stream (Server-Sent Events). Such calls count as usage but not
-// towards the quota. Otherwise looking at the dashboard would use up the quota. Readings, recharges,
+// isDashboardRead reports whether a browser session only reads data about the account: keys, usage, audit log,
+// sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as usage but not towards the
+// quota. Otherwise looking at the dashboard would use up the quota. Calls about readings, recharges,
 // verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
@@ -236,6 +236,6 @@ func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	}
 }
 
-// counts reports whether a call with this status counts towards the quota. Only replies that reject the caller
-// do not.
+// counts reports whether a call with this status counts towards the quota. It returns false only for the
+// statuses that reject the caller.
 func counts(status int) bool { return status != 401 && status != 403 && status != 429 }

@@ -19,7 +19,7 @@ type cachedAccount struct {
 	allow    []netip.Prefix // empty for every address
 	revision int64
 	usage    *quota.Account // shared by all versions of the account
-	buckets  *worldBuckets  // shared too
+	buckets  *worldBuckets  // shared by all versions of the account
 }
 
 // cachedKey is a key in the cache, with its account. It is immutable except for the values behind
@@ -64,7 +64,7 @@ type keyCache struct {
 
 	mu       sync.RWMutex // guards the fields below, and the replacement of byHash
 	loaded   bool         // read at least once
-	revision int64        // all changes up to it are applied
+	revision int64        // all changes up to this revision are applied
 	accounts map[string]*cachedAccount
 	keys     map[string][]keyHash // by account id
 	states   map[string]*keyState
@@ -98,7 +98,7 @@ func (b *keyCache) account(id string) *cachedAccount {
 	return b.accounts[id]
 }
 
-// loadedRevision returns the last applied revision. begun is false if the cache was never loaded.
+// loadedRevision returns the last applied revision. The result begun is false if the cache was never loaded.
 func (b *keyCache) loadedRevision() (revision int64, begun bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -109,7 +109,7 @@ func (b *keyCache) loadedRevision() (revision int64, begun bool) {
 func (b *keyCache) invalidate() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.revision = math.MaxInt64 // larger than the store's, so that the next refresh is full
+	b.revision = math.MaxInt64 // larger than the revision of the store, so that the next refresh is full
 }
 
 // keyRow is a row of api_key.

@@ -28,17 +28,17 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 	}
 }
 
-// change describes a state-changing call. caller is the current row of the calling key.
+// change describes a state-changing call. The parameter caller of its functions is the calling key's row.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
 	// access means that accounts or keys are changed. Such changes are serialized by a lock that is taken
-	// before caller is read. A key that is being revoked can then change nothing.
+	// before caller is read. A key that is revoked concurrently can therefore change nothing.
 	access bool
 	// notStored means that the call is performed every time. Its reply contains secrets that are
 	// not stored, so an Idempotency-Key cannot replay it.
 	notStored bool
-	// after checks the reply, also a stored one; nil for no check. If it fails, the transaction is
-	// rolled back.
+	// after checks the reply, also a stored reply; nil for no check. If after returns an error, the
+	// transaction is rolled back.
 	after func(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error
 }
 
@@ -81,8 +81,8 @@ func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err
 	return resp, nil
 }
 
-// callerOf reads the key of a call from the store. The cached key may be outdated, and a revoked
-// key must change nothing.
+// callerOf reads the key of a call from the store. The cached key may be outdated, and a key that was
+// revoked meanwhile must change nothing.
 func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, error) {
 	k, err := apikey.ByID(tx, c.Key, now)
 	switch {

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// sweepEvery is the interval between removals of expired keys from the cache. A key in the cache is
-	// rejected from its expiry on.
+	// sweepEvery is the interval between removals of expired keys from the cache. An expired key is
+	// rejected even before its removal.
 	sweepEvery = time.Minute
 	// endedMost is the largest number of remembered ended keys, which need about a megabyte.
 	endedMost = 4096
 )
 
-// endedKeys remembers the revoked and expired keys that the cache removed last. Clients that still use one get
-// the right error without a query. Earlier ended keys are looked up in the store.
+// endedKeys remembers the revoked and expired keys that the cache removed last. A client that still uses such a
+// key gets the right error without a query. Keys that were removed earlier are looked up in the store.
 type endedKeys struct {
 	mu     sync.Mutex
 	keys   map[keyHash]*cachedKey // values have no state, scopes or allow-list
@@ -37,7 +37,7 @@ func (e *endedKeys) init() {
 	e.keys, e.oldest, e.next = map[keyHash]*cachedKey{}, nil, 0
 }
 
-// add remembers an ended key. If there are endedMost keys, it first forgets the oldest.
+// add remembers an ended key. If endedMost keys are remembered already, add first forgets the oldest of them.
 func (e *endedKeys) add(hash keyHash, g *cachedKey) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -53,7 +53,7 @@ func (e *endedKeys) add(hash keyHash, g *cachedKey) {
 	e.keys[hash] = &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt}
 }
 
-// find returns a key that has ended at now, in microseconds; nil if it is not remembered.
+// find returns a remembered key that has ended at now, in microseconds; nil if the key is not remembered.
 func (e *endedKeys) find(hash keyHash, now int64) *cachedKey {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +125,8 @@ func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedK
 	return s.cache.ended.find(hash, now), nil
 }
 
-// selectKeys reads the keys that were changed after a revision. After revision 0, it reads all keys that are
-// not revoked.
+// selectKeys reads the keys that were changed after revision $1. For revision 0, it reads all keys that are not
+// revoked.
 const selectKeys = `SELECT id, account_id, mode, hash, scopes, allow_list, require_signature, signing_secret,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`

@@ -5,7 +5,7 @@ import (
 )
 
 // Personal describes the personal data of an account in this package's tables, for its erasure. The audit log
-// is not erased, because each row is hashed into the next. In it, numbers are masked and names are hashed.
+// is not erased, because each row is hashed into the next. Its rows have masked numbers and hashed names.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "session", Key: []string{"id"}, From: "session t JOIN api_key k ON k.id = t.key_id WHERE k.account_id = $1"},

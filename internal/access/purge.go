@@ -18,7 +18,7 @@ const (
 	purgeDelay = time.Minute
 )
 
-// purges are the statements that delete expired rows, up to a number of rows each.
+// purges are the statements that delete expired rows. Each deletes at most $2 rows that expired by time $1.
 var purges = map[string]string{
 	"idempotent replies": `DELETE FROM idempotent_reply WHERE (account_id, mode, key) IN
 		(SELECT account_id, mode, key FROM idempotent_reply WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)

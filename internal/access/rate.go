@@ -29,10 +29,10 @@ func (s Settings) newBuckets(n int) classBuckets {
 }
 
 // worldBuckets are the buckets of an account, by world (live or sandbox). All keys of the account share them.
-// Without them, n keys would have n times the rate of one key.
+// Without shared buckets, n keys would have n times the rate of one key.
 type worldBuckets [len(schema.Worlds)]classBuckets
 
-// newWorldBuckets returns the full buckets of a new account. With AccountFactor 0 they have no limit.
+// newWorldBuckets returns the full buckets of a new account. If AccountFactor is 0, the buckets have no limit.
 func (s Settings) newWorldBuckets() *worldBuckets {
 	all := &worldBuckets{}
 	for w := range all {
@@ -70,7 +70,7 @@ func newBucket(perSecond, burst int) *bucket {
 	return &bucket{rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// take takes one token, and reports whether one was available.
+// take takes one token, and reports whether the bucket had a token.
 func (b *bucket) take(now time.Time) bool {
 	return b == nil || b.limiter.AllowN(now, 1)
 }

@@ -41,21 +41,21 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// Refresh applies the changes in the store to the cache now. After committing a change of a key or an account,
-// callers use it so that the change takes effect on this instance at once. Other instances see it within a
-// second. After an error the next refresh includes the same changes.
+// Refresh applies the changes in the store to the cache now. Callers use it after they have committed a change
+// of a key or an account, so that the change takes effect on this instance at once. On other instances, the
+// change takes effect within a second. After an error, the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
 
-// Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The limit
-// protects the store from clients that guess keys.
+// Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The rate is
+// limited to protect the store from clients that guess keys.
 const (
 	lookupRate  = 20
 	lookupBurst = 5
 )
 
-// findKey returns the key with a hash, or nil. An unknown key may have just been created by the command line
-// or another instance, so findKey refreshes first. If the last refresh failed, it does not try again, because
-// every call with a wrong key would wait for the timeout.
+// findKey returns the key with a hash, or nil. The command line or another instance may have just created an
+// unknown key, so findKey refreshes the cache. If the last refresh failed, findKey does not refresh, because
+// every call with a wrong key would then wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if g := s.cache.find(hash); g != nil {
 		return g
@@ -137,7 +137,7 @@ func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
 }
 
 // allowList parses a column of networks. For an invalid column, it returns a list that allows no address.
-// That list is not empty, because an empty list allows every address.
+// The returned list is not empty, because an empty list allows every address.
 func (s *Service) allowList(of, list string) []netip.Prefix {
 	networks, err := config.Networks(strings.Fields(list))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 // Replay returns a handler for a POST whose work is idempotent and not in the state store, such as the
 // insert of readings. It stores the reply after the work has succeeded. A repeated call with the same
-// Idempotency-Key gets that reply. Of two calls at the same time, both do the work, and both get the reply
-// that was stored first.
+// Idempotency-Key gets the stored reply. Two simultaneous calls with one Idempotency-Key both do the work,
+// and both get the reply that was stored first.
 func (s *Service) Replay(work httpapi.Handler) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
 		key, err := idempotency.Parse(s.Cipher, c)

@@ -12,8 +12,8 @@ type Principal struct {
 	World   schema.World
 	Account string // id of the account
 	Key     string // id of the key, never the key itself
-	// Scopes are the key's scopes when the call was admitted. Access checks the endpoint's own scope. Handlers
-	// check scopes that depend on the parameters.
+	// Scopes are the key's scopes when the call was admitted. Access checks the scope of the endpoint.
+	// Handlers check scopes that depend on the parameters of the call.
 	Scopes schema.ScopeSet
 }
 
@@ -35,8 +35,8 @@ type Pass interface {
 	// calls it after reading the body and before the handler.
 	Verify(c *Call) error
 	// Reserve raises the call's reservation to n calls of the account's quota. Admit has already
-	// reserved one of them. If the quota has too few calls left, Reserve reserves none and returns
-	// a *schema.Problem. Reserve is idempotent.
+	// reserved one call. If the quota has too few calls left, Reserve does not change the
+	// reservation and returns a *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
 	// End counts the call and updates the call's Limits. The router calls it once with the status
 	// of the reply, before it writes the header.
@@ -64,8 +64,8 @@ type Quota struct {
 	Reset int64 // start of the next month, Unix seconds
 }
 
-// BearerKey returns the API key in the Authorization header. It fails unless there is exactly one such header.
-// The scheme's name may be written in any case (RFC 9110, 11.1).
+// BearerKey returns the API key in the Authorization header. It fails unless there is exactly one such header,
+// with the scheme Bearer. The scheme's name may be written in any case (RFC 9110, 11.1).
 func BearerKey(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {

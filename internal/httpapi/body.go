@@ -16,8 +16,8 @@ import (
 )
 
 // readBody reads the whole body of a call, up to the endpoint's limit. If readBody leaves a body unread,
-// net/http skips up to 256 KiB of it, and closes the connection if more is left. The parameter w must be the
-// writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
+// net/http skips up to 256 KiB of the body, and closes the connection if more is left. The parameter w must be
+// the writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -32,8 +32,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		return tooLarge()
 	}
 	var body bytes.Buffer
-	// A client may announce a longer body than it sends, so memory for a large body is allocated as
-	// it arrives.
+	// A client may announce a longer body than it sends. Memory for a large body is therefore
+	// allocated while the body arrives.
 	body.Grow(int(min(max(c.Request.ContentLength, 0), SmallBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, c.Request.Body, route.Body)); err != nil {
 		w.Header()["Connection"] = closing // the start of the next request is unknown
@@ -66,9 +66,9 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
 }
 
-// typed checks the headers that describe the body. It must be uncompressed JSON in UTF-8 (RFC 8259), or have
-// one of the other types, which typed stores in BodyType. A body of unknown length may be empty, so its
-// Content-Type may be missing.
+// typed checks the headers that describe the body. The body must be uncompressed JSON in UTF-8 (RFC 8259), or
+// have one of the types in others, which typed stores in BodyType. A body of unknown length may be empty, so
+// its Content-Type may be missing.
 func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {

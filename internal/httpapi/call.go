@@ -14,11 +14,11 @@ type Call struct {
 	// BySession means that the call carries a browser session instead of a key in a header. Its path was below
 	// SessionPrefix, which the router has removed.
 	BySession bool
-	Session   string // id of that session; empty unless BySession
+	Session   string // id of the browser session; empty unless BySession
 	Body      []byte // the whole body; nil for none
-	BodyType  string // its media type if that is one of [Route].BodyTypes; empty for JSON
+	BodyType  string // media type of Body if it is one of [Route].BodyTypes; empty for JSON
 	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
-	// sets more, as for a batch.
+	// sets a larger number, as for a batch.
 	Count  int64
 	Limits Limits
 	pass   Pass // result of Access.Admit; nil for none
@@ -34,8 +34,8 @@ func (c *Call) Reserve(n int64) error {
 	return c.pass.Reserve(c, n)
 }
 
-// Class returns the class of token buckets from which the call takes a token. Browser sessions have a bucket of
-// their own, except for recharges and verifications.
+// Class returns the class of token buckets from which the call takes a token. Calls of browser sessions have
+// the class Viewing, except for recharges and verifications.
 func (c *Call) Class(r *Route) LimitClass {
 	if c.BySession && r.Limit == Calls {
 		return Viewing
@@ -66,7 +66,7 @@ type Route struct {
 	Scope  string // required scope; empty for any valid key
 	// Limit is the class of token buckets from which calls of this endpoint take a token.
 	Limit LimitClass
-	// Body is the size of the largest body in bytes; 0 means that the endpoint takes none.
+	// Body is the size of the largest body in bytes; 0 means that the endpoint takes no body.
 	Body int64
 	// BodyTypes are the media types besides JSON that a body can have.
 	BodyTypes []string

@@ -36,7 +36,7 @@ func Decode[T any](c *Call) (T, error) {
 	return v, nil
 }
 
-// DecodeOptional is Decode for a call whose body may be absent, which is equivalent to {}.
+// DecodeOptional is Decode for a call whose body may be absent. An absent body is equivalent to {}.
 func DecodeOptional[T any](c *Call) (T, error) {
 	if len(c.Body) == 0 {
 		var v T
@@ -45,8 +45,8 @@ func DecodeOptional[T any](c *Call) (T, error) {
 	return Decode[T](c)
 }
 
-// wellFormed checks that a body is one JSON object before any decoding. It stores only the names on
-// the current path. Because it also limits the depth of the path, it needs little memory.
+// wellFormed checks that a body is one JSON object before any decoding. It builds no values, and
+// limits the nesting, so that it needs little memory.
 func wellFormed(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	kind := d.PeekKind()
@@ -127,8 +127,8 @@ func jsonTypeOf(t reflect.Type) string {
 	}
 }
 
-// maxField is the largest length of a field name in an error, in bytes. A longer name that a client
-// sends is cut.
+// maxField is the largest length of a field name in an error, in bytes. If a client sends a longer
+// name, the error has its first bytes only.
 const maxField = 128
 
 // dotted formats a JSON pointer as a field name in an error, such as recharges.3.amount.

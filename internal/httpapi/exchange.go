@@ -25,7 +25,7 @@ func (x *exchange) end(status int) {
 	if pass == nil {
 		return
 	}
-	x.pass = nil // before the call: after a panic in it, end must not run again
+	x.pass = nil // before pass.End: after a panic in pass.End, end must not call it again
 	pass.End(&x.call, status)
 }
 
@@ -48,8 +48,8 @@ func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	return x
 }
 
-// bySession marks the call as one with a browser session. It returns a copy of the request with the
-// given path, which is without SessionPrefix.
+// bySession marks the call as one with a browser session. It returns a copy of the request whose path
+// is the parameter path, which lacks SessionPrefix.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL
@@ -59,7 +59,7 @@ func (x *exchange) bySession(path string) *http.Request {
 	return &r
 }
 
-// set writes one of the router's headers. value must not contain line breaks.
+// set writes one of the router's headers. The parameter value must not contain line breaks.
 func (x *exchange) set(name string, value []byte) {
 	if x.head == nil {
 		x.Header()[name] = []string{string(value)}
@@ -68,8 +68,8 @@ func (x *exchange) set(name string, value []byte) {
 	x.head.AddBytes(name, value)
 }
 
-// constant writes one of the router's headers. value has one element and must not be changed,
-// because net/http's header map may keep the slice itself.
+// constant writes one of the router's headers. The slice value has one element and must not be changed
+// later, because net/http's header map may keep the slice itself.
 func (x *exchange) constant(name string, value []string) {
 	if x.head == nil {
 		x.Header()[name] = value

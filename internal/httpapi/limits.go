@@ -8,12 +8,12 @@ import (
 	"vayu/schema"
 )
 
-// limits writes the rate-limit and quota headers, if the call has such limits.
+// limits writes the headers about the rate limit and the quota, if the call has these limits.
 //
 // RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. The draft describes windows,
-// whereas this limit is a token bucket. The quota q is the bucket's size, and the window w is the time in which
-// an empty bucket fills. A client may send q calls at once after w seconds without calls, and q/w calls per
-// second in the long term. The X- headers are for older clients, with the reset in Unix seconds.
+// whereas the rate limit is a token bucket. The parameter q is the bucket's size, and w is the time in seconds
+// in which an empty bucket fills. A client may send q calls at once after w seconds without calls, and about
+// q/w calls per second in the long term. The X- headers are for older clients, with the reset in Unix seconds.
 func (x *exchange) limits() {
 	if x.limited {
 		return
@@ -55,8 +55,8 @@ func (x *exchange) number(name string, v int64) {
 var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
 // retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not
-// help. If the problem has no RetryAfter, retryIn estimates when the month's quota starts again,
-// the bucket has a token again, or a dependency recovers.
+// help. If the problem has no RetryAfter, retryIn estimates the time until the next month's quota
+// begins, the bucket has a token again, or a dependency recovers.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

@@ -18,7 +18,7 @@ type metrics struct {
 	foreign  prometheus.Counter
 }
 
-// latencyBuckets are in seconds. Most answers come from memory in well under 1 ms, and the target is 100 ms.
+// latencyBuckets are bounds in seconds. Most answers come from memory in well under 1 ms. The target is 100 ms.
 var latencyBuckets = []float64{.0001, .00025, .0005, .001, .003, .01, .03, .1, .3, 1, 3, 10}
 
 func newMetrics(reg prometheus.Registerer) *metrics {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters,
-// because a request with a misspelled filter must not return everything. The error is a
+// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters.
+// Otherwise a request with a misspelled filter would return all data. The error is a
 // *schema.Problem that names up to mostFaults faults.
 func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	var faults []schema.ProblemDetail

@@ -50,7 +50,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	}
 	x.end(status)
 	x.limits()
-	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // the request was rejected before its endpoint was found
+	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // the router rejected the request before it found the endpoint
 		x.varyBy(&Route{})
 	}
 	h := x.Header()
@@ -70,6 +70,6 @@ func (rt *router) refuse(x *exchange, err error) int {
 	return write(x.begin(), r, &resp)
 }
 
-// retryAfter is the default Retry-After of a 503, in seconds. The column store's engine restarts within that
-// time.
+// retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within
+// this time.
 const retryAfter = 5

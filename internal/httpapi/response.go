@@ -29,7 +29,7 @@ type Response struct {
 	Value  any
 	Body   []byte
 	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
-	// handler that sets it also sets Length and ETag for all parts together.
+	// handler that sets Tail also sets Length and ETag, which are those of Body and Tail together.
 	Tail [][]byte
 	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each
 	// piece has the time limit that otherwise applies to the whole reply. Stream is called once,
@@ -43,8 +43,8 @@ type Response struct {
 	// ETag is the quoted strong validator of Body; nil for none. Only a response with an ETag can
 	// be answered with status 304.
 	ETag []string
-	// Modified is the Last-Modified header, and Changed is the same instant as a time. Without this
-	// header Modified is nil and Changed is zero.
+	// Modified is the Last-Modified header, and Changed is the same instant as a time. If the reply has
+	// no Last-Modified header, Modified is nil and Changed is zero.
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
@@ -58,10 +58,10 @@ type Response struct {
 	// Cookie is a cookie for the client; nil for none. The router adds Secure if the request came over TLS. A
 	// reply stored for idempotency does not include it.
 	Cookie *http.Cookie
-	// Replayed means that this is the stored reply to an earlier call with the same Idempotency-Key.
+	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
 	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
-	// reading in seconds, and Stale means that it is too old. Both are sent only if Measured is set.
+	// reading in seconds, and Stale means that the reading is too old. If Measured is 0, neither is sent.
 	Measured int64
 	DataAge  int64
 	Stale    bool
@@ -91,8 +91,8 @@ func ETag(body []byte) string {
 	return `"` + string(text[:]) + `"`
 }
 
-// notModified reports whether the client's copy is current, so that a 304 suffices. If-None-Match takes
-// precedence over If-Modified-Since (RFC 9110, 13.2.2).
+// notModified reports whether the client's copy of the reply is current, so that a 304 suffices. The header
+// If-None-Match takes precedence over If-Modified-Since (RFC 9110, 13.2.2).
 func notModified(r *http.Request, resp *Response) bool {
 	if matches, ok := r.Header["If-None-Match"]; ok {
 		return len(resp.ETag) == 1 && etagListed(matches, resp.ETag[0])
@@ -152,8 +152,8 @@ var (
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// render sets the default status and encodes Value into Body. It runs before anything is sent, so that an
-// encoding error can still become an error reply.
+// render sets the default status and encodes Value into Body. The router calls render before it sends anything,
+// so that an encoding error can still become an error reply.
 func (resp *Response) render() (err error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP layer that all endpoints share. It provides the route table, access,
 // request ids, error bodies, conditional requests, compression and metrics. It has no domain logic.
-// Package server has the listener below it.
+// Package server has the listener and the HTTP server below this layer.
 package httpapi
 
 import (
@@ -29,9 +29,9 @@ const Version = "2026-11-01"
 const SessionPrefix = "/dashboard"
 
 // Config holds the dependencies and settings of a router. Open maps paths to handlers that need no
-// key, such as health and metrics. They serve GET and HEAD only. A path that ends with a slash
-// includes all paths below it. If its handler is a Tree, it includes only the paths that the Tree
-// has.
+// key, such as health and metrics. These paths accept only GET and HEAD. A path that ends with a
+// slash includes all paths below it. If the handler of such a path is a Tree, the path includes only
+// the paths that the Tree has.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
@@ -44,8 +44,8 @@ type Config struct {
 	Metrics prometheus.Registerer
 }
 
-// Tree is a handler of Config.Open that serves only some of the paths below its own. The router answers other
-// paths with 404.
+// Tree is a handler of Config.Open that serves only some of the paths below its own path. The router answers
+// the other paths with 404.
 type Tree interface {
 	http.Handler
 	// Has reports whether the handler serves a path.
@@ -111,14 +111,14 @@ func New(c Config) (http.Handler, error) {
 	return rt, nil
 }
 
-// ServeHTTP implements http.Handler. It sets the common headers, recovers from panics and routes
-// the request. Paths are matched literally. "//v1/aqi" and "/v1/aqi/" are not found instead of
-// redirected, because a redirect would drop the body of a POST.
+// ServeHTTP implements http.Handler. It sets the common headers, recovers from panics and routes the
+// request. Paths are matched literally. It answers "//v1/aqi" and "/v1/aqi/" with 404. It does not
+// redirect them, because a redirect would drop the body of a POST.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := rt.newExchange(w, r)
 	defer rt.recovered(x)
 	if raw := r.URL.RawPath; raw != "" && (strings.Contains(raw, "%2f") || strings.Contains(raw, "%2F")) {
-		rt.notFound(x, r) // an escaped slash would be part of a name, but no name contains a slash
+		rt.notFound(x, r) // an escaped slash would be part of a path variable, but no variable contains a slash
 		return
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, SessionPrefix+"/v1/"); ok {
@@ -254,8 +254,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	return write(x.begin(), c.Request, &resp)
 }
 
-// finalize adapts a reply to the way it was requested. Over TLS, its cookie becomes Secure. For a browser
-// session, its Location gets SessionPrefix.
+// finalize adapts a reply to its request. If the client used TLS, the reply's cookie becomes Secure. For a
+// browser session, the reply's Location gets SessionPrefix.
 func (rt *router) finalize(c *Call, resp *Response) {
 	if resp.Cookie != nil && rt.proxies.Secure(c.Request) {
 		cookie := *resp.Cookie //nolint:gosec // gosec misses the next line
@@ -275,7 +275,7 @@ func (rt *router) admit(c *Call, route *Route) (Pass, error) {
 	return rt.access.Admit(c, route)
 }
 
-// noLimits is the Pass of calls that need no key. It checks and counts nothing.
+// noLimits is the Pass (admission) of calls that need no key. It checks and counts nothing.
 type noLimits struct{}
 
 // Verify accepts every request. It implements [Pass].

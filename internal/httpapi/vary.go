@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// credential is the kind of header that identifies the caller. Each reply names that header in
-// Vary, so that a cache does not send the reply for one key to another.
+// credential is the kind of header that identifies the caller. Each reply to an identified caller
+// names the header in Vary, so that a cache does not send the reply to another caller.
 type credential uint8
 
 const (
@@ -29,7 +29,7 @@ func (v credential) add(h http.Header) {
 }
 
 // varyBy writes the Vary header, which names the header with the credential of the call. It returns
-// the kind of that credential.
+// the kind of the credential.
 func (x *exchange) varyBy(route *Route) credential {
 	x.varied = true
 	switch {

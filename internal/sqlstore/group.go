@@ -172,8 +172,8 @@ func (g *group) all() []*change {
 	return all
 }
 
-// transaction runs the changes in one transaction. Each change has a savepoint, so that a failed change
-// undoes only itself; its field err has the error. A returned error means that no change was committed.
+// transaction runs the changes in one transaction. Each change has a savepoint, so that a failure undoes only
+// that change. The change's field err has the error. A returned error means that no change was committed.
 func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {
@@ -224,8 +224,9 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	return exec("COMMIT")
 }
 
-// runRecovered runs a change and returns a panic as an error; outcome panics again in the caller. The log gets
-// the stack of the writer, because the caller's stack does not show where the change panicked.
+// runRecovered runs a change and returns a panic as an error. [change.outcome] then panics with the same value in
+// the goroutine that requested the change. The stack of that goroutine does not show where the change panicked,
+// so the log gets the writer's stack.
 func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) error {
 	err := panics.Catch(func() error { return tx.result(do(tx)) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

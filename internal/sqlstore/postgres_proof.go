@@ -72,7 +72,7 @@ func (p *postgres) commit(ctx context.Context, conn *sql.Conn) (id string, tag p
 }
 
 // outcome finds the outcome of a change whose COMMIT was not answered. It returns nil if the change is
-// committed, cause if it is not, and errUnknown if no server answered.
+// committed, cause if it is not, and errUnknown if no server answered or id is empty.
 func (p *postgres) outcome(ctx context.Context, id string, cause error) error {
 	unknown := fmt.Errorf("%w: %w", errUnknown, cause)
 	if id == "" {

@@ -20,8 +20,8 @@ const (
 	maxBatch = 512
 	// batchInterval is the time for which the first span of a batch waits for further spans.
 	batchInterval = time.Second
-	// sendTimeout limits the time of an export, and lastSendTimeout the time of an export at
-	// shutdown.
+	// sendTimeout limits an attempt to export a batch, and lastSendTimeout the last attempt. At
+	// shutdown, lastSendTimeout limits each export, and the time in which further exports may start.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
 	// maxAttempts limits the attempts to export a batch. A collector that restarts is unavailable
@@ -69,7 +69,8 @@ func (q *queue) Shutdown(context.Context) error { return nil }
 // ForceFlush implements sdk.SpanProcessor. It does nothing.
 func (q *queue) ForceFlush(context.Context) error { return nil }
 
-// run exports ended spans until ctx ends, and then the spans that are left in the queue.
+// run exports ended spans until ctx ends, and then the spans that are left in the queue. Spans
+// whose export cannot start within lastSendTimeout are dropped.
 func (q *queue) run(ctx context.Context) {
 	if err := q.exporter.Start(ctx); err != nil { // Start never fails with this exporter
 		q.failures.Observe(ctx, err)
@@ -85,7 +86,7 @@ func (q *queue) run(ctx context.Context) {
 			q.metrics.dropped.Add(float64(len(batch)))
 		}
 	}
-	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // run has sent everything, so no export is in flight
+	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // only run exports, so no export is in flight
 }
 
 // gather returns the next batch. It waits until the batch is full, batchInterval has passed since
@@ -125,8 +126,8 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. After the end of ctx it makes one more attempt, with a short
-// timeout.
+// send exports a batch with retries. The last attempt, which is also made after the end of ctx, is
+// limited by lastSendTimeout.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {

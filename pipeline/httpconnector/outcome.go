@@ -28,7 +28,7 @@ type Outcome string
 const (
 	succeeded Outcome = "ok"
 	stopped   Outcome = "stopped"        // the caller's context ended
-	refused   Outcome = "breaker_open"   // not attempted: the breaker is open
+	refused   Outcome = "breaker_open"   // not attempted, see ErrNotCalled
 	unfit     Outcome = "unfit"          // the fields do not fit the description
 	noConn    Outcome = "not_connected"  // nothing was sent
 	tooSlow   Outcome = "timeout"        // the answer did not come within the timeout

@@ -39,7 +39,8 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 // never is the condition of a full wait: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
-// createAndWait creates a recharge whose ref_id is new, and waits for its final state.
+// createAndWait creates a recharge whose ref_id is new. It waits at most the duration wait for its
+// final state, and returns early as [Service.Do] describes.
 func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait time.Duration) (record.Record, error) {
 	d, err := s.draft(ctx, r)
 	if err != nil {

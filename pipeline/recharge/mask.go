@@ -25,7 +25,7 @@ const (
 	maskPause = 50 * time.Millisecond
 )
 
-// maskableRows selects final recharges with an unmasked number, no requested refund and no open
+// maskableRows selects final recharges with an unmasked number, no scheduled call and no open
 // alarm. It is also the condition of the partial index recharge_clear.
 const maskableRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
 

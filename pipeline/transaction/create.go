@@ -13,7 +13,7 @@ import (
 var ErrExists = errors.New("the transaction exists already")
 
 // CreateOnce returns the transaction that the function find returns for a request, or
-// else creates one. Existed is true if an earlier request has created it.
+// else creates one. existed is true if another call has created the transaction.
 func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
 	if r, existed, err = find(); existed || err != nil {
 		return r, existed, err

@@ -64,8 +64,8 @@ func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	}
 }
 
-// ofRecords returns the query for the rows of a batch. It is one statement, whereas a list
-// of ids would need several.
+// ofRecords returns the query for the transactions of a range of a batch's records. It is one
+// statement, whereas a list of ids would need several.
 func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }

@@ -1,7 +1,7 @@
 // Package transaction has the life cycle that recharges and verifications share. A
 // transaction is a row, which is durable before the first call to its provider. Calls,
-// callbacks and enquiries bring it to a final state, which requests wait for. Each kind has
-// its own table, its own transitions and its own events.
+// callbacks and enquiries bring it to a final state. Requests wait for the final state. Each
+// kind has its own table, its own transitions and its own events.
 package transaction
 
 import (

@@ -39,8 +39,8 @@ func firstCall(r *Record) call {
 }
 
 // nextCall returns the call that a due verification needs. first means that nothing was sent to
-// the bank before the current lease. Otherwise nextCall looks up an address again, or enquires
-// about a possible deposit.
+// the bank before the current lease. Otherwise the call is another lookup of the address, or an
+// enquiry about a possible deposit.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)

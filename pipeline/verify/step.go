@@ -62,8 +62,8 @@ func summaryOf(r *Record, noted bool) *transaction.Summary {
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// A retried row without steps is from a version without timelines: its calls are unknown. A
-	// row that was given up has no answer.
+	// There is no answer in two cases. The calls of a retried row without steps are unknown, because
+	// a version without timelines wrote it. A row that was given up has no outcome of the bank.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

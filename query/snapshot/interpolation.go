@@ -73,7 +73,7 @@ func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 // Interpolate returns the figures of a position, and the stations that were used. Stations count if
 // they are of the given kinds and within 100 km. Their hour must be at most 3 h older than the
 // newest hour among them. It interpolates the stations within 25 km. If there are none, it uses the
-// nearest station. It returns false if no station has an AQI.
+// nearest station. Stations within 100 km fill missing values. It returns false if none has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
 	newest := s.newestAround(p, kinds)
 	if newest == 0 {
@@ -98,7 +98,8 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest.
+// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. Of
+// these, it keeps those that PreferStations selects.
 func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest

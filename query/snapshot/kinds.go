@@ -60,7 +60,7 @@ func (s *Snapshot) currentOfKinds(
 	}
 	in = s.PreferStations(in)
 	// The latest hour is current if it has at least half of the stations that reported within a
-	// day. No earlier hour of that day can have more stations.
+	// day (recent): no earlier hour of that day can have more than recent stations.
 	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {

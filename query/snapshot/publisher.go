@@ -70,8 +70,8 @@ type Change struct {
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot if there is a new roll-up, or if an hour is due to become
-// current.
+// Refresh publishes a new snapshot in its first successful call, after a new roll-up, and when an
+// hour is due to become current.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {

@@ -57,8 +57,8 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures returns the erasures of a closed account's personal data, one for each table. In this order, no
-// row refers to a row that is already deleted.
+// erasures returns the erasures of a closed account's personal data, one for each table. The erasures are
+// ordered so that no remaining row refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
@@ -78,7 +78,7 @@ var matters = [...]struct{ name, query string }{
 	{"open payments", "SELECT count(*) FROM payment WHERE account_id = $1 AND state = 'pending'"},
 }
 
-// openMatters returns the reasons why an account is not closed, such as active keys; nil if it is closed.
+// openMatters returns the reasons why an account is not closed, such as "2 active keys"; nil if it is closed.
 func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, err error) {
 	count := func(name, query string, args ...any) error {
 		var n int64
@@ -122,7 +122,7 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 	return done, err
 }
 
-// printErasure prints the number of erased rows in each table. It fails if personal data are left.
+// printErasure prints the number of erased rows in each table. It returns an error if personal data are left.
 func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	out := tool.NewTable(cmd.OutOrStdout(), "TABLE\tERASED\tLEFT")
 	var left int64

@@ -125,7 +125,7 @@ func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, pl
 	return made, err
 }
 
-// accountFor finds or creates the account of a new key. If plan is not empty, the account gets that plan.
+// accountFor finds or creates the account with a name. If plan is not empty, the account gets that plan.
 func accountFor(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (account.Record, error) {
 	if err := account.Lock(tx); err != nil { // another command may create the account concurrently
 		return account.Record{}, err
@@ -146,8 +146,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// printKey prints a new key with its details. If quiet is set (for scripts), it prints only the key and, on a
-// second line, the signing secret.
+// printKey prints a new key with its details. If quiet is true (for scripts), printKey prints only the key and,
+// on a second line, the signing secret if there is one.
 func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)
@@ -197,7 +197,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey calls do for every key of the named account; name "" is for the keys of all accounts.
+// eachKey calls do for every key of the named account. If name is "", it calls do for the keys of all accounts.
 func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
 	holders, err := account.List(view)

@@ -18,8 +18,8 @@ import (
 // serviceTimeout limits the request of `vayu doctor` to a running service.
 const serviceTimeout = 5 * time.Second
 
-// checkService reports the readiness of the service at the configured address, and of its sources. It reports
-// no fault if no service runs, because `vayu doctor` also works without one.
+// checkService reports the readiness of the service at the configured address, and the state of its sources.
+// It reports no fault if no service runs, because `vayu doctor` also works without a running service.
 func checkService(ctx context.Context, c settings.Config) []finding {
 	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
@@ -50,8 +50,8 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	return all
 }
 
-// fetchReadiness requests /readyz from the internal listener, whose reply has details. If that fails, it
-// requests /readyz from the API. It returns the address that replied. The caller closes the body.
+// fetchReadiness requests /readyz from the internal listener, whose reply has details. If there is no reply in
+// JSON, it requests /readyz from the API. It returns the URL that replied. The caller closes the body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -61,8 +61,8 @@ func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response
 	if internal, _ := c.InternalAddress(); internal != "" {
 		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
 	}
-	// The certificate is not checked, because it is for the public host name. The request stays on this
-	// machine and sends no secret.
+	// The certificate is not checked, because it names the public host name. The request stays on this
+	// machine and contains no secret.
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above
 	}}

@@ -24,11 +24,11 @@ type finding struct {
 	text  string
 }
 
-// minFreeDisk is the free disk space below which the doctor reports a fault. ClickHouse needs space to merge
-// its largest parts, which have a few gigabytes after years of readings.
+// minFreeDisk is the number of free bytes below which `vayu doctor` reports a fault. ClickHouse needs space to
+// merge its largest parts, which have a few gigabytes after years of readings.
 const minFreeDisk = 2 << 30
 
-// doctorTimeout limits the time to connect to ClickHouse. All queries together may take twice as long.
+// doctorTimeout limits the time to connect to ClickHouse. All queries together may take twice doctorTimeout.
 const doctorTimeout = 5 * time.Second
 
 // NewDoctor returns the command `vayu doctor`.

@@ -110,7 +110,7 @@ func program() string {
 	return name
 }
 
-// localURL returns the URL of a service with this configuration, for a client on the same machine.
+// localURL returns the URL at which a client on the same machine reaches a service with this configuration.
 func localURL(cfg settings.Config) string {
 	scheme := "http"
 	if cfg.TLS.Enabled() {

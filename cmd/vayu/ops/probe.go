@@ -25,8 +25,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// A probe has a shorter time limit than the 30 seconds that container engines allow, which is too long for
-// use by hand. The size of the reply is limited too. A usual reply has a few hundred bytes.
+// Limits of a probe. Container engines allow 30 seconds, which is too long for use by hand, so probeTimeout is
+// shorter. The body of a reply usually has a few hundred bytes, and at most maxProbeBody bytes are read.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -81,7 +81,7 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request. It is from the argument or, without one, from the settings.
+// target returns the URL to request. Without an argument, the settings determine the URL.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {
@@ -139,8 +139,8 @@ func localInternal(c settings.Config) (string, error) {
 	return "http://" + at, nil
 }
 
-// connectAddress returns the address at which a client can connect to a listener. If the listener listens on
-// all addresses, such as 0.0.0.0, that is the loopback address.
+// connectAddress returns the address at which a client on this machine can connect to a listener. If the
+// listener listens on all addresses (such as 0.0.0.0), connectAddress returns the loopback address.
 func connectAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

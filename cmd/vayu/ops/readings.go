@@ -150,7 +150,7 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 	return w, nil
 }
 
-// parseInstant parses a time or a day. For a day, it returns end(day), which is the day's start or end.
+// parseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
 func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil

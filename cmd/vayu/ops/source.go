@@ -110,7 +110,7 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 	return err
 }
 
-// newest returns a text about the age of the newest reading, because a source may return only old ones.
+// newest returns a text about the age of the newest reading, because a source may return only old readings.
 func newest(readings []air.Reading, now time.Time) string {
 	if len(readings) == 0 {
 		return ""

@@ -162,15 +162,15 @@ func (c Config) Validate() []error {
 	return wrong
 }
 
-// LiveSources returns the configured live sources without duplicates. It ignores the error, because Validate
-// has rejected invalid lists.
+// LiveSources returns the configured live sources without duplicates. It ignores errors, because Validate has
+// rejected invalid lists.
 func (c Config) LiveSources() []string {
 	all, _ := c.Catalogue()
 	names, _ := all.Parse(strings.Join(c.Sources, ","))
 	return names
 }
 
-// Catalogue returns all sources, with the described ones of the folder source-dir.
+// Catalogue returns all sources: the built-in ones, and those that files in the folder source-dir describe.
 func (c Config) Catalogue() (*source.Catalogue, error) {
 	return source.Open(c.Source, cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")), c.SourceDir != "")
 }
@@ -189,7 +189,7 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store. With share, other processes may use it too.
+// StateStore returns the configuration of the state store. If share is true, other processes may use the store.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }

@@ -32,8 +32,8 @@ func (c Config) CheckInternal() []error {
 	return nil
 }
 
-// InternalAddress returns the address of the internal listener; "" if there is none. The result chosen is
-// true if the operator has set internal-listen.
+// InternalAddress returns the address of the internal listener; "" if there is no such listener. The result
+// chosen is true if the operator has set internal-listen.
 func (c Config) InternalAddress() (address string, chosen bool) {
 	switch c.InternalListen {
 	case InternalOff, InternalPublic:

@@ -23,7 +23,7 @@ func Bind(flags *pflag.FlagSet, keys ...string) {
 }
 
 // defaultFile is the configuration file that is read from the working directory. Other users must not be able
-// to write it, because it names a library to load (engine.library).
+// to write this file, because it can name a library to load (setting engine.library).
 const defaultFile = "vayu.yaml"
 
 // Load returns the effective configuration of a command and its logger.
@@ -68,7 +68,7 @@ func newLogger(c LogConfig) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// LoadQuietly is like Load, for reports. It logs only warnings and errors unless log.level is set.
+// LoadQuietly is like Load, but its logger logs only warnings and errors unless log.level is set.
 func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := Load(cmd)
 	if err != nil {
@@ -86,8 +86,8 @@ func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 // flag --key, because every user of a machine can read command lines.
 const KeyVariable = "VAYU_API_KEY"
 
-// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`. It is used if the
-// key is a setting, not a file.
+// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`. The variable is
+// used if the encryption key is a setting and not a file.
 const NewKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
 // WarnPlain logs a warning for each store to which this instance connects over a network without TLS.

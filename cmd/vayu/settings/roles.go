@@ -10,9 +10,9 @@ import (
 // Roles of instances. By default, an instance has all four. In a larger installation, each role can have
 // separate instances.
 const (
-	// RoleAPI serves API requests, including the first call to an operator or bank.
+	// RoleAPI serves API requests. For a recharge or verification, that includes the first call to a provider.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes indices. Of its instances, only the leader does so.
+	// RoleIngest collects readings and computes indices. Only the leader of its instances does so.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
 	RolePipeline = "pipeline"
@@ -31,8 +31,8 @@ func (c Config) Has(some ...string) bool {
 // UsesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
-// checkRoles validates the roles. If this instance lacks a role, other instances must have it. In this case,
-// checkRoles also checks that the instances share the stores.
+// checkRoles validates the roles. A role that this instance lacks must be on another instance. If this instance
+// lacks a role, checkRoles therefore checks that the settings name stores that instances share.
 func (c Config) checkRoles() (wrong []error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(roles, role) {

@@ -17,7 +17,7 @@ type SourceStatus struct {
 	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were rejected since the start
 }
 
-// SourcesOf derives the status of each source, by name, from the metrics of the sources.
+// SourcesOf derives the status of each source from its metrics. The keys of the map are names of sources.
 func SourcesOf(g prometheus.Gatherer) map[string]*SourceStatus {
 	out := map[string]*SourceStatus{}
 	families, err := g.Gather()

@@ -21,8 +21,8 @@ const (
 // CommandActor is the actor in the audit rows of changes by a command.
 const CommandActor = "command"
 
-// AppendAudit appends the entry of a change to the audit log, unless the change has failed with err. The
-// entry is empty if the change had no effect; then nothing is appended.
+// AppendAudit appends the entry of a change to the audit log, unless the change has failed with err. It appends
+// nothing if the entry is empty, because the change then had no effect.
 func AppendAudit(tx *sqlstore.Tx, e audit.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err

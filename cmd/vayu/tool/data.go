@@ -9,7 +9,7 @@ import (
 // RestoringName is the name of a file that marks the data directory of an incomplete restore.
 const RestoringName = "restore.partial"
 
-// CheckNotRestoring returns an error if the data directory has an incomplete restore.
+// CheckNotRestoring returns an error if the data directory is that of an incomplete restore.
 func CheckNotRestoring(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, RestoringName)); err == nil {
 		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)
@@ -17,8 +17,8 @@ func CheckNotRestoring(dir string) error {
 	return nil
 }
 
-// MakeData creates the data directory if it does not exist. Only its owner may read it, because it contains
-// keys. If it has an incomplete restore, MakeData returns an error.
+// MakeData creates the data directory if it does not exist. Only the owner may read the directory, because it
+// contains keys. If it is the directory of an incomplete restore, MakeData returns an error.
 func MakeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)

@@ -28,8 +28,8 @@ type Database struct {
 	Reg *prometheus.Registry
 }
 
-// WithDatabase runs work as soon as ClickHouse and its tables are ready. It uses the engine of a running
-// service, or else starts an engine that stops after work. The data directory must exist.
+// WithDatabase runs work as soon as ClickHouse and its tables are ready. Without a ClickHouse server, the data
+// directory must exist. WithDatabase then uses a running service's engine, or starts one that stops after work.
 func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{}.Run(cmd, work)
 }
@@ -43,7 +43,7 @@ func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 type Options struct {
 	Create  bool          // create the data directory
 	Migrate bool          // migrate the tables, even if a running service uses them
-	Timeout time.Duration // for the connection to a server; 0 for the default
+	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }
 
 // Run loads the configuration, opens ClickHouse, and runs work as soon as the tables are ready.
@@ -69,7 +69,7 @@ func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 	})
 }
 
-// Run opens ClickHouse, runs work as soon as ClickHouse is ready, and closes it.
+// Run opens ClickHouse, runs work as soon as ClickHouse is ready, and closes ClickHouse after work.
 func (t *Database) Run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
 	if t.DB, err = columnstore.Open(settings, t.Log, t.Reg); err != nil {
@@ -92,7 +92,7 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 	return errors.Join(outcome, err)
 }
 
-// EngineDrain is how long the engine may take to stop: to finish its queries and close its tables.
+// EngineDrain is how long the engine may take to stop, which means to finish its queries and close its tables.
 const EngineDrain = 20 * time.Second
 
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).

@@ -21,6 +21,6 @@ func PrintLinef(cmd *cobra.Command, topic, format string, args ...any) {
 // the header; the caller must flush the writer.
 func NewTable(out io.Writer, header string) *tabwriter.Writer {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, header) // Flush returns the error
+	_, _ = fmt.Fprintln(table, header) // Flush returns an error of this write
 	return table
 }

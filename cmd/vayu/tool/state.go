@@ -24,17 +24,17 @@ type State struct {
 	DB  *sqlstore.DB
 }
 
-// WithState runs work when the state store is ready, even beside a service. The data directory must exist.
+// WithState runs work as soon as the state store is ready. With SQLite, the data directory must already exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }
 
-// WithKey is like WithState, for work that appends to the audit log, whose MACs need the encryption key.
+// WithKey is like WithState, but first opens the encryption key, which MACs of the audit log need.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }
 
-// WithEncryption returns a function that opens the encryption key of the store and then runs work.
+// WithEncryption returns a function that first opens the encryption key of the store and then runs work.
 func WithEncryption(work func(ctx context.Context, st *State) error) func(ctx context.Context, st *State) error {
 	return func(ctx context.Context, st *State) error {
 		if _, err := st.OpenCipher(ctx); err != nil {
@@ -68,7 +68,7 @@ func runState(cmd *cobra.Command, create bool, work func(ctx context.Context, st
 	return OpenState(cmd.Context(), cfg, cfg.StateStore(true), log, work)
 }
 
-// OpenState opens the state store, runs work as soon as the store is ready, and closes it.
+// OpenState opens the state store, runs work as soon as the store is ready, and closes the store after work.
 func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *State) error) error {
 	st := &State{Config: cfg, Log: log}
 	var err error

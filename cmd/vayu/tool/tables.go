@@ -49,7 +49,7 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
 const checkTimeout = 15 * time.Second
 
-// checkTables returns an error if the tables of a database lack the needed version.
+// checkTables returns an error unless the tables of all databases have the needed version.
 func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -82,9 +82,9 @@ const (
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. If change is set, it migrates
-// them itself. It retries while a server or node is unavailable, and logs the reason. It returns an error if
-// a retry cannot help.
+// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change
+// is true or this process has started the engine. It retries while a server or node is unavailable, and logs
+// the reason. It returns an error if a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -111,11 +111,11 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// tableWait logs why an instance waits for the tables. If the tables need a migration, it logs that once. It
-// logs other reasons at intervals, because their error texts differ between attempts.
+// tableWait logs why an instance waits for the tables. It logs once that the tables need a migration. It logs
+// other reasons at intervals, because the error texts of these reasons differ between attempts.
 type tableWait struct {
 	log    *slog.Logger
-	at     time.Time // of the last message; zero before the first
+	at     time.Time // time of the last message; zero before the first message
 	behind bool      // the last message was about a migration
 }
 
@@ -142,9 +142,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables ensures that the tables have the version that this program needs. It migrates them if change
-// is set or this command has started the engine. Otherwise it only checks them. If a running service owns the
-// engine, it first waits a short time for the service's migration.
+// ensureTables ensures that the tables have the version that this program needs. It migrates the tables if
+// change is true or this command has started the engine. Otherwise it only checks them. If a running service
+// owns the engine, ensureTables repeats the check for a short time, until the service has migrated the tables.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)

@@ -43,9 +43,9 @@ type air struct {
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir creates the roll-ups of both worlds (they compute hourly and daily values), and checks the
-// configuration of the sources. The live world has the configured sources, and the sandbox has only the
-// simulator.
+// newAir creates the air service. With the role ingest, it also creates the roll-ups of both worlds (they
+// compute hourly and daily values), and checks the configuration of the sources. The live world has the
+// configured sources, and the sandbox has only the simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
@@ -92,7 +92,7 @@ type fencedArchive struct {
 	fence leader.Fence // checks that this instance still has the leader lease
 }
 
-// Load stores a batch if this instance is still the leader. It overrides the method of [ingest.Archive].
+// Load stores a batch if this instance is still the leader. It overrides the method of [runner.Archive].
 func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := f.fence(ctx); err != nil {
 		return err
@@ -141,12 +141,12 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 	return lifecycle.Run(ctx, a.log, parts...)
 }
 
-// pushInterval is how often the leader looks for readings that accounts have pushed, also
-// to other instances.
+// pushInterval is how often the leader looks for readings that accounts have pushed. The
+// accounts may have pushed readings to any instance.
 const pushInterval = 15 * time.Second
 
-// followPushes rolls up pushed readings of a world until ctx ends. The runner rolls up
-// those of its own sources at once.
+// followPushes rolls up pushed readings of a world until ctx ends. The readings of sources
+// need no polling, because the runner of the sources rolls them up at once.
 func (a *air) followPushes(ctx context.Context, w schema.World) {
 	var last airquality.Recent
 	for sleep.For(ctx, pushInterval) {
@@ -180,7 +180,7 @@ func (a *air) prepare(ctx context.Context) error {
 }
 
 // changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality tests of time
-// series. If they changed a result, it refreshes the answers again.
+// series. If the tests changed a result, it refreshes the answers again.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -198,8 +198,8 @@ func (a *air) changed(ctx context.Context, w schema.World) error {
 	return a.refresh(ctx, w)
 }
 
-// refresh updates the answers that this instance holds in memory. An instance without the role api holds
-// none. Instances that do not collect readings poll ClickHouse for changes instead.
+// refresh updates the answers that this instance holds in memory. An instance without the role api holds no
+// answers. Instances that do not collect readings poll ClickHouse for changes, and do not call refresh.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.Has(settings.RoleAPI) {
 		return nil

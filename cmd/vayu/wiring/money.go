@@ -25,7 +25,7 @@ import (
 	"vayu/pipeline/wallet"
 )
 
-// money has the services that move money: wallets, recharges, verifications and their batches.
+// money has the services that move money: wallets, recharges, verifications, and batches of the last two.
 type money struct {
 	wallets       *wallet.Service
 	recharges     *recharge.Service
@@ -97,7 +97,7 @@ func banks(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]ba
 }
 
 // connect opens a connection for each file that a setting lists, and adds the connection of the sandbox.
-// Names must be unique across worlds (live and sandbox), because the path of a callback has only the name.
+// Names must be unique across worlds (live and sandbox): the path of a callback has the name but no world.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
@@ -114,10 +114,10 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 }
 
 // callDrain is the time that calls to operators and banks have to finish when the service stops. If a call is
-// aborted, the next start sends a status enquiry.
+// aborted, its result is unknown, so a status enquiry follows after the next start.
 const callDrain = 20 * time.Second
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start.
+// parts returns the parts of the money services that this instance's roles need, in the order of their start.
 // Batches start last, because they create recharges and verifications.
 func (m *money) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RolePipeline) {

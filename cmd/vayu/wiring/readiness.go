@@ -20,9 +20,9 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyTimeout limits the store checks of a readiness probe to half of the proxy's time-out in
-// docs/operations. If a probe took longer, the proxy would remove instances that can still answer from
-// memory.
+// readyTimeout limits the store checks of a readiness probe. It is half of the time-out that docs/operations
+// gives for a proxy. If a probe took longer than the time-out, the proxy would remove instances that can still
+// answer from memory.
 const readyTimeout = 500 * time.Millisecond
 
 // readinessTTL is how long the result of the store checks is reused. Anyone can call the probe without a key,
@@ -36,7 +36,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result. If the result is older than readinessTTL, get calls check first.
+// get returns a copy of the cached result. If the result is missing or too old, get first calls check.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -52,7 +52,7 @@ func (g *readinessCache) get(check func() map[string]any) map[string]any {
 func (s *Service) readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		detail := s.readyCache.get(func() map[string]any {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // other probes may wait for the result
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readyTimeout) // if this client disconnects, other probes may still wait for the result
 			defer cancel()
 			return s.storesReady(ctx)
 		})
@@ -103,7 +103,7 @@ func (s *Service) storesReady(ctx context.Context) map[string]any {
 const storeOK = "ok"
 
 // checkStores returns the status of every store that this instance needs. It checks the stores concurrently,
-// so that a slow one does not delay the others. Error texts may contain addresses, so a status has none.
+// so that a slow store does not delay the others. A status has no error text, which could contain addresses.
 func (s *Service) checkStores(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	statuses := map[string]string{}

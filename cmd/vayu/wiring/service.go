@@ -65,7 +65,7 @@ type Service struct {
 	metrics      *prometheus.Registry
 	address      string         // URL of the API; empty until it listens
 	readyCache   readinessCache // cached store checks of the readiness probe
-	draining     atomic.Bool    // a stop was requested, so readiness probes fail
+	draining     atomic.Bool    // true after a stop was requested; readiness probes then fail
 }
 
 // New creates the parts of the service. It starts nothing and opens no listener.
@@ -166,8 +166,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than any request
-// takes, and shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. It is longer than most requests
+// take, and shorter than the time after which service managers kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
@@ -191,8 +191,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start. The
-// parameter internal is nil if the instance has no internal listener.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. If the
+// instance has no internal listener, the parameter internal is nil.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher reports unavailable stores, so it starts before the parts that need a store.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
@@ -230,8 +230,8 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	return parts
 }
 
-// drainContext returns a context that ends later than ctx by the setting drain-delay. During the delay,
-// /readyz reports that the service stops, and requests are still served.
+// drainContext returns a context that ends after ctx. The setting drain-delay is the time between the two ends.
+// During the delay, /readyz reports that the service stops, and requests are still served.
 func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -264,7 +264,7 @@ func (s *Service) scheme() string {
 	return "http"
 }
 
-// stateReady waits for the state store and its encryption key. If the store is empty, it calls bootstrap.
+// stateReady waits for the state store and its encryption key. With the role api, it also calls bootstrap.
 func (s *Service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err

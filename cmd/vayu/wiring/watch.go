@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// storeCheckInterval is the time between store checks. It may be long, because alerts fire after minutes.
+	// storeCheckInterval is the pause between store checks. It may be long, because alerts fire after minutes.
 	storeCheckInterval = 15 * time.Second
 	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
 	// should not compete with other work at startup.
@@ -28,8 +28,8 @@ const (
 	ledgerCheckInterval = 24 * time.Hour
 	// A failed check is retried soon. A new leader has ten attempts before the alert LedgerUnverified fires.
 	ledgerRetryInterval = 5 * time.Minute
-	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. The
-	// copy of a head reveals if its row is removed later.
+	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. If the
+	// last row is removed from the audit log later, the copied head reveals the removal.
 	headsInterval = time.Minute
 )
 
@@ -125,8 +125,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks calls prove, which checks the ledger, at intervals until ctx ends. It calls prove again
-// sooner if prove returns false, because the check was not completed.
+// repeatLedgerChecks checks the ledger at intervals until ctx ends. The parameter prove performs one check. If
+// prove returns false, the check was not completed, and repeatLedgerChecks retries it soon.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

@@ -39,7 +39,7 @@ type webhooks struct {
 }
 
 // newWebhooks creates the services that deliver events, except the outbox (table of unpublished events). The
-// outbox is created earlier, because access control needs it.
+// outbox is created earlier, because access control needs the outbox.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -81,7 +81,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	return nil
 }
 
-// webhookRoots returns the certificate authorities that are trusted in connections to webhook receivers.
+// webhookRoots returns the certificate authorities that the service trusts in connections to webhook receivers.
 func webhookRoots(c settings.Config) (*x509.CertPool, error) {
 	var files []string
 	if c.Webhook.CA != "" {

@@ -18,9 +18,9 @@ import (
 
 const (
 	loginNone = ""
-	// LoginPlain is the mechanism that sends the password in clear text.
+	// LoginPlain selects SASL PLAIN, which sends the password in clear text.
 	LoginPlain = "plain"
-	// LoginScram256 is SCRAM with SHA-256 (RFC 7677).
+	// LoginScram256 selects SASL SCRAM-SHA-256 (RFC 7677).
 	LoginScram256 = "scram-sha-256"
 	// LoginScram512 selects SASL SCRAM-SHA-512.
 	LoginScram512 = "scram-sha-512"
@@ -71,7 +71,7 @@ func (s Settings) validateLogin() (faults []error) {
 	return faults
 }
 
-// Security reads the files of valid settings.
+// Security returns the TLS configuration and the login of valid settings. It reads their files.
 func (s Settings) Security() (Security, error) {
 	var out Security
 	var err error
@@ -128,8 +128,8 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 // Dial opens a connection to a broker, with TLS if configured. The TLS dial of the Kafka client
 // would leak the connection of a failed handshake.
 //
-// The client does not watch the deadline of ctx during the login, so Dial closes the connection at
-// the deadline. A cancellation of ctx, as after a login, has no effect.
+// The Kafka client does not watch the deadline of ctx during the login, so Dial closes the
+// connection at the deadline. A cancellation of ctx, as after a login, does not close it.
 //
 // After a failed handshake the error is a HandshakeError, otherwise the error of net.Dialer.
 func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, error) {

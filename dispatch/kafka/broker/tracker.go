@@ -16,17 +16,17 @@ const (
 	ClientID = "vayu"
 	// DialTimeout limits the time to connect to a broker.
 	DialTimeout = 5 * time.Second
-	// refusedFor is how long the only broker is redialled while it refuses connections. A
-	// group member that reconnects in time keeps its membership. As a new member it would
-	// wait until its old session expires.
+	// refusedFor is how long a single broker is redialled while it refuses connections. A
+	// group member that reconnects within this time keeps its membership. A new member would
+	// wait until the session of the old one expires.
 	refusedFor  = 4 * time.Second
 	redialEvery = 100 * time.Millisecond
 )
 
 var errClosed = errors.New("the reader has ended")
 
-// Tracker dials and tracks the connections of a reader. It closes all of them at the
-// end, because the client of the consumer group may wait for replies that never come.
+// Tracker dials and tracks the connections of a reader. Shut closes all of them, because
+// the client of the consumer group may otherwise wait for replies that never come.
 type Tracker struct {
 	ctx      context.Context
 	single   bool // there is only one broker
@@ -37,7 +37,8 @@ type Tracker struct {
 	conns  map[net.Conn]struct{}
 }
 
-// NewTracker returns a tracker that redials a single broker while it refuses connections, until ctx ends.
+// NewTracker returns a tracker. If single is true, it redials the only broker for a few seconds
+// while that broker refuses connections, but not after ctx has ended.
 func NewTracker(ctx context.Context, single bool, security Security) *Tracker {
 	return &Tracker{ctx: ctx, single: single, security: security, conns: map[net.Conn]struct{}{}}
 }

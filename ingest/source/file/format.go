@@ -72,7 +72,8 @@ func (h *head) openaq3() bool {
 	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
 }
 
-// parseFeed reads a saved reply of CPCB's live feed; it cannot be resumed.
+// parseFeed reads a saved reply of CPCB's live feed. An interrupted import of such a
+// file starts again at its beginning.
 func parseFeed(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

@@ -36,8 +36,8 @@ type Reply struct {
 	Body   map[string]any // the decoded text, if it is JSON
 }
 
-// Do sends a request. A body that is not empty is sent as JSON. header holds names and values in turn. With
-// an empty key, the request has no Authorization header.
+// Do sends a request. A body that is not empty is sent as JSON. The parameter header has names and values in
+// turn. If key is empty, the request has no Authorization header.
 func (c Client) Do(key, method, path, body string, header ...string) Reply {
 	c.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)
@@ -73,7 +73,7 @@ func (r Reply) At(path string) any {
 	return v
 }
 
-// TextAt returns a string of the JSON body by its path; "" if there is no string.
+// TextAt returns a string of the JSON body by its path; "" if the path has no string.
 func (r Reply) TextAt(path string) string {
 	text, _ := r.At(path).(string)
 	return text

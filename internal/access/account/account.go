@@ -27,8 +27,8 @@ type Record struct {
 	CreatedAt     time.Time
 }
 
-// Lock makes other changes of accounts and keys wait until tx ends. With it, a transaction can check that an
-// account is absent and then create it.
+// Lock makes other changes of accounts and keys wait until tx ends. With this lock, a transaction can check
+// that an account does not exist and then create it.
 func Lock(tx *sqlstore.Tx) error {
 	if _, err := tx.Exec("UPDATE access_revision SET n = n WHERE id = 1"); err != nil {
 		return fmt.Errorf("locking accounts and keys: %w", err)
@@ -36,7 +36,7 @@ func Lock(tx *sqlstore.Tx) error {
 	return nil
 }
 
-// Raise increments the revision counter for a change of account or api_key and returns it. It locks the counter
+// Raise returns the next revision, for a change of table account or api_key. It locks the revision counter
 // until the transaction ends. Therefore revisions become visible in order, and changes of keys are serialized.
 func Raise(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
@@ -92,7 +92,7 @@ func ByName(q sqlstore.Querier, name string) (Record, error) {
 	return oneRecord(q.QueryRow(selectAccount+" WHERE name = $1", name))
 }
 
-// ByID returns the account with an id. If there is none, the error is that of ByName.
+// ByID returns the account with an id. If there is none, it returns the same error as ByName.
 func ByID(q sqlstore.Querier, id string) (Record, error) {
 	return oneRecord(q.QueryRow(selectAccount+" WHERE id = $1", id))
 }
@@ -150,7 +150,7 @@ func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Record, 
 	return set(tx, id, "name_tolerance", score, "account.name_tolerance", detail)
 }
 
-// set changes one column. If the value is unchanged it does nothing, and the entry is empty.
+// set changes one column of an account. If the column has that value already, the entry is empty.
 func set(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Record, audit.Entry, error) {
 	revision, err := Raise(tx)
 	if err != nil {

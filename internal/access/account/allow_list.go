@@ -44,8 +44,8 @@ func NetworkTexts(list []netip.Prefix) []string {
 	return out
 }
 
-// Within reports whether every network of list lies in one of limits. An empty list allows every address, so it
-// lies only in empty limits.
+// Within reports whether every network of list lies in a network of limits. An empty allow-list allows every
+// address: empty limits contain every list, and an empty list lies only in empty limits.
 func Within(list, limits []string) bool {
 	if len(limits) == 0 {
 		return true

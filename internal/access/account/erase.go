@@ -10,8 +10,8 @@ import (
 // erasedPrefix, followed by the account's id, is the name of an erased account.
 const erasedPrefix = "erased-"
 
-// Erase renames an account to erased-ID and empties its allow-list. The caller must erase the other
-// tables first. detail goes into the audit entry.
+// Erase renames an account to erased-ID and empties its allow-list. The caller must first erase the
+// account's data in other tables. The parameter detail goes into the audit entry.
 func Erase(tx *sqlstore.Tx, id string, detail map[string]any) (audit.Entry, error) {
 	revision, err := Raise(tx)
 	if err != nil {

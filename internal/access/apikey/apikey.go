@@ -34,7 +34,7 @@ type Spec struct {
 	MaxActive int
 }
 
-// Created is a new key. It is the only place with the key and its secret in plain text.
+// Created is a new key. The store never has the key or its signing secret in plain text.
 type Created struct {
 	Record        schema.Key
 	Key           string
@@ -103,7 +103,7 @@ type newKey struct {
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
-// room returns an error if the account has its largest number of active keys. The caller has called
+// room returns an error if the account already has MaxActive active keys. The caller has called
 // account.Raise, which serializes changes of keys, so the count is exact.
 func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
@@ -164,7 +164,7 @@ const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.las
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanRecord returns a function that reads a row of selectRecord. now decides whether the key is active.
+// scanRecord returns a function that reads a row of selectRecord. The key is active if it is valid at now.
 func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	return func(row sqlstore.Scanner) (Record, error) {
 		var k Record

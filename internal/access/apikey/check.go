@@ -15,7 +15,7 @@ import (
 const (
 	// longestName is the largest number of characters of a name.
 	longestName = 100
-	// maxScopeFaults is the largest number of faults that are reported about scopes.
+	// maxScopeFaults is the index of the last scope that is checked, which limits the reported faults.
 	maxScopeFaults = 100
 )
 

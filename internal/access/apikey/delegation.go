@@ -8,11 +8,11 @@ import (
 	"vayu/schema"
 )
 
-// A key can delegate only permissions and limits that it has. Otherwise a key with keys:manage
+// A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
 // Inherited returns the requested specification, with the limits of k where the request sets none. It does
-// not reduce the default scopes to those of k. If k lacks one of them, [Record.Covers] returns an error.
+// not remove default scopes that k lacks. [Record.Covers] returns an error for such a scope.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList
@@ -50,7 +50,7 @@ func (k *Record) Covers(made Record) error {
 }
 
 // MayRevoke returns an error if the other key has scopes or addresses that k lacks. Otherwise a
-// limited key could remove permissions that it never had.
+// limited key could revoke a key that can do more.
 func (k *Record) MayRevoke(other Record) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
@@ -66,7 +66,7 @@ func (k *Record) MayRevoke(other Record) error {
 }
 
 // MayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would become wider.
-// That list also restricts the account's other keys.
+// The account's allow-list also restricts the account's other keys.
 func (k *Record) MayReplaceAllowList(before, wanted []string) error {
 	if len(k.AllowList) == 0 || account.Within(wanted, before) {
 		return nil

@@ -60,8 +60,8 @@ var base62Value = func() (values [256]int8) {
 	return values
 }()
 
-// WellFormed reports whether a text has the form and the checksum of a key, and its world (live or sandbox).
-// It costs less than a hash, and rejects mistyped and guessed keys.
+// WellFormed reports whether a text has the form and the checksum of a key, and returns the world (live or
+// sandbox) of the key. It costs less than a hash, and rejects mistyped keys and most guessed keys.
 func WellFormed(key string) (schema.World, bool) {
 	if len(key) != keyWidth {
 		return 0, false

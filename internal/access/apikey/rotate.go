@@ -20,11 +20,11 @@ const (
 // ErrGrace is the error for a grace period that is not allowed.
 var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
 
-// Rotate creates a key that replaces another. It has the same name, scopes, world (live or sandbox),
+// Rotate creates a key that replaces another. The new key has the same name, scopes, world (live or sandbox),
 // allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period,
-// unless it expires sooner. A second rotation never postpones that expiry. A revoked or expired key cannot be
-// rotated. Both keys count as active during the grace period. The parameter most limits active keys like
-// [Spec.MaxActive].
+// unless it expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired
+// key cannot be rotated. Both keys count as active during the grace period. The parameter most limits active
+// keys like [Spec.MaxActive].
 func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
 	if grace < 0 || grace > LongestGrace {
 		return Created{}, audit.Entry{}, ErrGrace
@@ -64,8 +64,8 @@ func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Durat
 	return made, entry, nil
 }
 
-// Revoke revokes a key at once and for ever. If it was revoked before, Revoke does nothing and returns an
-// empty Entry.
+// Revoke revokes a key at once and for ever. If the key was revoked before, Revoke does not change the key and
+// returns an empty Entry.
 func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, error) {
 	revision, err := account.Raise(tx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package audit has the audit log: a hash chain for each account and world (live or sandbox), with a MAC of its
-// head. It appends, lists, exports and verifies.
+// Package audit has the audit log: a hash chain for each account and world (live or sandbox), with a MAC of the
+// chain's head. The package appends, lists, exports and verifies rows.
 package audit
 
 import (
@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// Entry is the description of a change in the audit log. It must contain no secrets: the client
-// reads it, and it is kept for ever.
+// Entry is the description of a change in the audit log. It must contain no secrets, because clients
+// can read entries and the audit log keeps them for ever.
 type Entry struct {
 	Account string
 	World   schema.World

@@ -19,12 +19,12 @@ const (
 	csvTypeFull = csvType + "; charset=utf-8; header=present"
 )
 
-// exportPage is the number of rows that one query of an export reads. They are some hundred kilobytes, which
-// take a millisecond or two.
+// exportPage is the number of rows that one query of an export reads. The rows have some hundred kilobytes, and
+// the query takes a millisecond or two.
 const exportPage = 500
 
-// export streams all rows of a selection, newest first. It leaves out rows that are written after it has
-// begun.
+// export streams all rows of a selection, newest first. It leaves out rows that are written after the
+// export has begun.
 func (l *Log) export(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {

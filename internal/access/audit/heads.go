@@ -46,8 +46,8 @@ func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads of the chains that have grown since the last Copy. It returns their number and the
-// SHA-256 of the appended text. After an error the next Copy appends them again.
+// Copy appends the heads of the chains that have grown since the last Copy. It returns the number of these
+// heads and the SHA-256 of the appended text. After an error, the next Copy appends the same heads again.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head
 	err = sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
@@ -112,7 +112,7 @@ func appendFile(path string, text []byte) (err error) {
 }
 
 // Heads reads the output of [HeadLog.Copy]. An invalid line yields an error that names the line, and the
-// sequence continues. It ends after an error of the reader.
+// sequence continues with the next line. The sequence ends after an error of the reader.
 func Heads(r io.Reader) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
 		lines := bufio.NewScanner(r)

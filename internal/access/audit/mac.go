@@ -44,7 +44,7 @@ func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	return append(number, mac...)
 }
 
-// authenticated returns the row number at the start of a MAC; 0 if there is none.
+// authenticated returns the row number at the start of a MAC; 0 if the MAC is too short to have one.
 func authenticated(mac []byte) int64 {
 	if len(mac) < 8 {
 		return 0
@@ -55,8 +55,8 @@ func authenticated(mac []byte) int64 {
 // nextMAC returns the MAC of a new head, which names row seq with the given hash. before is the hash of the
 // previous row, and old is the MAC of the previous head.
 //
-// An invalid MAC is kept, so that [Verify] detects it even after more rows. A process without the key also
-// keeps the MAC. The next row that is written with the key gets a MAC that covers all rows.
+// If old is invalid, nextMAC returns old, so that [Verify] detects the fault even after more rows. A process
+// without the key also keeps old. The next process with the key then computes a MAC that covers all rows.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {
 		return headMAC(tx, chain, seq, hash), nil
@@ -84,8 +84,8 @@ func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byt
 }
 
 // KeyHeads records the time from which heads of the audit log have a MAC. Until a grace period ends, it adds
-// MACs to the heads that an earlier version wrote. A process with the key calls it before its first change, and
-// regularly afterwards. It fails if the record was removed.
+// MACs to the heads that an earlier version wrote. A process with the key calls KeyHeads before its first
+// change, and regularly afterwards. KeyHeads fails if heads have a MAC but the recorded time was removed.
 func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 	since, err := keyedSince(db, db.View(ctx))
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"vayu/schema"
 )
 
-// scanLimit is the largest number of rows that one page scans for filters without an index. That takes some
-// milliseconds. A page may therefore be short, and the client continues with its cursor.
+// scanLimit is the largest number of rows that one page scans for filters without an index. The scan takes some
+// milliseconds. A page may therefore be short, and the client continues with the cursor of the page.
 const scanLimit = 10_000
 
 // position is the position of a row in a list from the audit log. Lists are in the order of time, then of the
-// row number. The two can differ, because the clocks of instances differ. A list of one subject (the id of the
-// changed object) is in the order of row numbers only.
+// row number. Times and row numbers can differ in order, because clocks differ. A list of one subject (the id
+// of the changed object) is in the order of row numbers only.
 type position struct{ at, seq int64 }
 
 // String formats a position for a cursor.
@@ -37,7 +37,7 @@ func parsePosition(text string) (p position) {
 // selection is a query of the audit log, newest first.
 type selection struct {
 	owner                  schema.Owner
-	from, to               int64  // microseconds; excluding to
+	from, to               int64  // microseconds; to is excluded
 	subject, actor, action string // "" for all; an action that ends with a dot is a prefix
 }
 
@@ -46,7 +46,7 @@ func (s *selection) start() position {
 	if s.subject != "" {
 		return position{s.to, math.MaxInt64}
 	}
-	return position{s.to, math.MinInt64} // before every row whose time is s.to
+	return position{s.to, math.MinInt64} // after every row whose time is s.to, because to is excluded
 }
 
 // statement builds an SQL statement on table audit.
@@ -55,7 +55,7 @@ type statement struct {
 	args []any
 }
 
-// and adds a condition to the WHERE clause. Each ? in it stands for the next value.
+// and adds a condition to the WHERE clause. Each ? in the condition stands for the next value.
 func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(" AND ")
 	for _, value := range values {
@@ -67,7 +67,7 @@ func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(condition)
 }
 
-// after starts a query of the rows after a position. It has the conditions that an index supports.
+// after starts a query of the rows after a position. The query has the conditions that an index supports.
 func (s *selection) after(columns string, after position) *statement {
 	q := &statement{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")
@@ -131,8 +131,8 @@ func (s *selection) query(after position, floor *position, limit int) (string, [
 	return q.text.String() + s.order() + " LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// page returns at most limit rows after a position, and the position at which the next page starts. That is nil
-// after the last page. With filters, a page may be short without being the last.
+// page returns at most limit rows after a position, and the position at which the next page starts. The
+// position is nil for the last page. With filters, a page that is not the last may have fewer than limit rows.
 func (s *selection) page(view sqlstore.View, after position, limit int) (rows []hashedRow, next *position, err error) {
 	var floor *position
 	if s.filters() {

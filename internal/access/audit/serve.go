@@ -89,8 +89,8 @@ func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]
 	return s
 }
 
-// isAction reports whether a text has the form of an action, such as key.create, or of its prefix with the dot,
-// such as key.
+// isAction reports whether a text has the form of an action, such as "key.create", or of the first part of an
+// action with the dot, such as "key.".
 func isAction(text string) bool {
 	const longest = 64
 	first, second, dotted := strings.Cut(text, ".")

@@ -22,7 +22,7 @@ const verifyPage = 20_000
 type Report struct {
 	Account string
 	World   schema.World
-	// Rows is the number of valid rows before the first fault. Hash is the hash of the last of them, in
+	// Rows is the number of valid rows before the first fault. Hash is the hash of the last valid row, in
 	// lower-case hex.
 	Rows int64
 	Hash string
@@ -30,8 +30,8 @@ type Report struct {
 	// the chain is valid.
 	Wrong  int64
 	Reason string
-	// Unkeyed is the number of rows at the end that the MAC of the head does not cover. A process
-	// without the store's key, or of an earlier version, wrote them.
+	// Unkeyed is the number of rows at the end of the chain that the MAC of the head does not cover. A
+	// process without the store's key, or of an earlier version, wrote these rows.
 	Unkeyed int64
 }
 
@@ -93,7 +93,7 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head (last row) has a MAC although the setting that records MACs is missing.
+// anyKeyed fails if a head (last row) has a MAC. Its caller has found that the row of keyedName is missing.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)
@@ -132,7 +132,7 @@ func (c *chain) verify(view sqlstore.View) error {
 	if err != nil {
 		return err
 	}
-	after := int64(math.MinInt64) // also reads rows with an invalid number below 1
+	after := int64(math.MinInt64) // the first page also reads rows with an invalid number below 1
 	for c.report.Reason == "" {
 		rows := 0
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {

@@ -37,8 +37,8 @@ type Key struct {
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if the call has none. box computes a digest of
-// the request. A later request with the same key and another digest is rejected.
+// Parse reads the Idempotency-Key of a POST; nil if the call has none. The parameter box computes a digest
+// of the request. A later request with the same key and another digest is rejected.
 func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -66,8 +66,8 @@ func valid(text string) bool {
 	return len(text) > 0 && len(text) <= longest
 }
 
-// Perform runs do. If an earlier call had the same key, it returns that call's reply instead, and stored is
-// true. Without an Idempotency-Key it only runs do.
+// Perform runs do and stores the reply. If an earlier call had the same key, Perform returns the earlier reply
+// instead, and stored is true. Without an Idempotency-Key, it only runs do.
 func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
@@ -87,8 +87,8 @@ func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Respons
 	return resp, e, false, err
 }
 
-// claim reserves the key for this call, or returns the reply of the earlier call that has claimed it. Of two
-// simultaneous calls, the second waits in this statement until the first commits or rolls back.
+// claim reserves the key for this call, or returns the reply of the earlier call that has claimed the key. Of
+// two simultaneous calls, the second waits in the INSERT until the first commits or rolls back.
 func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	n, err := tx.Exec(`
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
@@ -106,8 +106,8 @@ func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	return o.Stored(tx, now)
 }
 
-// Stored returns the reply of the call that has claimed the key; nil if none has, or the reply has
-// expired. The error is a *schema.Problem if the key was used with another request.
+// Stored returns the reply of the call that has claimed the key; nil if no call has claimed it, or the
+// reply has expired. The error is a *schema.Problem if the key was used with another request.
 func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
 	var fingerprint, encrypted []byte
 	resp := &httpapi.Response{Replayed: true}
@@ -147,7 +147,7 @@ func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err e
 }
 
 // Claim reserves the key for a call that creates an object at path in tx. It returns false if another call has
-// claimed the key. [Key.CreatedPath] then finds that call's object.
+// claimed the key. [Key.CreatedPath] then returns the path of the other call's object.
 func (o *Key) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
@@ -174,7 +174,7 @@ func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	return nil
 }
 
-// finished encodes the body of a response, so that the stored reply and the sent one have the same bytes.
+// finished encodes the body of a response, so that the stored reply and the sent reply have the same bytes.
 func finished(resp httpapi.Response) (httpapi.Response, error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

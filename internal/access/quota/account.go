@@ -18,7 +18,7 @@ type Account struct {
 	mu       sync.Mutex // guards the replacement of month and today
 }
 
-// Account returns the counters of an account, always the same value for one account.
+// Account returns the counters of the account with an id. Every call with one id returns the same pointer.
 func (l *Counters) Account(id string) *Account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,8 +33,8 @@ func (l *Counters) Account(id string) *Account {
 // SetPlan applies the limit of a plan to the account.
 func (a *Account) SetPlan(plan string) { a.limit.Store(a.counters.limitOf(plan)) }
 
-// Quota returns the account's usage of the month at now in the live world, including unwritten calls. It is nil if
-// the plan has no limit.
+// Quota returns the account's quota and its usage in the live world in the month of now, including unwritten
+// calls. It returns nil if the plan has no limit.
 func (a *Account) Quota(now time.Time) *schema.Quota {
 	limit := a.limit.Load()
 	if limit == 0 {
@@ -45,8 +45,8 @@ func (a *Account) Quota(now time.Time) *schema.Quota {
 	return &q
 }
 
-// monthAt returns the account's usage of the month at now. If the clock is set back, the later month stays
-// current.
+// monthAt returns the account's usage in the month of now. If the clock is set back to an earlier month,
+// monthAt still returns the later month.
 func (a *Account) monthAt(now time.Time) *month {
 	m := a.month.Load()
 	if m != nil && now.Unix() < m.ends {
@@ -61,7 +61,7 @@ func (a *Account) monthAt(now time.Time) *month {
 	return m
 }
 
-// dayAt returns the account's usage of the day at now in a world (live or sandbox).
+// dayAt returns the account's usage on the day of now in a world (live or sandbox).
 func (a *Account) dayAt(world schema.World, now time.Time) *day {
 	d := a.today[world].Load()
 	if d != nil && now.Unix() < d.ends {

@@ -17,16 +17,16 @@ type Call struct {
 	reserved int64
 }
 
-// Begin starts a call of an operation and records the use of its key. Operations are path templates, so that their
-// number is bounded.
+// Begin starts a call of an operation and records the use of the call's key. The parameter template is the path
+// template of the operation, so that the number of operations is bounded.
 func (a *Account) Begin(world schema.World, method, template string, key *KeyUse, now time.Time) Call {
 	d := a.dayAt(world, now)
 	a.counters.touch(key, now)
 	return Call{day: d, counter: d.counter(operation{method, template})}
 }
 
-// Admit reserves one call of the account's quota, and reports whether one was left. The quota never rejects an
-// exempt call, but counts it. Without Admit, the call counts towards the usage only. The sandbox has no quota.
+// Admit reserves one call of the account's quota, and reports whether the quota had a call left. The quota
+// counts an exempt call, but never rejects it. Without Admit, a call counts only as usage.
 func (c *Call) Admit(exempt bool) bool {
 	if c.day.month == nil {
 		return true
@@ -42,7 +42,7 @@ func (c *Call) Admit(exempt bool) bool {
 }
 
 // Reserve raises the reservation to n calls, if Admit reserved one. If the quota does not suffice, the
-// reservation stays as it is. left is then the largest n that Reserve could accept.
+// reservation stays as it is, and the result left is the largest n that Reserve could accept.
 func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	if c.reserved == 0 || n <= c.reserved {
 		return 0, true
@@ -55,8 +55,8 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
-// End counts the call and releases its reservation. The parameter counted is the number of calls that the call
-// uses up of the quota. It has no effect if Admit reserved none.
+// End counts the call and releases its reservation. The parameter counted is the number of calls of the quota
+// that this call uses up. If Admit reserved no call, counted has no effect.
 func (c *Call) End(failed bool, counted int64) {
 	if c.reserved == 0 {
 		counted = 0
@@ -68,7 +68,7 @@ func (c *Call) End(failed bool, counted int64) {
 	a.counters.count(c.day, c.counter, failed, counted)
 }
 
-// State returns the quota of the account and its usage; the zero value if it has none.
+// State returns the account's quota and the usage of the quota; the zero value if there is no quota.
 func (c *Call) State() httpapi.Quota {
 	limit, m := c.day.account.limit.Load(), c.day.month
 	if m == nil || limit == 0 {

@@ -14,7 +14,7 @@ import (
 type day struct {
 	account *Account
 	world   schema.World
-	date    string // 2026-11-21
+	date    string // such as 2026-11-21
 	ends    int64  // seconds
 	month   *month // nil in the sandbox, which has no quota
 	dirty   atomic.Bool
@@ -30,7 +30,7 @@ type operation struct{ method, path string }
 // String returns the name of an operation in table usage_day.
 func (o operation) String() string { return o.method + " " + o.path }
 
-// counter counts the calls of one operation on one day. The part in written is in the store.
+// counter counts the calls of one operation on one day. Its field written counts the calls that are stored.
 type counter struct {
 	now, written sums
 }
@@ -89,7 +89,7 @@ type KeyUse struct {
 // NewKeyUse returns the use of a key that this instance has not admitted yet.
 func NewKeyUse(key string) *KeyUse { return &KeyUse{key: key} }
 
-// touch records the time at which a key was used last.
+// touch records now as the time of the last use of a key.
 func (l *Counters) touch(k *KeyUse, now time.Time) {
 	seconds := now.Unix()
 	if k.usedAt.Load() >= seconds {

@@ -32,9 +32,9 @@ type usageRow struct {
 type monthRow struct {
 	*month
 
-	limit int64 // of the account's plan; 0 for no limit
+	limit int64 // limit of the account's plan; 0 for no limit
 	added int64
-	total int64 // in the store after the write
+	total int64 // total in the store after the write
 }
 
 // keyRow is the last use of a key, a row of table api_key_use.
@@ -44,11 +44,11 @@ type keyRow struct {
 }
 
 // Flush writes the counted usage in one transaction, and merges the totals of other instances.
-// After an error, the next flush includes everything.
+// After an error, the next flush includes the same usage.
 //
-// If the connection breaks at COMMIT, the outcome is unknown and the batch is written again. Such a
-// flush may count twice. Lost usage could not be recovered, whereas double usage can be found by
-// comparison with the log.
+// If the connection breaks at COMMIT, the outcome is unknown and the batch is written again. The store
+// may then count the calls of the batch twice. Lost usage could not be recovered, whereas usage that was
+// counted twice can be found by comparison with the log.
 func (l *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()
@@ -76,7 +76,7 @@ func (l *Counters) Flush(ctx context.Context) error {
 	return nil
 }
 
-// collect returns the batch to write; nil if there is nothing. The caller holds l.flushing.
+// collect returns the batch to write; nil if there is no usage to write. The caller holds l.flushing.
 func (l *Counters) collect() *batch {
 	l.mu.Lock()
 	if len(l.days) == 0 && len(l.keys) == 0 {
@@ -119,7 +119,7 @@ func (b *batch) build() {
 	b.sort()
 }
 
-// addDay adds the rows of a day. It returns how many of their calls count towards the quota.
+// addDay adds the unwritten usage of a day to b.rows. It returns how many calls of the quota it uses up.
 func (b *batch) addDay(d *day) (counted int64) {
 	for o, c := range *d.counters.Load() {
 		l := usageRow{
@@ -161,7 +161,7 @@ func (b *batch) markWritten() {
 	}
 }
 
-// requeue includes the usage of a failed batch in the next one. The caller holds l.mu.
+// requeue includes the usage of a failed batch in the next batch. The caller holds l.mu.
 func (b *batch) requeue(l *Counters) {
 	for _, d := range b.days {
 		if d.dirty.CompareAndSwap(false, true) {
@@ -198,7 +198,7 @@ func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 	return nil
 }
 
-// writeMonths adds to the months' usage, and announces the quota marks (80 and 100 per cent) that it reaches.
+// writeMonths adds to the usage of each month, and announces the marks (80 and 100 per cent) that it reaches.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {
@@ -259,8 +259,8 @@ type announcement struct {
 	mark int // index into marks
 }
 
-// publish records that the mark was announced, and appends the event. If the mark was announced before, it does
-// nothing. So the event occurs once per month, even if the plan changes or several instances count.
+// publish records that the mark was announced, and appends the event. If the mark was announced before, publish
+// does nothing. So the event occurs once per month, even if the plan changes or several instances count.
 func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
 	m := &marks[a.mark]
 	set, err := tx.Exec(m.set, now, a.account, a.period)

@@ -10,21 +10,21 @@ import (
 // month is the usage of an account in one month (UTC) in the live world. The sandbox has no quota.
 type month struct {
 	account string
-	period  string // 2026-11
+	period  string // such as 2026-11
 	ends    int64  // seconds
 	used    atomic.Int64
 	// allocated is used plus the reservations of calls in flight.
 	allocated atomic.Int64
 	// usedAtMark holds, for each mark (80 or 100 per cent), the value of used when a call of this instance
-	// reached it. It is 0 if no call did.
+	// reached the mark. The value is 0 if no call of this instance reached it.
 	usedAtMark [len(marks)]atomic.Int64
 
 	// stored is the part of used that is in the store, from all instances. Counters.flushing guards it.
 	stored int64
 }
 
-// reserve reserves n calls of the quota, which is limit; 0 means no limit. If fewer than n calls are left, it
-// reserves none. left is the number of calls that are left.
+// reserve reserves n calls of the quota limit; 0 means no limit. If fewer than n calls are left, it reserves
+// none. The result left is the number of calls that are left; 0 without a limit.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit == 0 {
 		m.allocated.Add(n)
@@ -41,8 +41,8 @@ func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	}
 }
 
-// settle replaces a reservation by the n calls that are counted; 0 for none. limit is the account's limit, to
-// which the marks are relative.
+// settle replaces a reservation by the n calls that are counted; 0 for none. The parameter limit is the
+// account's limit; a mark is a percentage of that limit.
 func (m *month) settle(reserved, n, limit int64) {
 	if n != reserved {
 		m.allocated.Add(n - reserved)
@@ -58,8 +58,8 @@ func (m *month) settle(reserved, n, limit int64) {
 	}
 }
 
-// usedAt returns the used quota at which a mark was reached, if a call of this instance reached it. Otherwise
-// it returns total, which may be higher.
+// usedAt returns the used quota at which a mark was reached, if a call of this instance reached the mark.
+// Otherwise it returns total, which may be higher.
 func (m *month) usedAt(i int, limit, total int64) int64 {
 	if at := m.usedAtMark[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
 		return at
@@ -67,9 +67,9 @@ func (m *month) usedAt(i int, limit, total int64) int64 {
 	return total
 }
 
-// mergeTotal adds the calls that other instances have counted, according to the store's total. pushed is the
-// part that this instance has just written; 0 after a read. The caller holds Counters.flushing, which
-// excludes concurrent writes. Totals never fall, so an older total has no effect.
+// mergeTotal adds the calls that other instances have counted, according to the store's total. The parameter
+// pushed is the number of calls that this instance has just written; 0 after a read. The caller holds
+// Counters.flushing, which excludes concurrent writes. Totals never fall, so an older total has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
 	news := max(total, m.stored+pushed) - m.stored - pushed
 	m.stored += pushed + news

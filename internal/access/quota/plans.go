@@ -5,8 +5,8 @@ import "vayu/internal/config"
 // FreePlan applies to accounts whose plan is not configured.
 const FreePlan = "free"
 
-// mostCalls is the largest limit of a plan. Computing a percentage multiplies usage by 100, which must fit into
-// 64 bits even above the limit.
+// mostCalls is the largest limit of a plan. A percentage is computed from usage multiplied by 100. The product
+// must fit into 64 bits, even if the usage exceeds the limit.
 const mostCalls = 1_000_000_000_000_000
 
 // DefaultPlans returns the calls per month of each plan; 0 for no limit.

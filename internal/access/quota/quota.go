@@ -42,7 +42,7 @@ type Events interface {
 // Counters has the usage that this instance has counted, and marks the part that is not in the store yet.
 //
 // A call adds to the counter of its account, world (live or sandbox), day and operation. A day is dirty while
-// it has unwritten counts. Dirty days are listed, so that a flush visits only those.
+// it has unwritten counts. Counters has a list of the dirty days, so that a flush visits no other days.
 type Counters struct {
 	Config
 
@@ -71,8 +71,8 @@ func New(c Config) (*Counters, error) {
 	return l, err
 }
 
-// A quota must be shared within a second. Usage is flushed every 400 ms and read every 200 ms, so other
-// instances see it after at most 600 ms.
+// Instances must share a quota within a second. An instance writes its usage every 400 ms and reads the totals
+// every 200 ms, so a call takes effect on other instances within about 600 ms.
 const (
 	totalsInterval = 200 * time.Millisecond
 	flushEvery     = 2 // in readings of totals

@@ -28,11 +28,11 @@ type Endpoints struct {
 	DB  *sqlstore.DB
 	Now func() time.Time
 	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of
-	// keys wait until it ends. caller is the current row of the calling key.
+	// keys wait until the transaction ends.
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 
-// Change is a change of sessions, inside tx.
+// Change is a change of sessions, inside tx. The parameter caller is the current row of the calling key.
 type Change = func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
 
 // Routes returns the endpoints. Every key may use them.
@@ -47,8 +47,8 @@ func (e *Endpoints) Routes() []httpapi.Route {
 	}
 }
 
-// post answers POST /v1/sessions: it exchanges a key for a session. It is not idempotent,
-// because the token in its reply is not stored.
+// post answers POST /v1/sessions: it exchanges a key for a session. A repeated call creates another
+// session, because the reply contains a token and is therefore not stored.
 func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -38,7 +38,7 @@ const (
 	tokenBytes = 32 // random bytes
 )
 
-// Errors of sessions. All invalid sessions get the same error, which does not reveal what is wrong.
+// Errors of sessions. All invalid sessions cause ErrEnded, which does not reveal what is wrong.
 var (
 	// ErrEnded is the error of a call whose session is absent, invalid or over.
 	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
@@ -70,14 +70,14 @@ func parseToken(text string) (tokenHash, bool) {
 	return sha256.Sum256(raw[:]), true
 }
 
-// Find returns the ids of the session in the cookie of a call and of its API key. If the store fails, the error is
-// "unavailable", for which the dashboard does not sign the user out.
+// Find returns the id of the session in the cookie of a call, and the id of the session's API key. If the store
+// fails, the error is "unavailable", for which the dashboard does not sign the user out.
 func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, err error) {
 	if len(c.Header["Authorization"]) > 0 {
 		return "", "", errAuthorization
 	}
 	cookies := c.CookiesNamed(cookieName)
-	if len(cookies) != 1 { // of two, one may be an attacker's
+	if len(cookies) != 1 { // if there are two, one may be an attacker's
 		return "", "", ErrEnded
 	}
 	hash, ok := parseToken(cookies[0].Value)
@@ -94,7 +94,7 @@ func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, e
 	return id, key, nil
 }
 
-// Check checks that the session of a call has not ended after the call was admitted.
+// Check returns [ErrEnded] if the session of a call has ended since the call was admitted.
 func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	var id string
 	err := tx.QueryRow("SELECT id FROM session WHERE id = $1 AND expires_at > $2", c.Session, now.UnixMicro()).Scan(&id)
@@ -110,8 +110,8 @@ func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 // selectActive selects the sessions that have not ended.
 var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended reports, for each call of a browser session, whether that session has ended. It needs one query for all
-// calls.
+// Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in
+// groups.
 func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, error) {
 	active := map[string]bool{}
 	err := selectActive.Each(len(calls), func(text string, from, to int) error {
@@ -135,8 +135,8 @@ func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, er
 	return ended, nil
 }
 
-// insert creates a session of a key. It deletes the oldest sessions above the limit, and returns their
-// ids as over.
+// insert creates a session of a key. If the key then has more than mostPerKey sessions, insert deletes
+// the oldest ones. The result over has the ids of the deleted sessions.
 func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(life)
 	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {
@@ -208,7 +208,7 @@ func cookieOf(token string, life time.Duration) *http.Cookie {
 	}
 }
 
-// noCookie deletes the cookie in the browser.
+// noCookie returns a cookie that makes the browser delete the session's cookie.
 func noCookie() *http.Cookie {
 	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1

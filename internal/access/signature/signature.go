@@ -44,8 +44,8 @@ const headerName = "X-SERVICE-Request-Signature"
 type scheme string
 
 const (
-	// dotted signs the text t.METHOD.path?query.body. It covers no headers, and dots in its parts make it
-	// ambiguous. Clients of version 0.1.0 send it.
+	// dotted signs the text t.METHOD.path?query.body. The text covers no headers, and dots in its parts make
+	// it ambiguous. Clients of version 0.1.0 use this scheme.
 	dotted scheme = "v1"
 	// lined signs the lines of [Signed.text]. An attacker without the secret cannot turn such a signature
 	// into one of scheme v1.
@@ -106,8 +106,8 @@ func (r *Signed) Sign(secret string, now time.Time) string {
 	return "t=" + at + ",v2=" + hex.EncodeToString(macOf([]byte(secret), r.text(at), r.Body))
 }
 
-// text returns the signed text before the body: six lines. The parts are unambiguous: in HTTP no value contains
-// a line feed, and the body is last.
+// text returns the signed text before the body: six lines. The text is unambiguous, because in HTTP none of
+// these values contains a line feed, and the body is last.
 func (r *Signed) text(at string) string {
 	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }

@@ -38,7 +38,7 @@ import (
 //
 // A field that is not in Values is an error, not an empty string.
 type Params struct {
-	Database string         // letters, digits, underscore
+	Database string         // a name, see [IsName]
 	Cluster  string         // "" for a single node
 	Files    fs.FS          // the migrations of the database: NNNN_name.sql
 	Values   map[string]any // further fields of the template
@@ -46,7 +46,8 @@ type Params struct {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// IsName reports whether text can be the name of a database, table or column: letters, digits and underscores.
+// IsName reports whether text can be the name of a database, table or column: a letter or underscore, then letters,
+// digits and underscores.
 func IsName(text string) bool { return plainName.MatchString(text) }
 
 func (p Params) validate() error {

@@ -34,8 +34,8 @@ var zstdWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// Write compresses body and then tail with the encoding, and writes them to w. It ignores write
-// errors of a disconnected client.
+// Write compresses body and then tail with the encoding, and writes the result to w. It ignores write
+// errors, because only a disconnected client causes them.
 func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	if encoding == Zstd {
 		z := zstdWriters.Get().(*zstd.Encoder)

@@ -12,7 +12,7 @@ import (
 // no limits.
 type Keys [len(schema.Worlds)]string
 
-// Admit admits a call with one of the keys, and rejects others. It implements httpapi.Access.
+// Admit admits a call with one of the keys, and rejects other calls. It implements httpapi.Access.
 func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	key, err := httpapi.BearerKey(c.Request)
 	if err != nil {

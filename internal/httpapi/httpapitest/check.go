@@ -19,8 +19,8 @@ import (
 )
 
 // Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers, type or body.
-// body is as received, compressed or not. A request with a path or method that is not in the contract must get
-// 404 or 405.
+// The parameter body is the body as received, compressed or not. A request with a path that is not in the
+// contract must get 404, and one with a method that is not in the contract must get 405.
 //
 // Most tests need not call Check: wrap the handler with [Checked], or the client's transport with [Transport].
 func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
@@ -30,9 +30,9 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
-// CheckRefusal fails the test if the headers or the body of an error reply do not match the status of the
-// reply. Unlike Check, it needs no valid request. method is the request's method, as far as it could be
-// parsed.
+// CheckRefusal fails the test if the headers or the body of an error reply violate the contract for the
+// reply's status. Unlike Check, it needs no valid request. The parameter method is the request's method, as
+// far as it could be parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range refusalFaults(method, resp, body) {
@@ -56,7 +56,7 @@ func refusalFaults(method string, resp *http.Response, body []byte) []string {
 	return append(want.checkHeaders(resp.Header), want.checkBody(method, resp, body)...)
 }
 
-// faults returns how a reply violates the contract; none if it does not.
+// faults returns the violations of the contract in a reply; none if the reply conforms.
 func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	d, err := contract()
 	if err != nil {
@@ -71,7 +71,7 @@ func faults(req *http.Request, resp *http.Response, body []byte) []string {
 	return append(found, want.checkBody(req.Method, resp, body)...)
 }
 
-// checkLocation returns a fault for each Location header that names no path of a GET operation.
+// checkLocation returns a fault for each Location header that is not the path of a GET operation.
 func (d *document) checkLocation(got http.Header) []string {
 	var found []string
 	for _, text := range got["Location"] {
@@ -141,7 +141,7 @@ func pathOf(u *url.URL) string {
 	return "/" + rest
 }
 
-// plainHeaders are standard HTTP headers that replies may have although the contract omits them.
+// plainHeaders are standard HTTP headers that replies may have although the contract does not list them.
 var plainHeaders = []string{
 	"Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Security-Policy", "Content-Type",
 	"Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Permissions-Policy", "Date", "Referrer-Policy", "Strict-Transport-Security", "Transfer-Encoding", "Vary", "X-Content-Type-Options",

@@ -24,13 +24,13 @@ import (
 type document struct {
 	// operations has the operations by path template, such as /v1/sessions/{id}, and method.
 	operations map[string]map[string]*operation
-	// refusals has the error replies that any request can get, by status. Requests with a path outside the
-	// contract get them too.
+	// refusals has the error replies that any request can get, by status. A request with a path outside the
+	// contract can get these replies too.
 	refusals map[string]*reply
 	router   *mux.Router // finds the path template of a path
 }
 
-// reference is a $ref to a component, in place of a description; empty for none.
+// reference is a $ref to a component, in place of a description; empty if the description is in place.
 type reference struct {
 	Ref string `json:"$ref"`
 }
@@ -109,7 +109,7 @@ func newCompiler(text []byte) (*compiler, error) {
 	return c, nil
 }
 
-// escape returns a name in the form that it has as part of a JSON pointer.
+// escape returns a name in the form that the name has as part of a JSON pointer.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // document parses the contract, and compiles the schemas of all replies.
@@ -129,7 +129,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	d := &document{operations: map[string]map[string]*operation{}, refusals: c.components.Responses, router: mux.NewRouter().SkipClean(true)}
 	for template, members := range all.Paths {
 		d.operations[template] = map[string]*operation{}
-		delete(members, "parameters") // these apply to all operations of the path
+		delete(members, "parameters") // parameters of the path, which all its operations have
 		for name, member := range members {
 			o := new(operation)
 			if err := json.Unmarshal(member, o); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// eventStream is the media type of Server-Sent Events. Its schema describes one message.
+// eventStream is the media type of Server-Sent Events. Its schema in the contract describes one message.
 const eventStream = "text/event-stream"
 
 // Messages parses Server-Sent Events (WHATWG HTML, 9.2). It returns the fields event, id and data of each

@@ -12,7 +12,7 @@ import (
 //	h, err := api.New(…)
 //	server := httptest.NewServer(httpapitest.Checked(t, h))
 //
-// The test must close the server before it ends. In a benchmark Checked returns h. A handler does not see the
+// The test must close the server before the test ends. In a benchmark, Checked returns h. Checked does not see
 // headers that a connection adds. With a listener of server.NewListener, use [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
@@ -32,7 +32,7 @@ func Checked(tb testing.TB, h http.Handler) http.Handler {
 	})
 }
 
-// recorder passes on and records what a handler writes.
+// recorder records the reply that a handler writes, and passes it on.
 type recorder struct {
 	http.ResponseWriter
 	status int

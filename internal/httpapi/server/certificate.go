@@ -22,9 +22,9 @@ const (
 	// reloadInterval is the interval at which Run checks whether the certificate files changed.
 	// Each check reads the files, which have a few kilobytes.
 	reloadInterval = 5 * time.Second
-	// acmeFirstRetry is the delay before the first retry to obtain certificates. It is short
-	// because the first attempt may have failed only because the port was not open yet. It is more
-	// than a minute because autocert does not retry earlier.
+	// acmeFirstRetry is the delay before the first retry to obtain certificates. The delay is short:
+	// the first attempt may have failed only because the port was not open yet. It is longer than a
+	// minute, because autocert does not retry earlier.
 	acmeFirstRetry = 70 * time.Second
 	// acmeRetry is the delay before each later retry. Let's Encrypt allows five failed validations
 	// of a name per hour (letsencrypt.org/docs/rate-limits).
@@ -49,7 +49,7 @@ type Certificates struct {
 	failed   map[string]bool      // host names for which the last attempt failed
 }
 
-// pair is the content of the certificate file and of its key file.
+// pair is the content of the certificate file and the content of the key file.
 type pair struct{ cert, key []byte }
 
 func readPair(cert, key string) (p pair, err error) {
@@ -72,7 +72,7 @@ func (s *Certificates) Config() *tls.Config {
 	return c
 }
 
-// use makes a pair the current certificate, which new connections get.
+// use makes a pair the current certificate, which the server presents on new connections.
 func (s *Certificates) use(p pair) error {
 	s.seen = p
 	c, err := tls.X509KeyPair(p.cert, p.key)
@@ -96,7 +96,7 @@ func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 		return s.manager.GetCertificate(hello)
 	}
 	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
-	if name == "" { // a client that connects by address
+	if name == "" { // the client has connected by IP address
 		name = s.config.Domains[0]
 	}
 	if !slices.Contains(s.config.Domains, name) {
@@ -201,7 +201,7 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	}
 }
 
-// prepare obtains the certificate of every name. It returns true if it failed for any name.
+// prepare obtains the certificate of every name. It returns true if any attempt failed.
 func (s *Certificates) prepare() (failed bool) {
 	for _, name := range s.config.Domains {
 		if _, err := s.obtain(name); err != nil {

@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net.Conn
 	head    *HeaderBlock // header lines for the next reply; nil for none
-	matched int          // how much of lengthName the last read bytes match; only for the reading goroutine
+	matched int          // number of bytes of lengthName that the last read bytes match; only for the reading goroutine
 	length  atomic.Bool  // whether a Content-Length was read
 }
 
@@ -29,9 +29,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hadLength reports whether any request of the connection had a Content-Length. It is also true if
-// a body contained similar text. The only effect of such a mistake is that a connection is closed
-// after a reply.
+// hadLength reports whether any request of the connection had a Content-Length. It also returns true
+// if a body contained the text of that header line. The only effect of this mistake is that the
+// connection is closed after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
 
 // scan searches the read bytes for lengthName, which may be split between two reads.
@@ -85,15 +85,15 @@ func closeWrite(c net.Conn) error {
 
 // Begin returns the block of header lines for the next reply. The router calls it when it starts a request.
 func (c *conn) Begin() *HeaderBlock {
-	if c.head == nil { // else the previous request of the connection got no reply
+	if c.head == nil { // otherwise the previous request got no reply, and its block is reused
 		c.head = headerBlocks.Get().(*HeaderBlock)
 	}
 	c.head.lines = c.head.lines[:0]
 	return c.head
 }
 
-// Write sends p. If p starts with a status line, Write inserts the router's header lines after that line.
-// Later in p there is none, because net/http flushes its buffer after each reply. Write implements net.Conn.
+// Write sends p. If p starts with a status line, Write inserts the router's header lines after that line. No
+// status line is later in p, because net/http flushes its buffer after each reply. Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {

@@ -10,11 +10,11 @@ import (
 )
 
 // Connections configures the limits of open connections of a listener. The zero value limits only
-// their total, and not the connections of one client.
+// the total of all clients, and not the connections of one client.
 type Connections struct {
 	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64
-	// network. 0 is no limit. It does not apply to loopback and to addresses in Proxies, because a
-	// proxy at such an address has many clients.
+	// network. 0 is no limit. The limit does not apply to loopback and to addresses in Proxies,
+	// because a proxy at such an address has many clients.
 	PerAddress int
 	Proxies    []netip.Prefix
 	most       int // limit of all connections; 0 for maxConnections
@@ -41,10 +41,10 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At the limit, it closes the connection that has been
-// idle longest. At the limit of a client, it closes a connection of that client. The listener of
-// golang.org/x/net/netutil would instead wait for another connection to end, and it hides
-// CloseWrite.
+// limitedListener limits open connections. At the limit of all connections, it closes the connection
+// that has been idle longest. At the limit of a client, it closes the longest idle connection of that
+// client. The listener of golang.org/x/net/netutil would instead wait for another connection to end,
+// and its connections have no CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -52,14 +52,14 @@ type limitedListener struct {
 
 	mu      sync.Mutex
 	open    int
-	idle    idleList                  // of all clients, longest idle first
+	idle    idleList                  // idle connections of all clients, longest idle first
 	clients map[netip.Addr]*clientUse // clients with a limit and at least one connection
 	room    chan struct{}             // receives when a connection was closed or became idle
 	end     sync.Once
 	closed  chan struct{}
 }
 
-// clientUse holds the number of connections of one client, and the idle ones.
+// clientUse holds the number of connections of one client, and a list of its idle connections.
 type clientUse struct {
 	open int
 	idle idleList
@@ -67,7 +67,7 @@ type clientUse struct {
 
 // Reasons for closing a connection, as labels of the metric.
 const (
-	closedForShare = "share"   // an idle connection, because its client opened another one at its limit
+	closedForShare = "share"   // an idle connection, because its client opened another connection at the client's limit
 	closedForRoom  = "room"    // an idle connection, because maxConnections was reached
 	closedRefused  = "refused" // a new connection, because its client is at its limit with no idle connection
 )
@@ -113,9 +113,9 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a new connection if there is room or an idle connection can be closed. took reports
-// whether it was counted. victim is the connection to close, if any, and why is the reason. victim
-// is c itself if the client of c is at its limit without an idle connection.
+// admit counts a new connection if there is room or an idle connection can be closed. The result
+// took reports whether c was counted, victim is the connection to close (if any), and why is the
+// reason. The victim is c itself if the client of c is at its limit without an idle connection.
 func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string, took bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +185,7 @@ type limitedConn struct {
 	shared   bool
 	counted  bool
 	idle     bool
-	use      *clientUse // nil without a limit
+	use      *clientUse // nil if the client has no limit
 	all, own idleLinks  // links in the idle lists of the listener and of the client
 }
 
@@ -200,7 +200,7 @@ func (c *limitedConn) Close() error {
 // CloseWrite closes the sending direction only.
 func (c *limitedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// uses records whether the connection has a request in flight. A connection without one is idle.
+// uses records whether the connection has a request in flight. A connection without a request is idle.
 func (c *limitedConn) uses(active bool) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -209,8 +209,8 @@ func (c *limitedConn) uses(active bool) {
 	}
 }
 
-// setIdle adds the connection to the lists of idle connections, or removes it. The caller holds the
-// listener's lock.
+// setIdle adds the connection to the lists of idle connections if idle is true, and otherwise removes
+// it. The caller holds the listener's lock.
 func (c *limitedConn) setIdle(idle bool) {
 	if c.idle == idle {
 		return

@@ -8,10 +8,10 @@ import (
 )
 
 // HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id
-// and the limits. In the header map of net/http, which is copied and sorted, they would take a
-// third of the time of a request. On HTTP/1 they are therefore formatted here, and conn inserts
-// them after the status line. On HTTP/2, and on connections that are not of [NewListener], they go
-// into the map.
+// and the limits. In the header map of net/http, which is copied and sorted, these headers would take
+// a third of the time of a request. On HTTP/1, HeaderBlock therefore formats them, and conn inserts
+// them after the status line. On HTTP/2, and on connections that are not of [NewListener], the
+// headers go into the map.
 type HeaderBlock struct {
 	lines []byte
 	whole []byte // the first write of the reply, including the lines
@@ -19,8 +19,8 @@ type HeaderBlock struct {
 
 var headerBlocks = sync.Pool{New: func() any { return &HeaderBlock{lines: make([]byte, 0, 512), whole: make([]byte, 0, 2048)} }}
 
-// maxPooled is the largest buffer that is reused, so that one long reply does not stay in memory. Most buffers
-// are smaller, because the first write of a reply has at most 4 KiB.
+// maxPooled is the largest capacity of a buffer that is reused, so that no long reply stays in memory. Most
+// buffers are smaller, because the first write of a reply has at most 4 KiB.
 const maxPooled = 8 << 10
 
 // release makes the block available to other connections.
@@ -38,12 +38,12 @@ func (h *HeaderBlock) into(p []byte) []byte {
 	return h.whole
 }
 
-// Add appends a header line. name and value must not contain line breaks.
+// Add appends a header line. The parameters name and value must not contain line breaks.
 func (h *HeaderBlock) Add(name, value string) {
 	h.lines = append(append(h.start(name), value...), "\r\n"...)
 }
 
-// AddBytes is Add for a value that is formatted into a buffer.
+// AddBytes is like Add, for a value in a byte slice.
 func (h *HeaderBlock) AddBytes(name string, value []byte) {
 	h.lines = append(append(h.start(name), value...), "\r\n"...)
 }
@@ -55,8 +55,8 @@ func (h *HeaderBlock) String() string { return string(h.lines) }
 
 type connKey struct{}
 
-// WithConn returns a context that contains the connection c. It is the context of the connection's
-// requests.
+// WithConn returns a context that contains the connection c. All requests of the connection have
+// this context.
 func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }

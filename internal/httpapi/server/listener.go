@@ -15,9 +15,9 @@ import (
 // NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is
 // nil.
 //
-// At most maxConnections are open at once, and per client as many as limits allows. If there is no room, the
-// listener closes the connection that has been idle longest. If none is idle, new connections wait in the queue
-// of the operating system.
+// At most maxConnections are open at once, and at most limits.PerAddress of one client. At a limit, the
+// listener closes the longest idle connection, of all clients or of that client. If none is idle, it closes a
+// client's new connection. At maxConnections, new connections wait in the queue of the operating system.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) net.Listener {
 	auto := promauto.With(reg)
 	handshakes := auto.NewCounter(prometheus.CounterOpts{
@@ -83,8 +83,8 @@ func (l *tlsListener) Close() error {
 	return l.Listener.Close()
 }
 
-// accept runs until the listener is closed. It passes every error to Accept, because net/http pauses when
-// file descriptors run out.
+// accept runs until the listener is closed. It passes every error to the caller of Accept: net/http pauses
+// after an error, for example while no file descriptor is free.
 func (l *tlsListener) accept() {
 	for {
 		c, err := l.Listener.Accept()
@@ -104,8 +104,8 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// hand passes a connection or an error to Accept. If the listener is closed, it closes the
-// connection.
+// hand passes a connection or an error to Accept. If the listener is closed, hand closes the
+// connection instead.
 func (l *tlsListener) hand(a accepted) {
 	select {
 	case l.ready <- a:

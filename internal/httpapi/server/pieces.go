@@ -26,7 +26,7 @@ type Pieces struct {
 	endless bool
 }
 
-// NewPieces returns the buffer of a reply. An endless stream has a small buffer and a short time to send it.
+// NewPieces returns the buffer of a reply. An endless stream has a small buffer and a short time limit.
 func NewPieces(w http.ResponseWriter, endless bool) *Pieces {
 	p := &Pieces{control: http.NewResponseController(w), endless: endless}
 	size, each := pieceMost, WriteTimeout
@@ -65,7 +65,8 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported returns err, or nil if the writer has no deadlines, as in tests.
+// unlessUnsupported returns err, or nil if err means that the writer cannot flush or has no
+// deadlines, as in tests.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

@@ -19,9 +19,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the client's address. Without trusted proxies that is the socket's address. Behind them it is
-// the rightmost address of X-Forwarded-For that is not a trusted proxy. Entries to its left may be forged and
-// are ignored. On a Unix socket the address is invalid.
+// Client returns the client's address. Without trusted proxies, it is the socket's address. Behind trusted
+// proxies, it is the rightmost address of X-Forwarded-For that is not a trusted proxy. Entries to the left of
+// this address may be forged and are ignored. On a Unix socket, the address is invalid.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -53,8 +53,8 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 }
 
 // Secure reports whether the client used TLS, either to this server or to a trusted proxy that reports TLS. The
-// first entry of X-Forwarded-Proto is about the client's own connection. A client that forges it can only lose
-// its own cookie.
+// first entry of X-Forwarded-Proto is about the client's own connection. A client that forges this entry can
+// only harm its own session.
 func (p Proxies) Secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Limits of a connection. They cut off slow clients. The longest legitimate header has a query of about 10 KB:
-// 100 city names in Hindi, percent-encoded.
+// Limits of a connection. The time limits disconnect slow clients. maxHeader leaves room for the longest
+// legitimate header, with a query of about 10 KB: 100 city names in Hindi, percent-encoded.
 const (
 	headerTimeout = 5 * time.Second
 	// ReadTimeout limits the time for a whole request.
@@ -36,7 +36,7 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// The router, and not net/http, answers "OPTIONS *", as it answers other requests.
+		// With this setting, the router answers "OPTIONS *" and not net/http.
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if c, ok := c.(interface{ Begin() *HeaderBlock }); ok {
@@ -44,8 +44,8 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 			}
 			return ctx
 		},
-		// The listener needs to know which connections are idle, because it closes those first. A
-		// connection is idle between the end of a reply and the next request.
+		// The listener needs to know which connections are idle, because it closes an idle connection to
+		// make room. A connection is idle between the end of a reply and the next request.
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if limited := limitedOf(c); limited != nil && (state == http.StateActive || state == http.StateIdle) {
 				limited.uses(state == http.StateActive)

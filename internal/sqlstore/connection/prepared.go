@@ -66,7 +66,8 @@ func (s *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// Begin marks a query as being read until end is called.
+// Begin marks the rows of a query as being read until end is called. Meanwhile [Prepared.QueryContext] runs the
+// same query unprepared.
 func (s *Prepared) Begin(query string) (end func()) {
 	if s.reading[query] {
 		return func() {}

@@ -170,7 +170,9 @@ func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	return out
 }
 
-// translate maps raw, a value of the provider. It returns false if raw is absent or not mapped.
+// translate maps raw, a value of the provider. A closed field replaces an unmapped value by its
+// fallback; any other field keeps the value. translate returns false if raw is absent, or if a
+// closed field has no fallback for it.
 func (f *field) translate(raw string, there bool) (string, bool) {
 	if !there {
 		return "", false

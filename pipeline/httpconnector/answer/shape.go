@@ -22,6 +22,7 @@ type FieldShape struct {
 	Absent []string
 	// Repeated allows a list of values as well as a single value. [Reply.Lists] has the values.
 	Repeated bool
-	// Fallback replaces each value of a Repeated field that the description does not map.
+	// Fallback replaces each unmapped value of a Repeated field, unless the description sets a
+	// default.
 	Fallback string
 }

@@ -59,9 +59,9 @@ type Answer struct {
 // Operator carries out recharges: an operator, or an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout.
 type Operator interface {
-	// Submit sends an order. Its error is httpconnector.ErrNotSent if the provider certainly
-	// did not get the order, and httpconnector.ErrNotCalled if the call was not made. After any
-	// other error the provider may have the order.
+	// Submit sends an order. Its error is httpconnector.ErrNotCalled if the circuit breaker
+	// prevented the call, and httpconnector.ErrNotSent if the call failed before anything reached
+	// the provider. After any other error the provider may have the order.
 	Submit(ctx context.Context, o Order) (Answer, error)
 	// Enquire returns the state of an order.
 	Enquire(ctx context.Context, o Order) (Answer, error)

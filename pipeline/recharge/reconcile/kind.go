@@ -70,9 +70,9 @@ func (k Kind) Info() KindInfo {
 
 // Alarms of recharges with contradicted outcomes.
 const (
-	// LateSuccess means that the provider carried out a recharge that has failed here. If the
-	// provider carried out the current order of the recharge, the amount is in the suspense
-	// account.
+	// LateSuccess means that the provider carried out the order of a recharge that has failed here,
+	// or a replaced or unsent order. If it was the current order of the recharge, the amount is in
+	// the suspense account.
 	LateSuccess = "late_success"
 	// LateFailure means that the provider did not carry out a recharge that was charged here, or
 	// did not reverse one that was refunded here.

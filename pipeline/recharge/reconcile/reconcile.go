@@ -60,7 +60,8 @@ type Settled struct {
 	Refusal string
 }
 
-// Counts counts transactions, and adds up their amounts in the file and in the store.
+// Counts counts lines of the file, and recharges without a line. It adds up their amounts in the
+// file and in the store.
 type Counts struct {
 	Count      int
 	File, Ours schema.Paise
@@ -110,9 +111,9 @@ func keyOf(reference string) key {
 }
 
 // Run reads the file twice, the first time to collect its references. It calls tell for every
-// difference: first for the lines in their order, and then for the recharges that the file lacks.
-// If tell fails, Run returns the error of tell. After an error, the summary has what was done
-// before the error. Running again is safe, because Settle is idempotent.
+// difference whose alarm was not resolved. The lines come first, in their order, and then the
+// recharges that the file lacks. If tell fails, Run returns the error of tell. After an error, the
+// summary has what was done before the error. Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}

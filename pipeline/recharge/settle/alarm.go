@@ -10,15 +10,16 @@ import (
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess: a failed recharge was carried out. The alarm is raised once: a posting
-	// shows that it was raised, or the column "stray_at" if the order was replaced.
+	// AlarmLateSuccess: the order of a failed recharge, or a replaced or unsent order, was carried
+	// out. The alarm is raised once. For a failed recharge, its posting of kind "suspend" shows that
+	// the alarm was raised; for a replaced or unsent order, the column "stray_at".
 	AlarmLateSuccess = "late_success"
 	// AlarmLateFailure: a charged recharge was not carried out. The alarm is raised once, because
 	// the column "alarm" keeps the value.
 	AlarmLateFailure = "late_failure"
 )
 
-// AlarmOf returns the alarm that a transition raises.
+// AlarmOf returns the alarm that the transition LateSuccess or LateFailure raises.
 func AlarmOf(v Transition) string {
 	if v == LateSuccess {
 		return AlarmLateSuccess

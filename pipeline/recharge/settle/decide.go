@@ -64,7 +64,7 @@ const (
 	RefuseRefund                    // success: the provider refuses the requested refund
 	ConfirmRefund                   // success: refund refused; enquire whether an earlier call granted it
 	RetryRefund                     // success: request the refund again
-	LateSuccess                     // alarm: a failed recharge was carried out
+	LateSuccess                     // alarm: a failed recharge, or a replaced or unsent order, was carried out
 	LateFailure                     // alarm: a charged recharge was not carried out
 )
 

@@ -104,9 +104,9 @@ func ReasonCodes(reasons []string) []string {
 
 // Bank verifies accounts, directly or through an aggregator. Its methods are called
 // concurrently, with contexts that end after the connection's Timeout. An error is
-// httpconnector.ErrNotSent if the bank has certainly not received the order, and
-// httpconnector.ErrNotCalled if the call was not attempted. After any other error, the bank
-// may have received the order.
+// httpconnector.ErrNotCalled if the circuit breaker prevented the call, and
+// httpconnector.ErrNotSent if the call failed before anything reached the bank. After any
+// other error, the bank may have received the order.
 type Bank interface {
 	// Deposit requests a penny drop: a deposit of one rupee, to which the bank replies with the
 	// name of the account's holder.

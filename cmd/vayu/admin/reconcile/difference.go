@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// maxShown is the largest number of differences of one kind in the text output. With --json, all are printed.
+// maxShown is the largest number of differences of one kind in the text output. The JSON output has no limit.
 const maxShown = 1000
 
 // differences prints the differences between a file and the store.
@@ -22,14 +22,14 @@ type differences struct {
 	names map[string]string // names of accounts, by id
 	of    *reconcile.Comparison
 	json  bool
-	kept  map[reconcile.Kind][]reconcile.Difference // differences to print by kind at the end
+	kept  map[reconcile.Kind][]reconcile.Difference // differences that end prints, by kind
 }
 
 func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints a difference as JSON. Without --json, it keeps the difference for the tables at the end.
+// difference prints a difference as JSON. Without --json, it keeps the difference for the tables of end.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -83,7 +83,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is a number of recharges and the sums of their amounts, in the JSON output.
+// countLine is a number of recharges, and the sums of their amounts in the file and in the store, as JSON.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
@@ -92,7 +92,7 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. If err is set, it prints only what was settled before the error.
+// end prints the result of a comparison. After an error, it prints at most how many differences were settled.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -120,7 +120,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	})
 }
 
-// head prints the name of the file, and how many of its lines match their recharge.
+// head prints the name of the file, and how many lines of the file match the recharge that they describe.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -255,7 +255,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail prints the last line of the report: what was settled, and how many differences are left.
+// tail prints the last line of the report: how many differences were settled, and how many are left.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {

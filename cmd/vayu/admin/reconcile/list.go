@@ -95,7 +95,7 @@ func (e *entries) end() error {
 	return err
 }
 
-// why returns the text that explains why a recharge is in the list. The text about an alarm omits the state
+// why returns the text that explains why a recharge needs attention. The text about an alarm omits the state
 // of the recharge, because the state may have changed after the alarm.
 func why(e *reconcile.Entry) string {
 	return map[string]string{

@@ -38,7 +38,7 @@ type backupManifest struct {
 	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
 	// is empty if nothing was encrypted yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of the encryption key. It is empty without a key, and in backups of earlier versions.
+	// Owner is the id of the encryption key; empty if there is no key, and in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
 	// Recipient is the public key of the tool age to which the backup is encrypted; empty for a plain backup.
 	Recipient string `json:"recipient,omitempty"`
@@ -52,7 +52,7 @@ const (
 )
 
 // stagingName is the folder of the data directory where a backup is built before it is encrypted. Unencrypted
-// files are acceptable there, because the data directory has the same data unencrypted.
+// files are acceptable in that folder, because the data directory itself has the same data unencrypted.
 const stagingName = "backup.staging"
 
 // NewBackup returns the command `vayu backup`.
@@ -155,7 +155,7 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	return nil
 }
 
-// checkEmptyDir fails when dir exists and is not empty.
+// checkEmptyDir returns an error if dir exists and is not empty.
 func checkEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +194,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 			return err
 		}
 		after, err := encryption.StoreKeyID(st.DB.View(ctx))
-		if err == nil && after != owner { // the dump may have rows of both keys
+		if err == nil && after != owner { // some rows of the dump may be encrypted with another key
 			err = errors.New("the encryption key changed during the backup; run the backup again")
 		}
 		return err
@@ -202,7 +202,7 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 }
 
 // backUpKey copies the key file into dir if the backup will be encrypted. It returns the place of the key,
-// such as keyInBackup. The parameter owner is the id of the store's key; "" if nothing is encrypted.
+// such as keyInBackup. The parameter owner is the id of the store's key; "" if the store has no key.
 func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil
@@ -246,7 +246,7 @@ func printTables(cmd *cobra.Command, m columnbackup.Manifest) {
 	tool.PrintLinef(cmd, "clickhouse", "%.1f MB in files, %.1f MB before compression", float64(bytes)/1e6, float64(raw)/1e6)
 }
 
-// copyPrivate copies a small file. Only its owner may read the copy.
+// copyPrivate copies a small file. Only the owner of the copy may read the copy.
 func copyPrivate(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
@@ -255,7 +255,7 @@ func copyPrivate(from, to string) error {
 	return writePrivate(to, text)
 }
 
-// writePrivate writes a small file durably. Only its owner may read it.
+// writePrivate creates a small file durably. Only the owner of the file may read it.
 func writePrivate(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {

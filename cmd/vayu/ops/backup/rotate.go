@@ -26,10 +26,10 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction that rotates the key. Half of that time suffices to re-encrypt
-	// one day's stored replies at a thousand calls per second, over a network.
+	// rotationTimeout limits the transaction that rotates the key. Half this time suffices to re-encrypt, over a
+	// network, all stored replies of a service with a thousand calls per second. Replies are stored for one day.
 	rotationTimeout = 24 * time.Hour
-	// disconnectTimeout is how long a rotation waits until just stopped instances have disconnected.
+	// disconnectTimeout limits how long a rotation waits for recently stopped instances to disconnect.
 	disconnectTimeout      = 5 * time.Second
 	disconnectPollInterval = 100 * time.Millisecond
 )
@@ -116,11 +116,11 @@ func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 	return nil
 }
 
-// errOtherConnections is the error of a rotation if other processes are connected to the store.
+// errOtherConnections is the error of a rotation while other processes are connected to the store.
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 
-// checkNoOtherConnections fails when another process of vayu uses the store.
+// checkNoOtherConnections returns an error if another process of vayu is connected to the store.
 func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	n, err := tx.OtherConnections()
 	if err == nil && n > 0 {
@@ -129,7 +129,7 @@ func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	return err
 }
 
-// awaitDisconnects waits until no other process uses the store, but at most disconnectTimeout.
+// awaitDisconnects waits at most disconnectTimeout until no other process is connected to the store.
 func awaitDisconnects(ctx context.Context, db *sqlstore.DB) error {
 	limit, done := context.WithTimeout(ctx, disconnectTimeout)
 	defer done()

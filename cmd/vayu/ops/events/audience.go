@@ -17,13 +17,13 @@ type eventTarget struct {
 	audience
 }
 
-// audience counts, for each world (live or sandbox), the webhooks of an account that subscribe to a type.
+// audience counts the webhooks of an account that subscribe to a type of events, by world (live or sandbox).
 type audience map[schema.World]webhookCount
 
-// webhookCount counts webhooks. A paused webhook gets its events after it is resumed.
+// webhookCount counts webhooks. The total includes paused webhooks. These get their events when resumed.
 type webhookCount struct{ total, paused int64 }
 
-// target determines the world of the events and counts the webhooks that get them.
+// target determines the world of the events and counts the webhooks that get the events.
 func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, error) {
 	found, err := v.countWebhooks(q, account)
 	if err != nil {
@@ -33,8 +33,8 @@ func (v fireOptions) target(q sqlstore.Querier, account string) (eventTarget, er
 	return eventTarget{world, v.typ, found}, err
 }
 
-// world returns the world that --mode selects. Without --mode it is the sandbox if only webhooks of the sandbox
-// subscribe to the type, else live.
+// world returns the world that --mode selects. Without --mode, it returns the sandbox if only webhooks of the
+// sandbox subscribe to the type of the events, and otherwise the live world.
 func (v fireOptions) world(found audience) (schema.World, error) {
 	if v.mode != "" {
 		return tool.ParseWorld(v.mode)
@@ -45,14 +45,14 @@ func (v fireOptions) world(found audience) (schema.World, error) {
 	return schema.Live, nil
 }
 
-// webhookGroup is the number of webhooks with the same mode, events and state.
+// webhookGroup is the number of webhooks that have the same mode, events and active flag.
 type webhookGroup struct {
 	mode, events string
 	active       int64
 	count        int64
 }
 
-// countWebhooks counts the webhooks that subscribe to the type.
+// countWebhooks counts the account's webhooks that subscribe to the type of the events.
 func (v fireOptions) countWebhooks(q sqlstore.Querier, account string) (audience, error) {
 	rows, err := sqlstore.All(q, func(row sqlstore.Scanner) (r webhookGroup, err error) {
 		err = row.Scan(&r.mode, &r.events, &r.active, &r.count)
@@ -77,7 +77,7 @@ func (v fireOptions) countWebhooks(q sqlstore.Querier, account string) (audience
 	return found, nil
 }
 
-// String describes the target. It also counts the webhooks of the other world, and names the flag for them.
+// String describes the target. It also counts the other world's webhooks, and names the flag for that world.
 func (a eventTarget) String() string {
 	text := fmt.Sprintf("%s, %s; %s", a.world, a.typ, a.audience[a.world])
 	other := schema.Live

@@ -124,20 +124,20 @@ func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, 
 	}, nil
 }
 
-// numbered appends the member "n", with the given number, to a JSON object.
+// numbered returns a copy of a JSON object with the additional member "n", which has the given number.
 func numbered(object json.RawMessage, n int64) json.RawMessage {
 	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
 	return append(strconv.AppendInt(out, n, 10), '}')
 }
 
-// maxConcurrentCommits limits the commits in flight. SQLite groups at most this many into one transaction.
+// maxConcurrentCommits limits the commits in flight. On SQLite, at most this many share one transaction.
 const maxConcurrentCommits = 256
 
 // fire commits events until all are committed, ctx ends or a commit fails. It then waits for commits in
 // flight and returns the first error.
 //
-// The number of an event and the rate alone determine when the event is due. After a slow commit, fire
-// therefore commits all overdue events at once.
+// The number of an event and the rate alone determine when the event is due. If slow commits delay events,
+// fire therefore commits the overdue events without pauses.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,8 +179,8 @@ type eventCounts struct {
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether the commit failed. A canceled commit has
-// committed nothing, and is not a failure.
+// observe counts the result of a commit, and reports whether the commit failed. A canceled commit stores no
+// event, and is not a failure.
 func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// replayMinAge is the default minimum age of replayed events. Younger ones may still be in normal delivery.
+// replayMinAge is the default minimum age of replayed events. Younger events may still be in normal delivery.
 const replayMinAge = time.Minute
 
 // progressInterval is the minimum time between two progress messages.

@@ -73,7 +73,7 @@ func (m *Mapping) need(key string, paths []path, value bool) int {
 	return len(m.fields) - 1
 }
 
-// Lag returns by how much the times of records precede the ends of their intervals.
+// Lag returns by how much, at most, the times of records precede the ends of their intervals.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.begin || len(m.measures) == 0 {
 		return 0

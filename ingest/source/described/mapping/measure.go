@@ -228,7 +228,7 @@ func unknown(what, name string, all []string) error {
 }
 
 // parameterOf returns the parameter and the unit of a value. skip means that the
-// value is not read.
+// value is not read. seen is false if the record lacks the field with the parameter.
 func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true
@@ -246,7 +246,8 @@ func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, ski
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns the first value, as text, that does not mark a missing value.
+// valueOf returns the first value, as text, that is not empty and does not mark a missing
+// value. seen is false if the record has none of the fields.
 func (m *measure) valueOf(f *Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.text(m.value[i : i+1])

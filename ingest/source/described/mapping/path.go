@@ -75,7 +75,8 @@ type Frame struct {
 	cells   []gjson.Result
 }
 
-// find returns the value of a path. The value does not exist if the reply lacks the field.
+// find returns the value of a path. The value's method Exists returns false if the field
+// is missing.
 func (f *Frame) find(p path) gjson.Result {
 	switch p.scope {
 	case ofEach:
@@ -107,9 +108,9 @@ func fieldOf(fields map[string]string, name string) gjson.Result {
 	return gjson.Result{Type: gjson.String, Str: text, Raw: text}
 }
 
-// text returns the first of the paths that has a value, as text. Numbers keep their
-// form. seen is false if the reply has none of the fields; a field that is null is
-// seen and has the text "".
+// text returns the value of the first path that has one, as text. Numbers keep their
+// form. seen is false if none of the fields exists; a field that is null is seen and
+// has the text "".
 func (f *Frame) text(paths []path) (text string, seen bool) {
 	for _, p := range paths {
 		v := f.find(p)
