@@ -190,16 +190,21 @@ func show(body []byte) string {
 	return printable(string(body), "\n\t") + "\n"
 }
 
-// depth returns the depth of JSON. It is approximate, because it also counts brackets in strings.
+// depth returns the depth of JSON.
 func depth(body []byte) int {
-	deepest, now := 0, 0
-	for _, c := range body {
-		switch c {
-		case '{', '[':
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
 			now++
 			deepest = max(deepest, now)
-		case '}', ']':
-			now = max(now-1, 0)
+		case c == '}', c == ']':
+			now--
 		}
 	}
 	return deepest

@@ -73,9 +73,13 @@ func TestDeepBodiesAreNotIndented(t *testing.T) {
 	if got := show([]byte(event32())); strings.Count(got, "\n") < maxDepth {
 		t.Errorf("got %q", got)
 	}
-	deep := "[" + event32() + "]"
-	if got, want := show([]byte(deep)), deep+"\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for _, deep := range [...]string{
+		"[" + event32() + "]",
+		strings.Repeat(`["]\"]",`, maxDepth+1) + "1" + strings.Repeat("]", maxDepth+1), // brackets in strings
+	} {
+		if got, want := show([]byte(deep)), deep+"\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 
