@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,17 +78,31 @@ type Received struct {
 	SHA256   string // of all bodies in order, hexadecimal; "" without a body
 }
 
+// Exchange is a request of a fetch and its reply, without secrets.
+type Exchange struct {
+	Request string // method and address
+	Status  int    // of the reply; 0 if none came
+	Bytes   int    // of the body
+	Body    string // first 2 KiB of the body
+	Elapsed time.Duration
+	Error   string // "" if the whole reply was received
+}
+
 // Recorder counts the requests and bodies of a fetch. It is safe for concurrent use. A
 // nil Recorder counts nothing.
 type Recorder struct {
-	mu       sync.Mutex
-	received Received
-	sum      hash.Hash
+	// Kept is how many exchanges the recorder keeps.
+	Kept int
+
+	mu        sync.Mutex
+	received  Received
+	sum       hash.Hash
+	exchanges []Exchange
 }
 
 type recorderKey struct{}
 
-// WithRecorder returns a context whose requests and bodies are counted by r.
+// WithRecorder returns a context whose exchanges are recorded by r.
 func WithRecorder(ctx context.Context, r *Recorder) context.Context {
 	return context.WithValue(ctx, recorderKey{}, r)
 }
@@ -98,28 +113,29 @@ func RecorderOf(ctx context.Context) *Recorder {
 	return r
 }
 
-// Request counts a request.
-func (r *Recorder) Request() {
+// Keeps reports whether the recorder keeps exchanges.
+func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
+
+// Record counts an exchange with the body of its reply. It fills e.Bytes and e.Body.
+// clean removes secrets from a text.
+func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.received.Requests++
-}
-
-// Body counts a body and adds it to the hash.
-func (r *Recorder) Body(body []byte) {
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.sum == nil {
-		r.sum = sha256.New()
-	}
-	r.sum.Write(body)
 	r.received.Bytes += int64(len(body))
+	if len(body) > 0 {
+		if r.sum == nil {
+			r.sum = sha256.New()
+		}
+		r.sum.Write(body)
+	}
+	if len(r.exchanges) < r.Kept {
+		e.Bytes, e.Body = len(body), clean(cutRaw(string(body[:min(len(body), maxRaw)])))
+		r.exchanges = append(r.exchanges, e)
+	}
 }
 
 // Received returns the counts so far.
@@ -131,4 +147,11 @@ func (r *Recorder) Received() Received {
 		received.SHA256 = hex.EncodeToString(r.sum.Sum(nil))
 	}
 	return received
+}
+
+// Exchanges returns the first [Recorder.Kept] exchanges.
+func (r *Recorder) Exchanges() []Exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.exchanges)
 }

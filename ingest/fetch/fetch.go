@@ -27,6 +27,9 @@ const userAgent = "vayu (air quality service)"
 // maxRedirects is the largest number of redirects. No feed needs more than one.
 const maxRedirects = 3
 
+// errorBody is how much of a reply with an error status is read, in bytes.
+const errorBody = 2 << 10
+
 // Client downloads replies. It is safe for concurrent use.
 type Client struct {
 	http  *http.Client
@@ -103,6 +106,18 @@ type Request struct {
 	Header http.Header
 	// Known makes the request conditional, unless it is zero.
 	Known Validators
+	// Clean, unless nil, removes secrets from the address and the reply for the
+	// [ingest.Recorder] of the fetch. Without it the recorder gets the address without
+	// its query.
+	Clean func(string) string
+}
+
+// clean removes secrets from a text.
+func (r *Request) clean(text string) string {
+	if r.Clean == nil {
+		return text
+	}
+	return r.Clean(text)
 }
 
 // StatusError is a reply whose status is neither 200 nor an expected 304.
@@ -127,6 +142,39 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 // empty or a web page, and a [*StatusError] for any status but 200 and an expected 304.
 // No error contains the address's query or a header of the request.
 func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
+	recorder := ingest.RecorderOf(ctx)
+	got := received{explain: recorder.Keeps()}
+	began := time.Now()
+	reply, err := c.do(ctx, r, &got)
+	exchange := ingest.Exchange{Request: r.shown(), Status: got.status, Elapsed: time.Since(began)}
+	if err != nil {
+		exchange.Error = r.clean(err.Error())
+	}
+	recorder.Record(exchange, got.body, r.clean)
+	return reply, err
+}
+
+// received is what came of a reply, also if the request failed.
+type received struct {
+	status  int // 0 if no reply came
+	body    []byte
+	explain bool // read the body of a reply with an error status, too
+}
+
+// shown returns the method and the address of a request without secrets.
+func (r *Request) shown() string {
+	if r.Clean != nil {
+		return http.MethodGet + " " + r.Clean(r.URL)
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return http.MethodGet // the address may contain a key
+	}
+	return http.MethodGet + " " + safeURL(u)
+}
+
+// do is [Client.Do]. It fills got even if it returns an error.
+func (c *Client) do(ctx context.Context, r Request, got *received) (*Reply, error) {
 	known := r.Known
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
@@ -142,34 +190,35 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	if known.LastModified != "" {
 		req.Header.Set("If-Modified-Since", known.LastModified)
 	}
-	received := ingest.RecorderOf(ctx)
-	received.Request()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
+	got.status = resp.StatusCode
 	if resp.StatusCode == http.StatusNotModified && known != (Validators{}) {
 		return &Reply{Validators: known, Header: resp.Header}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
+		if got.explain {
+			got.body, _ = io.ReadAll(io.LimitReader(resp.Body, errorBody))
+		}
 		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, address: safeURL(req.URL)}
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
-	received.Body(body)
+	got.body, err = io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	switch {
-	case int64(len(body)) > c.limit:
+	case int64(len(got.body)) > c.limit:
 		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", c.limit)}
-	case len(bytes.TrimSpace(body)) == 0:
+	case len(bytes.TrimSpace(got.body)) == 0:
 		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply is empty"}
-	case IsHTML(body):
+	case IsHTML(got.body):
 		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
 	}
 	return &Reply{
-		Body: body, Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header,
+		Body: got.body, Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header,
 	}, nil
 }
 

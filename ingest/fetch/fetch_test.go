@@ -14,6 +14,7 @@ import (
 	"vayu/ingest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func serve(t *testing.T, h http.HandlerFunc) string {
@@ -46,8 +47,8 @@ func TestGetSendsValidators(t *testing.T) {
 	}
 }
 
-// A run counts refused replies, too.
-func TestRecorderCountsRequestsAndBodies(t *testing.T) {
+// A recorder has refused replies, too, and no secrets.
+func TestRecorderHasRequestsAndReplies(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("missing") {
@@ -55,17 +56,27 @@ func TestRecorderCountsRequestsAndBodies(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("<html>" + r.URL.RawQuery))
 	})
-	var received ingest.Recorder
-	ctx := ingest.WithRecorder(t.Context(), &received)
-	for _, query := range [...]string{"a", "b", "missing"} {
-		if _, err := New(time.Minute, 100).Get(ctx, url+"?"+query, Validators{}); err == nil {
+	recorder := ingest.Recorder{Kept: 3}
+	ctx := ingest.WithRecorder(t.Context(), &recorder)
+	clean := func(text string) string { return strings.ReplaceAll(text, "key", "***") }
+	for _, r := range [...]Request{{URL: url + "?a"}, {URL: url + "?key", Clean: clean}, {URL: url + "?missing"}, {URL: url + "?b"}} {
+		if _, err := New(time.Minute, 100).Do(ctx, r); err == nil {
 			t.Errorf("a web page is accepted")
 		}
 	}
-	sum := sha256.Sum256([]byte("<html>a<html>b"))
-	want := ingest.Received{Requests: 3, Bytes: 14, SHA256: hex.EncodeToString(sum[:])}
-	if diff := cmp.Diff(want, received.Received()); diff != "" {
+	sum := sha256.Sum256([]byte("<html>a<html>key<html>missing<html>b"))
+	want := ingest.Received{Requests: 4, Bytes: 36, SHA256: hex.EncodeToString(sum[:])}
+	if diff := cmp.Diff(want, recorder.Received()); diff != "" {
 		t.Errorf("received (-want +got):\n%s", diff)
+	}
+	const refused = "refusing the batch: bad_reply: a web page (HTML) in place of data"
+	exchanges := []ingest.Exchange{
+		{Request: "GET " + url, Status: 200, Bytes: 7, Body: "<html>a", Error: refused},
+		{Request: "GET " + url + "?***", Status: 200, Bytes: 9, Body: "<html>***", Error: refused},
+		{Request: "GET " + url, Status: 404, Bytes: 13, Body: "<html>missing", Error: "fetching " + url + ": status 404 Not Found"},
+	}
+	if diff := cmp.Diff(exchanges, recorder.Exchanges(), cmpopts.IgnoreFields(ingest.Exchange{}, "Elapsed")); diff != "" {
+		t.Errorf("exchanges (-want +got):\n%s", diff)
 	}
 }
 

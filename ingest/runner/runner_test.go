@@ -240,14 +240,13 @@ func TestRunsAreRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k runnerFixture
 		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-			received := ingest.RecorderOf(ctx)
-			received.Request()
+			recorder := ingest.RecorderOf(ctx)
 			if n == 1 {
+				recorder.Record(ingest.Exchange{}, nil, nil)
 				return errors.New("503")
 			}
-			received.Body([]byte("ab"))
-			received.Request()
-			received.Body([]byte("c"))
+			recorder.Record(ingest.Exchange{}, []byte("ab"), nil)
+			recorder.Record(ingest.Exchange{}, []byte("c"), nil)
 			return yieldOne(ctx, n, w, yield)
 		}
 		k.journal.err = errors.New("ClickHouse is down")

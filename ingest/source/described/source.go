@@ -232,7 +232,7 @@ func (s *Source) readPages(
 		if address == "" {
 			address = r.address(fields, w.query())
 		}
-		reply, err := s.caller.get(ctx, fetch.Request{URL: address, Header: r.header})
+		reply, err := s.caller.get(ctx, fetch.Request{URL: address, Header: r.header, Clean: s.d.clean})
 		if err != nil {
 			return 0, err
 		}

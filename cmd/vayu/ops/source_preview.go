@@ -1,0 +1,188 @@
+package ops
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"vayu/ingest"
+	"vayu/ingest/runner"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// keptExchanges is how many requests `source preview` shows.
+const keptExchanges = 20
+
+// preview is the output of `source preview --json`. Times are RFC 3339 in UTC.
+type preview struct {
+	Requests []previewRequest      `json:"requests"`
+	Readings []previewReading      `json:"readings"`
+	Stations []previewStation      `json:"stations"`
+	Rejected map[ingest.Reason]int `json:"rejected"`
+	Values   []previewValue        `json:"rejected_values"`
+	Received previewReceived       `json:"received"`
+	Error    string                `json:"error"` // empty for none
+}
+
+type previewRequest struct {
+	Request      string `json:"request"`
+	Status       int    `json:"status"` // 0 if no reply came
+	Bytes        int    `json:"bytes"`
+	Milliseconds int64  `json:"milliseconds"`
+	Body         string `json:"body"` // first 2 KiB
+	Error        string `json:"error"`
+}
+
+type previewReading struct {
+	Station   string  `json:"station"`
+	Parameter string  `json:"parameter"`
+	Value     float64 `json:"value"`
+	Unit      string  `json:"unit"`
+	At        string  `json:"at"` // end of the averaging interval
+	Averaging uint16  `json:"averaging_minutes"`
+	Kind      string  `json:"kind"`
+	Flag      string  `json:"flag"`
+}
+
+type previewStation struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	City      string   `json:"city"`
+	State     string   `json:"state"`
+	Latitude  *float64 `json:"latitude"`
+	Longitude *float64 `json:"longitude"`
+	Kind      string   `json:"kind"`
+}
+
+type previewValue struct {
+	Reason ingest.Reason `json:"reason"`
+	Field  string        `json:"field"`
+	Line   int64         `json:"line"`
+	Raw    string        `json:"raw"`
+}
+
+type previewReceived struct {
+	Requests int    `json:"requests"`
+	Bytes    int64  `json:"bytes"`
+	SHA256   string `json:"body_sha256"`
+}
+
+func newSourcePreview() *cobra.Command {
+	var from, to string
+	var most int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "preview NAME",
+		Short: "Fetch a source once and show its requests, replies, readings and rejected values; nothing is stored",
+		Long: `Fetch a source once and show its requests and replies, the readings, and the rejected values with their records. Nothing is stored.
+Secrets of the description are replaced by ***. --json prints everything as one JSON object.`,
+		Example: `  vayu source preview schools
+  vayu source preview openaq --from 2026-11-20T00:00:00Z --to 2026-11-20T06:00:00Z --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			now := time.Now()
+			w := ingest.Window{From: now.Add(-testWindow), To: now}
+			var err error
+			if from != "" {
+				if w.From, err = parseInstant(from, schema.Day.Start); err != nil {
+					return fmt.Errorf("--from: %w", err)
+				}
+			}
+			if to != "" {
+				if w.To, err = parseInstant(to, schema.Day.End); err != nil {
+					return fmt.Errorf("--to: %w", err)
+				}
+			}
+			if !w.From.Before(w.To) {
+				return fmt.Errorf("--to %s is not after --from %s", w.To.UTC().Format(time.RFC3339), w.From.UTC().Format(time.RFC3339))
+			}
+			src, err := openSource(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			recorder := ingest.Recorder{Kept: keptExchanges}
+			sample, err := runner.FetchSample(ingest.WithRecorder(cmd.Context(), &recorder), src, w)
+			if asJSON {
+				return errors.Join(printPreview(cmd.OutOrStdout(), sample, &recorder, err), err)
+			}
+			showExchanges(cmd.OutOrStdout(), &recorder)
+			return errors.Join(showSample(cmd.OutOrStdout(), sample, most), err)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "begin of the time range: YYYY-MM-DD in Indian time, or RFC 3339; default 24 hours ago")
+	flags.StringVar(&to, "to", "", "end of the time range; default now")
+	flags.IntVar(&most, "rows", 50, "show at most so many readings")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object with all readings")
+	return cmd
+}
+
+// showExchanges prints the requests, and the beginning of their replies.
+func showExchanges(w io.Writer, recorder *ingest.Recorder) {
+	all := recorder.Exchanges()
+	for _, e := range all {
+		_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
+		if e.Error != "" {
+			_, _ = fmt.Fprintf(w, "  error: %s\n", e.Error)
+		}
+		if e.Body != "" {
+			_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(strings.Fields(e.Body), " "))
+		}
+	}
+	if more := recorder.Received().Requests - len(all); more > 0 {
+		_, _ = fmt.Fprintf(w, "… and %d requests more\n", more)
+	}
+	if len(all) > 0 {
+		_, _ = fmt.Fprintln(w)
+	}
+}
+
+// printPreview prints a sample as JSON. failed is the error of the fetch.
+func printPreview(w io.Writer, s runner.Sample, recorder *ingest.Recorder, failed error) error {
+	received := recorder.Received()
+	p := preview{
+		Requests: []previewRequest{}, Readings: []previewReading{}, Stations: []previewStation{}, Values: []previewValue{},
+		Rejected: make(map[ingest.Reason]int), Received: previewReceived(received),
+	}
+	if failed != nil {
+		p.Error = failed.Error()
+	}
+	for _, e := range recorder.Exchanges() {
+		p.Requests = append(p.Requests, previewRequest{e.Request, e.Status, e.Bytes, e.Elapsed.Milliseconds(), e.Body, e.Error})
+	}
+	for _, r := range s.Readings {
+		p.Readings = append(p.Readings, previewReading{
+			r.Station, r.Parameter.ID(), r.Value, unitOf(r), r.At.UTC().Format(time.RFC3339), r.Averaging, r.Kind.String(), r.Flag.String(),
+		})
+	}
+	for i := range s.Stations {
+		p.Stations = append(p.Stations, stationOf(&s.Stations[i]))
+	}
+	for reason, n := range s.Rejected {
+		p.Rejected[reason] = n
+	}
+	for _, v := range s.Values {
+		p.Values = append(p.Values, previewValue(v))
+	}
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(p); err != nil {
+		return fmt.Errorf("writing the preview: %w", err)
+	}
+	return nil
+}
+
+func stationOf(s *air.Station) previewStation {
+	p := previewStation{ID: s.ID, Name: s.Name, City: s.City, State: s.State, Kind: s.Kind.String()}
+	if s.Located() {
+		p.Latitude, p.Longitude = &s.Latitude, &s.Longitude
+	}
+	return p
+}

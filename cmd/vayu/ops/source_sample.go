@@ -1,0 +1,65 @@
+package ops
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"vayu/ingest"
+	"vayu/ingest/runner"
+	"vayu/schema/air"
+)
+
+// showSample prints the readings of a sample, at most most of them, and what was rejected.
+func showSample(w io.Writer, s runner.Sample, most int) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(s.Readings) > 0 {
+		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
+	}
+	for _, r := range s.Readings[:min(most, len(s.Readings))] {
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
+			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unitOf(r), r.Kind, r.Averaging, r.Flag)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the readings: %w", err)
+	}
+	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", len(s.Readings), len(s.Stations), newest(s.Readings, time.Now()))
+	showRejections(w, s.Rejected)
+	showValues(w, s.Values)
+	return err
+}
+
+// unitOf returns the unit of a reading's value.
+func unitOf(r air.Reading) string {
+	if r.Kind == air.SubIndex {
+		return "of 500"
+	}
+	return r.Parameter.Unit()
+}
+
+// newest returns a text about the age of the newest reading, because a source may return only old readings.
+func newest(readings []air.Reading, now time.Time) string {
+	if len(readings) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(readings, func(a, b air.Reading) int { return a.At.Compare(b.At) }).At
+	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
+}
+
+// shownValues is how many rejected values of each reason `source test` and `source preview` show.
+const shownValues = 3
+
+// showValues prints the first rejected values of each reason.
+func showValues(w io.Writer, values []ingest.RejectedValue) {
+	shown := make(ingest.Rejections)
+	for _, v := range values {
+		if shown[v.Reason] == shownValues {
+			continue
+		}
+		shown.Add(v.Reason, 1)
+		_, _ = fmt.Fprintf(w, "%s, record %d, %s: %s\n", v.Reason, v.Line, cmp.Or(v.Field, "whole record"), strings.Join(strings.Fields(v.Raw), " "))
+	}
+}
