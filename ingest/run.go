@@ -49,10 +49,10 @@ func (r *Run) Started() time.Time { return time.UnixMicro(int64(r.ID)).UTC() }
 
 // RejectedValue is a rejected value, line or record, as the source sent it.
 type RejectedValue struct {
-	Reason Reason
-	Field  string // parameter, field or column of the value; "" if the whole record was rejected
-	Line   int64  // number of the record in the run, or line of the file, from 1; 0 if unknown
-	Raw    string // text of the record, at most maxRaw bytes of UTF-8
+	Reason Reason `json:"reason"`
+	Field  string `json:"field"` // parameter, field or column of the value; "" if the whole record was rejected
+	Line   int64  `json:"line"`  // number of the record in the run, or line of the file, from 1; 0 if unknown
+	Raw    string `json:"raw"`   // text of the record, at most maxRaw bytes of UTF-8
 }
 
 const (
@@ -73,19 +73,19 @@ func cutRaw(text string) string {
 
 // Received counts what a run received over HTTP, or read from a file.
 type Received struct {
-	Requests int    // HTTP requests; 0 for a file
-	Bytes    int64  // of all bodies
-	SHA256   string // of all bodies in order, hexadecimal; "" without a body
+	Requests int    `json:"requests"`    // HTTP requests; 0 for a file
+	Bytes    int64  `json:"bytes"`       // of all bodies
+	SHA256   string `json:"body_sha256"` // of all bodies in order, hexadecimal; "" without a body
 }
 
 // Exchange is a request of a fetch and its reply, without secrets.
 type Exchange struct {
-	Request string // method and address
-	Status  int    // of the reply; 0 if none came
-	Bytes   int    // of the body
-	Body    string // first 2 KiB of the body
-	Elapsed time.Duration
-	Error   string // "" if the whole reply was received
+	Request string        `json:"request"` // method and address
+	Status  int           `json:"status"`  // of the reply; 0 if none came
+	Bytes   int           `json:"bytes"`   // of the body
+	Body    string        `json:"body"`    // first 2 KiB of the body
+	Elapsed time.Duration `json:"elapsed_ns"`
+	Error   string        `json:"error"` // "" if the whole reply was received
 }
 
 // Recorder counts the requests and bodies of a fetch. It is safe for concurrent use. A

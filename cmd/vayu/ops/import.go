@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"vayu/cmd/vayu/ops/source"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/journal"
@@ -126,7 +127,7 @@ func showSummary(out io.Writer, path, format string, s runner.Summary) {
 	if s.Withdrawn > 0 {
 		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
 	}
-	showRejections(out, s.Rejected)
+	source.ShowRejections(out, s.Rejected)
 	for reason, n := range s.Positions {
 		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)
 	}

@@ -28,11 +28,11 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 1 km, or beside the one that the setting quality.colocated names. The fits are stored in the table colocation.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			first, err := parseInstant(from, schema.Day.Start)
+			first, err := tool.ParseInstant(from, schema.Day.Start)
 			if err != nil {
 				return fmt.Errorf("--from: %w", err)
 			}
-			last, err := parseInstant(to, schema.Day.End)
+			last, err := tool.ParseInstant(to, schema.Day.End)
 			if err != nil {
 				return fmt.Errorf("--to: %w", err)
 			}

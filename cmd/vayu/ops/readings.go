@@ -138,28 +138,16 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 		}
 	}
 	var err error
-	if w.From, err = parseInstant(from, schema.Day.Start); err != nil {
+	if w.From, err = tool.ParseInstant(from, schema.Day.Start); err != nil {
 		return w, fmt.Errorf("--from: %w", err)
 	}
-	if w.To, err = parseInstant(to, schema.Day.End); err != nil {
+	if w.To, err = tool.ParseInstant(to, schema.Day.End); err != nil {
 		return w, fmt.Errorf("--to: %w", err)
 	}
 	if !w.From.Before(w.To) {
 		return w, fmt.Errorf("--to %s is not after --from %s", to, from)
 	}
 	return w, nil
-}
-
-// parseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
-func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
-	if day, err := schema.ParseDay(text); err == nil {
-		return end(day), nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, fmt.Errorf("%q is neither a day YYYY-MM-DD nor a time such as 2026-01-31T15:00:00+05:30", text)
-	}
-	return t.UTC(), nil
 }
 
 func newReinstate() *cobra.Command {

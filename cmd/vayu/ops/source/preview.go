@@ -1,4 +1,4 @@
-package ops
+package source
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/schema"
@@ -21,22 +22,13 @@ const keptExchanges = 20
 
 // preview is the output of `source preview --json`. Times are RFC 3339 in UTC.
 type preview struct {
-	Requests []previewRequest      `json:"requests"`
-	Readings []previewReading      `json:"readings"`
-	Stations []previewStation      `json:"stations"`
-	Rejected map[ingest.Reason]int `json:"rejected"`
-	Values   []previewValue        `json:"rejected_values"`
-	Received previewReceived       `json:"received"`
-	Error    string                `json:"error"` // empty for none
-}
-
-type previewRequest struct {
-	Request      string `json:"request"`
-	Status       int    `json:"status"` // 0 if no reply came
-	Bytes        int    `json:"bytes"`
-	Milliseconds int64  `json:"milliseconds"`
-	Body         string `json:"body"` // first 2 KiB
-	Error        string `json:"error"`
+	Requests []ingest.Exchange      `json:"requests"`
+	Readings []previewReading       `json:"readings"`
+	Stations []previewStation       `json:"stations"`
+	Rejected ingest.Rejections      `json:"rejected"`
+	Values   []ingest.RejectedValue `json:"rejected_values"`
+	Received ingest.Received        `json:"received"`
+	Error    string                 `json:"error"` // empty for none
 }
 
 type previewReading struct {
@@ -60,20 +52,7 @@ type previewStation struct {
 	Kind      string   `json:"kind"`
 }
 
-type previewValue struct {
-	Reason ingest.Reason `json:"reason"`
-	Field  string        `json:"field"`
-	Line   int64         `json:"line"`
-	Raw    string        `json:"raw"`
-}
-
-type previewReceived struct {
-	Requests int    `json:"requests"`
-	Bytes    int64  `json:"bytes"`
-	SHA256   string `json:"body_sha256"`
-}
-
-func newSourcePreview() *cobra.Command {
+func newPreview() *cobra.Command {
 	var from, to string
 	var most int
 	var asJSON bool
@@ -90,19 +69,19 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 			w := ingest.Window{From: now.Add(-testWindow), To: now}
 			var err error
 			if from != "" {
-				if w.From, err = parseInstant(from, schema.Day.Start); err != nil {
+				if w.From, err = tool.ParseInstant(from, schema.Day.Start); err != nil {
 					return fmt.Errorf("--from: %w", err)
 				}
 			}
 			if to != "" {
-				if w.To, err = parseInstant(to, schema.Day.End); err != nil {
+				if w.To, err = tool.ParseInstant(to, schema.Day.End); err != nil {
 					return fmt.Errorf("--to: %w", err)
 				}
 			}
 			if !w.From.Before(w.To) {
 				return fmt.Errorf("--to %s is not after --from %s", w.To.UTC().Format(time.RFC3339), w.From.UTC().Format(time.RFC3339))
 			}
-			src, err := openSource(cmd, args[0])
+			src, err := open(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -145,16 +124,13 @@ func showExchanges(w io.Writer, recorder *ingest.Recorder) {
 
 // printPreview prints a sample as JSON. failed is the error of the fetch.
 func printPreview(w io.Writer, s runner.Sample, recorder *ingest.Recorder, failed error) error {
-	received := recorder.Received()
 	p := preview{
-		Requests: []previewRequest{}, Readings: []previewReading{}, Stations: []previewStation{}, Values: []previewValue{},
-		Rejected: make(map[ingest.Reason]int), Received: previewReceived(received),
+		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []previewReading{}, Stations: []previewStation{},
+		Rejected: make(ingest.Rejections), Values: append([]ingest.RejectedValue{}, s.Values...), Received: recorder.Received(),
 	}
+	p.Rejected.Merge(s.Rejected)
 	if failed != nil {
 		p.Error = failed.Error()
-	}
-	for _, e := range recorder.Exchanges() {
-		p.Requests = append(p.Requests, previewRequest{e.Request, e.Status, e.Bytes, e.Elapsed.Milliseconds(), e.Body, e.Error})
 	}
 	for _, r := range s.Readings {
 		p.Readings = append(p.Readings, previewReading{
@@ -163,12 +139,6 @@ func printPreview(w io.Writer, s runner.Sample, recorder *ingest.Recorder, faile
 	}
 	for i := range s.Stations {
 		p.Stations = append(p.Stations, stationOf(&s.Stations[i]))
-	}
-	for reason, n := range s.Rejected {
-		p.Rejected[reason] = n
-	}
-	for _, v := range s.Values {
-		p.Values = append(p.Values, previewValue(v))
 	}
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)

@@ -1,10 +1,9 @@
-package ops
+// Package source has the command `vayu source`, for the sources of readings.
+package source
 
 import (
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -17,15 +16,15 @@ import (
 	"vayu/schema"
 )
 
-// NewSource returns the command `vayu source`.
-func NewSource() *cobra.Command {
+// New returns the command `vayu source`.
+func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newSourceList(), newSourceTest(), newSourcePreview())
+	cmd.AddCommand(newList(), newTest(), newPreview())
 	return cmd
 }
 
-func newSourceList() *cobra.Command {
+func newList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the sources",
@@ -50,8 +49,8 @@ func newSourceList() *cobra.Command {
 	}
 }
 
-// openSource returns a source of the catalogue.
-func openSource(cmd *cobra.Command, name string) (ingest.Source, error) {
+// open returns a source of the catalogue.
+func open(cmd *cobra.Command, name string) (ingest.Source, error) {
 	loaded, _, err := settings.Load(cmd)
 	if err != nil {
 		return nil, err
@@ -66,14 +65,14 @@ func openSource(cmd *cobra.Command, name string) (ingest.Source, error) {
 // testWindow is the length of the time range that `source test` fetches. The range ends now.
 const testWindow = 24 * time.Hour
 
-func newSourceTest() *cobra.Command {
+func newTest() *cobra.Command {
 	var most int
 	cmd := &cobra.Command{
 		Use:   "test NAME",
 		Short: "Fetch a source once and show its readings and rejections; nothing is stored",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := openSource(cmd, args[0])
+			src, err := open(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -87,12 +86,4 @@ func newSourceTest() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")
 	return cmd
-}
-
-// showRejections prints how many values were rejected for each reason, the most frequent reason first.
-func showRejections(w io.Writer, rejected ingest.Rejections) {
-	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
-	for _, reason := range reasons {
-		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
-	}
 }

@@ -1,9 +1,10 @@
-package ops
+package source
 
 import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -27,7 +28,7 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
 	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", len(s.Readings), len(s.Stations), newest(s.Readings, time.Now()))
-	showRejections(w, s.Rejected)
+	ShowRejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err
 }
@@ -61,5 +62,13 @@ func showValues(w io.Writer, values []ingest.RejectedValue) {
 		}
 		shown.Add(v.Reason, 1)
 		_, _ = fmt.Fprintf(w, "%s, record %d, %s: %s\n", v.Reason, v.Line, cmp.Or(v.Field, "whole record"), strings.Join(strings.Fields(v.Raw), " "))
+	}
+}
+
+// ShowRejections prints how many values were rejected for each reason, the most frequent reason first.
+func ShowRejections(w io.Writer, rejected ingest.Rejections) {
+	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
+	for _, reason := range reasons {
+		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
 	}
 }
