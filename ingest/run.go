@@ -23,8 +23,8 @@ const (
 
 // Run describes one run of a source: a row of the table source_run.
 type Run struct {
-	// ID is the start of the run in microseconds since 1970. Each reading of the run has
-	// it in the column `run`.
+	// ID is the start of the run in microseconds since 1970. Each reading that the run
+	// fetched has it in the column `run`.
 	ID      uint64
 	Source  string
 	Kind    RunKind
@@ -37,8 +37,31 @@ type Run struct {
 	Stored    int
 	Withdrawn int // stored readings that the source now reports as missing
 	Rejected  Rejections
-	// Values are the first [maxKept] rejected values of each reason.
+	// Values are the first 100 rejected values of each reason.
 	Values []RejectedValue
+
+	kept Rejections // counts of Values
+}
+
+// Add adds a stored batch. If an earlier run fetched the batch, its rejected values are
+// among those of that run.
+func (r *Run) Add(b *Batch) {
+	r.Stored += b.Rows()
+	r.Withdrawn += b.Withdrawn
+	if b.Run == r.ID {
+		r.AddRejected(b)
+	}
+}
+
+// AddRejected adds the rejected values of a batch that is not stored.
+func (r *Run) AddRejected(b *Batch) {
+	r.Rejected.Merge(b.Rejected)
+	for _, v := range b.Values {
+		if r.kept[v.Reason] < maxKept {
+			r.kept.Add(v.Reason, 1)
+			r.Values = append(r.Values, v)
+		}
+	}
 }
 
 // NewRunID returns the ID of a run that starts now.
@@ -63,7 +86,7 @@ const (
 	maxRaw = 2 << 10
 )
 
-// cutRaw copies the first maxRaw bytes of a text and replaces what is not UTF-8.
+// cutRaw copies the first maxRaw bytes of a text and removes what is not UTF-8.
 func cutRaw(text string) string {
 	if len(text) > maxRaw {
 		text = text[:maxRaw]
@@ -88,8 +111,8 @@ type Exchange struct {
 	Error   string        `json:"error"` // "" if the whole reply was received
 }
 
-// Recorder counts the requests and bodies of a fetch. It is safe for concurrent use. A
-// nil Recorder counts nothing.
+// Recorder counts the requests and bodies of a fetch. It is safe for concurrent use. A nil
+// Recorder records no exchanges.
 type Recorder struct {
 	// Kept is how many exchanges the recorder keeps.
 	Kept int
@@ -125,17 +148,28 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.received.Requests++
-	r.received.Bytes += int64(len(body))
-	if len(body) > 0 {
-		if r.sum == nil {
-			r.sum = sha256.New()
-		}
-		r.sum.Write(body)
-	}
+	r.add(body)
 	if len(r.exchanges) < r.Kept {
 		e.Bytes, e.Body = len(body), clean(cutRaw(string(body[:min(len(body), maxRaw)])))
 		r.exchanges = append(r.exchanges, e)
 	}
+}
+
+// add counts bytes and adds them to the hash.
+func (r *Recorder) add(body []byte) {
+	if r.sum == nil {
+		r.sum = sha256.New()
+	}
+	r.sum.Write(body)
+	r.received.Bytes += int64(len(body))
+}
+
+// Write counts bytes of a file and adds them to the hash. It implements [io.Writer].
+func (r *Recorder) Write(part []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(part)
+	return len(part), nil
 }
 
 // Received returns the counts so far.
@@ -143,7 +177,7 @@ func (r *Recorder) Received() Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	received := r.received
-	if r.sum != nil {
+	if received.Bytes > 0 {
 		received.SHA256 = hex.EncodeToString(r.sum.Sum(nil))
 	}
 	return received

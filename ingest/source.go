@@ -50,7 +50,7 @@ type Batch struct {
 	// Values are the first rejected values of each reason in a fetch, for operators.
 	// Missing values are not among them.
 	Values []RejectedValue
-	// Run is the ID of the run that stores the batch; 0 for none.
+	// Run is the ID of the run that fetched the batch; 0 for none.
 	Run uint64
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.

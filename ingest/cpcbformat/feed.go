@@ -78,12 +78,12 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 		p, _ := parameter.Parse(f.id)
 		reading, reason := SubIndex(p, at, f.avg)
 		if reason != ingest.None && reason != ingest.MissingValue {
-			b.Reject(reason)
+			b.RejectField(reason, f.id)
 			continue
 		}
 		key := feedKey{station, reading.Parameter, reading.At.Unix()}
 		if seen[key] {
-			b.Reject(ingest.Duplicate)
+			b.RejectField(ingest.Duplicate, f.id)
 			continue
 		}
 		if reason == ingest.MissingValue {

@@ -82,7 +82,7 @@ func (r *Records) Add(b *ingest.Builder, record *Record) error {
 	case ingest.MissingValue:
 		b.Missing(station, reading)
 	default:
-		b.Reject(reason)
+		b.RejectField(reason, string(record.Pollutant))
 	}
 	return nil
 }

@@ -16,17 +16,16 @@ import (
 // errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
 var errTimeout = errors.New("the fetch timed out")
 
-// maxUnrecorded is how many runs of a feed wait for the journal. ClickHouse may be down
-// for that many runs; older runs are only in the log.
-const maxUnrecorded = 100
-
-// addTo adds a stored batch to a run.
-func addTo(run *ingest.Run, b *ingest.Batch) {
-	run.Stored += b.Rows()
-	run.Withdrawn += b.Withdrawn
-	run.Rejected.Merge(b.Rejected)
-	run.Values = append(run.Values, b.Values...)
-}
+const (
+	// maxUnrecorded is how many runs of a feed wait for the journal. ClickHouse may be
+	// down for that many runs; older runs are only in the log.
+	maxUnrecorded = 100
+	// maxUnrecordedValues is how many waiting runs keep their rejected values, at most
+	// 200 KiB for each reason.
+	maxUnrecordedValues = 5
+	// recordTimeout bounds an attempt to record runs.
+	recordTimeout = 5 * time.Second
+)
 
 // run fetches one window, stores its readings and calls the roll-up. It counts and logs
 // the outcome. Only after a complete window does it move the watermark (end of the
@@ -54,8 +53,8 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	if err != nil {
 		run.Error = err.Error()
 	}
-	r.record(ctx, f, run)
 	r.count(f, outcome, run.Elapsed)
+	defer r.record(ctx, f, run) // after the message about the run
 	log := r.log.With("source", f.Name, "run", run.ID, "from", w.From, "to", w.To, "outcome", outcome,
 		"stored", run.Stored, "rejected", run.Rejected, "seconds", run.Elapsed.Seconds())
 	if err != nil {
@@ -80,6 +79,11 @@ func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 	if len(f.unrecorded) > maxUnrecorded {
 		f.unrecorded = slices.Delete(f.unrecorded, 0, 1)
 	}
+	if n := len(f.unrecorded) - maxUnrecordedValues; n > 0 {
+		f.unrecorded[n-1].Values = nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
 	err := r.journal.Record(ctx, f.unrecorded)
 	if err == nil {
 		f.unrecorded = nil
@@ -103,7 +107,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
 		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
-		addTo(run, b)
+		run.Add(b)
 		for i := range b.Stations {
 			r.noteNewest(f, b.Stations[i].LastSeen)
 		}
@@ -116,6 +120,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 			f.unstored = left
 			for _, b := range left {
 				b.Run = run.ID
+				run.AddRejected(b)
 			}
 			if err != nil && errors.Is(context.Cause(limited), errTimeout) {
 				err = errors.Join(errTimeout, err)

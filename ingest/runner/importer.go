@@ -18,8 +18,6 @@ type Job struct {
 	Key string
 	// Source is the name of the source in the journal.
 	Source string
-	// Received, unless nil, returns the size and the hash of the input for the journal.
-	Received func() (ingest.Received, error)
 	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
 	// Progress, unless nil, is called after each stored batch from one goroutine. The
@@ -42,6 +40,8 @@ type Summary struct {
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // working time, without the time between runs
 	Resumed   bool          // the run continued an interrupted import
+	// RecordError is why the journal lacks the run; nil if the journal has it.
+	RecordError error
 }
 
 // Importer stores inputs completely and resumes interrupted imports.
@@ -65,29 +65,23 @@ func NewImporter(store Store, journal Journal, dir string) *Importer {
 func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	begun := time.Now()
 	run := ingest.Run{ID: ingest.NewRunID(begun), Source: job.Source, Kind: ingest.ImportRun, Window: ingest.Window{To: begun}}
-	summary, err := i.run(ctx, job, &run)
-	run.Elapsed, run.Outcome = time.Since(begun), string(outcomeOf(err))
-	if err != nil {
-		run.Error = err.Error()
+	var recorder ingest.Recorder
+	summary, err := i.run(ingest.WithRecorder(ctx, &recorder), job, &run)
+	var nothing *NothingStoredError
+	switch {
+	case errors.As(err, &nothing):
+		run.Outcome, run.Error = string(Refused), err.Error()
+	case err != nil:
+		run.Outcome, run.Error = string(outcomeOf(err)), err.Error()
+	default:
+		run.Outcome = string(Done)
 	}
-	return summary, errors.Join(err, i.record(ctx, job, run))
-}
-
-// recordTimeout bounds the recording of an import.
-const recordTimeout = 15 * time.Second
-
-// record adds a run to the journal. It also records an interrupted import, because its
-// stored readings stay.
-func (i *Importer) record(ctx context.Context, job Job, run ingest.Run) error {
-	if job.Received != nil {
-		var err error
-		if run.Received, err = job.Received(); err != nil {
-			return err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	run.Elapsed, run.Received = time.Since(begun), recorder.Received()
+	// An interrupted import is recorded, too, because its stored readings stay.
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	return i.journal.Record(ctx, []ingest.Run{run})
+	summary.RecordError = i.journal.Record(limited, []ingest.Run{run})
+	return summary, err
 }
 
 // run stores an input and fills the counts of a run of the journal.
@@ -146,7 +140,7 @@ type importRun struct {
 
 // stored saves the progress after ClickHouse has acknowledged a batch.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
-	addTo(r.recorded, b)
+	r.recorded.Add(b)
 	r.state.Stored += b.Rows()
 	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {

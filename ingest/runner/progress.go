@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,21 +83,6 @@ func (f progressFolder) remove(key string) error {
 		return fmt.Errorf("removing the progress: %w", err)
 	}
 	return nil
-}
-
-// FileReceived returns the size and the hash of a file.
-func FileReceived(path string) (ingest.Received, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return ingest.Received{}, fmt.Errorf("hashing %q: %w", path, err)
-	}
-	defer file.Close()
-	sum := sha256.New()
-	size, err := io.Copy(sum, file)
-	if err != nil {
-		return ingest.Received{}, fmt.Errorf("hashing %q: %w", path, err)
-	}
-	return ingest.Received{Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // FileKey identifies a file by its path, size and modification time. A changed

@@ -206,6 +206,18 @@ func (f *feedRun) next(now time.Time) time.Time {
 	return at
 }
 
+// interval returns the longest time between scheduled runs of the next two weeks.
+func (f *feedRun) interval(now time.Time) (longest time.Duration) {
+	at := f.schedule.Next(now.In(schema.India))
+	for end := now.Add(14 * 24 * time.Hour); ; {
+		next := f.schedule.Next(at)
+		longest = max(longest, next.Sub(at))
+		if at = next; at.After(end) || longest < time.Hour {
+			return longest
+		}
+	}
+}
+
 // loadPlan derives the fetch plan from the archive's coverage and retries until it
 // succeeds. It reports false when ctx ended.
 func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
@@ -214,9 +226,10 @@ func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
 		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-f.step()))
 		if err == nil {
 			f.plan = newFetchPlan(f.Feed, first, last, now)
+			r.metrics.feed(f.Feed, f.interval(now))
+			// A source that never brings anything is as old as its collection.
+			r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
 			r.noteNewest(f, last)
-			next := f.schedule.Next(now.In(schema.India))
-			r.metrics.feed(f.Feed, f.schedule.Next(next).Sub(next))
 			return true
 		}
 		if ctx.Err() != nil {

@@ -261,7 +261,7 @@ func TestRunsAreRecorded(t *testing.T) {
 				Rejected: ingest.Rejections{ingest.MissingValue: 1},
 			},
 		}
-		if diff := cmp.Diff(want, k.journal.runs, cmpopts.IgnoreFields(ingest.Run{}, "Window")); diff != "" {
+		if diff := cmp.Diff(want, k.journal.runs, cmpopts.IgnoreFields(ingest.Run{}, "Window"), cmpopts.IgnoreUnexported(ingest.Run{})); diff != "" {
 			t.Errorf("runs (-want +got):\n%s", diff)
 		}
 	})

@@ -21,6 +21,7 @@ type Sample struct {
 // returned as an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
 	var sample Sample
+	var run ingest.Run // bounds the rejected values
 	at := make(map[string]int)
 	keep := func(_ context.Context, b *ingest.Batch) error {
 		for row := range b.Rows() {
@@ -34,10 +35,10 @@ func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sampl
 			at[s.ID] = len(sample.Stations)
 			sample.Stations = append(sample.Stations, s)
 		}
-		sample.Rejected.Merge(b.Rejected)
-		sample.Values = append(sample.Values, b.Values...)
+		run.Add(b)
 		return nil
 	}
 	_, err := transfer(ctx, src, w, func(context.Context, *ingest.Batch) error { return nil }, keep)
+	sample.Rejected, sample.Values = run.Rejected, run.Values
 	return sample, err
 }

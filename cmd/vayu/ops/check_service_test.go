@@ -10,7 +10,6 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/status"
 	"vayu/internal/config"
-	"vayu/schema/air"
 )
 
 // A process that accepts connections and never replies is a fault. No listener is not a
@@ -40,17 +39,5 @@ func TestASourceOnAnotherInstanceIsNoFault(t *testing.T) {
 	t.Parallel()
 	if got := sourceFinding("file", &status.SourceStatus{}); !got.ok {
 		t.Errorf("got the finding %+v, want no fault", got)
-	}
-}
-
-func TestHowOldTheNewestReadingIs(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 22, 11, 2, 0, 0, time.UTC)
-	readings := []air.Reading{{At: now.Add(-9 * time.Hour)}, {At: now.Add(-5*time.Hour - 32*time.Minute)}, {At: now.Add(-6 * time.Hour)}}
-	if got, want := newest(readings, now), ", the newest of 2026-11-22 05:30 UTC (5h32m0s ago)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := newest(nil, now); got != "" {
-		t.Errorf("without readings: %q", got)
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
-	"vayu/schema"
 )
 
 // NewClickHouse returns the command `vayu clickhouse`.
@@ -48,10 +47,7 @@ server. serve and migrate run this SQL themselves, if their user is permitted to
 				if err != nil {
 					return err
 				}
-				if p.Database != schema.OpsDatabase {
-					statements = append(statements, migration.StorageStatements(cfg.Engine.Storage, p)...)
-				}
-				if err := printStatements(cmd.OutOrStdout(), statements); err != nil {
+				if err := printStatements(cmd.OutOrStdout(), append(statements, migration.StorageStatements(cfg.Engine.Storage, p)...)); err != nil {
 					return err
 				}
 			}

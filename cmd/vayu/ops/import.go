@@ -100,7 +100,6 @@ func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, p
 	)
 	summary, err := importer.Import(ctx, runner.Job{
 		Key: key, Source: importSource,
-		Received: func() (ingest.Received, error) { return runner.FileReceived(path) },
 		Open: func(position int64) (ingest.Source, error) {
 			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
 				return nil, err
@@ -126,6 +125,9 @@ func showSummary(out io.Writer, path, format string, s runner.Summary) {
 		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
 	if s.Withdrawn > 0 {
 		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
+	}
+	if s.RecordError != nil {
+		_, _ = fmt.Fprintf(out, "the import is not recorded in %s: %v\n", schema.OpsDatabase, s.RecordError)
 	}
 	source.ShowRejections(out, s.Rejected)
 	for reason, n := range s.Positions {

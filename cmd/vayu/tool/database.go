@@ -103,10 +103,14 @@ func Worlds(cluster string) (all []migration.Params) {
 	return all
 }
 
-// Databases returns the migration parameters of all databases: those of both worlds, and that of operators.
+// Databases returns the migration parameters of all databases: that of operators, and those of both worlds. If the user
+// of ClickHouse lacks the right to create the first, a migration fails before it changes the others.
 func Databases(cluster string) []migration.Params {
-	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles()}
-	return append(Worlds(cluster), ops)
+	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles(), TTL: map[string]string{
+		"source_run": "toDateTime(started) + toIntervalDay(400)",
+		"rejected":   "toDateTime(started) + toIntervalDay(30)",
+	}}
+	return append([]migration.Params{ops}, Worlds(cluster)...)
 }
 
 // tablesOf returns the parameters of the migration templates for a world (live or sandbox).

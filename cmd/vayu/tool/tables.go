@@ -36,10 +36,10 @@ func Migrate(ctx context.Context, db *columnstore.DB) error {
 	return ApplyStorage(ctx, db)
 }
 
-// ApplyStorage applies the storage and retention settings to the databases of both worlds (live and sandbox).
+// ApplyStorage applies the storage and retention settings to the databases.
 func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
-	for _, world := range Worlds(db.Config().Cluster) {
-		if err := migration.ApplyStorage(ctx, db, world); err != nil {
+	for _, p := range Databases(db.Config().Cluster) {
+		if err := migration.ApplyStorage(ctx, db, p); err != nil {
 			return err
 		}
 	}

@@ -169,6 +169,8 @@ func (d *Description) readFeed(root *section.Section) {
 		Jitter:   root.Duration("jitter", 0, 0, time.Hour),
 		Timeout:  root.Duration("timeout", 10*time.Minute, time.Second, mostTimeout),
 		Lookback: root.Duration("overlap", 3*time.Hour, time.Minute, mostHistory),
+
+		MaxSilence: root.Duration("max-silence", 0, time.Minute, mostHistory),
 	}
 	if d.Feed.Schedule == "" {
 		d.Feed.Schedule = "@hourly"

@@ -36,7 +36,9 @@ func TestRejectedValuesHaveTheirRecords(t *testing.T) {
 		got = append(got, b.Values...)
 		return drop(b)
 	})
-	if _, err := d.mapping.NewSink(b, noon, nil).Add(reply, nil); err != nil {
+	sink := d.mapping.NewSink(b, noon, nil)
+	b.Describe(sink.Record)
+	if _, err := sink.Add(reply, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.Reject(ingest.NotListed) // of no record

@@ -110,6 +110,10 @@ func (f *fetching) run(ctx context.Context) error {
 	}
 	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
 	f.sink = f.d.mapping.NewSink(f.builder, f.now, listed)
+	f.builder.Describe(func() (int64, string) {
+		number, text := f.sink.Record()
+		return number, f.d.clean(text) // the API may quote a secret
+	})
 	if f.d.partitions == nil {
 		if err := f.partition(ctx, nil, f.window); err != nil {
 			return err

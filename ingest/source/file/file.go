@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,12 +57,33 @@ func (f *File) Read() int64 { return f.read.Load() }
 // Fetch reads the whole file from the start position and ignores the window. It
 // implements [ingest.Source].
 func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
+	if err := f.record(ctx); err != nil {
+		return err
+	}
 	b := ingest.NewBuilder(f.name, f.clock(), yield)
 	if err := f.format.parse(f.source(ctx), b); err != nil {
 		b.Discard()
 		return fmt.Errorf("reading %q (%s): %w", f.path, f.format.name, err)
 	}
 	return b.Close()
+}
+
+// record adds the bytes of the file to the recorder of the fetch. Formats read a file twice
+// or not to its end, so this is a separate pass.
+func (f *File) record(ctx context.Context) error {
+	recorder := ingest.RecorderOf(ctx)
+	if recorder == nil {
+		return nil
+	}
+	in, err := f.open(ctx)
+	if err == nil {
+		_, err = io.Copy(recorder, in)
+		err = errors.Join(err, in.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("reading %q: %w", f.path, err)
+	}
+	return nil
 }
 
 func (f *File) source(ctx context.Context) *table.Input {

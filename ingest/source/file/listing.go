@@ -45,7 +45,7 @@ func (l *listing) Read(cells [][]byte, b *ingest.Builder) error {
 	case ingest.MissingValue:
 		b.Missing(station, reading)
 	default:
-		b.Reject(reason)
+		b.RejectField(reason, string(cells[l.pollutant]))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package migration
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +16,22 @@ import (
 // StorageStatements returns the SQL that applies s to new tables of a database; none if s is ClickHouse's default.
 func StorageStatements(s columnstore.Storage, p Params) []string {
 	var all []string
-	for _, table := range agedTables {
+	for _, table := range p.agedTables() {
 		all = append(all, rules(s).changes(p, table, stored{Policy: "default"})...) // ClickHouse's policy
 	}
 	return all
 }
 
-// agedTables are the tables whose rows are deleted or moved by age, in the order in which they are changed.
+// agedTables are the tables of a world whose rows are deleted or moved by age, in the order in which they are changed.
 var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
+
+// agedTables returns the tables of p whose rows are deleted or moved by age.
+func (p Params) agedTables() []string {
+	if p.TTL != nil {
+		return slices.Sorted(maps.Keys(p.TTL))
+	}
+	return agedTables
+}
 
 // rules are storage settings that become SQL.
 type rules columnstore.Storage
@@ -69,7 +78,11 @@ func (s rules) changes(p Params, table string, has stored) []string {
 	if s.Policy != "" && s.Policy != has.Policy {
 		all = append(all, alter+" MODIFY SETTING storage_policy = '"+s.Policy+"'")
 	}
-	switch want := s.ttl(table); want {
+	want := s.ttl(table)
+	if p.TTL != nil {
+		want = p.TTL[table]
+	}
+	switch want {
 	case has.TTL:
 	case "":
 		all = append(all, alter+" REMOVE TTL")
@@ -83,7 +96,7 @@ func (s rules) changes(p Params, table string, has stored) []string {
 // so it is cheap at each start. ClickHouse then moves rows in the background. If the settings no longer name a storage
 // policy, the tables keep theirs: ClickHouse cannot remove a volume from a table.
 func ApplyStorage(ctx context.Context, db Store, p Params) error {
-	for _, table := range agedTables {
+	for _, table := range p.agedTables() {
 		has, err := storedIn(ctx, db, p, table)
 		if err != nil {
 			return fmt.Errorf("reading how %s.%s is stored: %w", p.Database, table, err)

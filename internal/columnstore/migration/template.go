@@ -42,6 +42,9 @@ type Params struct {
 	Cluster  string         // "" for a single node
 	Files    fs.FS          // the migrations of the database: NNNN_name.sql
 	Values   map[string]any // further fields of the template
+	// TTL has the fixed TTL clauses of tables, in the form in which ClickHouse lists them. Without TTL the storage
+	// settings determine those of a world's tables.
+	TTL map[string]string
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

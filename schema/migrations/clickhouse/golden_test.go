@@ -20,9 +20,10 @@ var update = flag.Bool("update", false, "write testdata")
 // forms are the two forms of the migrations: single node and cluster.
 func forms() map[string]migration.Params {
 	return map[string]migration.Params{
-		"ops":     {Database: schema.OpsDatabase, Files: clickhouse.OpsFiles()},
-		"single":  {Database: "vayu", Files: clickhouse.Files, Values: clickhouse.Values()},
-		"cluster": {Database: "vayu", Cluster: "air", Files: clickhouse.Files, Values: clickhouse.Values()},
+		"ops":         {Database: schema.OpsDatabase, Files: clickhouse.OpsFiles()},
+		"ops_cluster": {Database: schema.OpsDatabase, Cluster: "air", Files: clickhouse.OpsFiles()},
+		"single":      {Database: "vayu", Files: clickhouse.Files, Values: clickhouse.Values()},
+		"cluster":     {Database: "vayu", Cluster: "air", Files: clickhouse.Files, Values: clickhouse.Values()},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,43 +13,10 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/schema"
-	"vayu/schema/air"
 )
 
 // keptExchanges is how many requests `source preview` shows.
 const keptExchanges = 20
-
-// preview is the output of `source preview --json`. Times are RFC 3339 in UTC.
-type preview struct {
-	Requests []ingest.Exchange      `json:"requests"`
-	Readings []previewReading       `json:"readings"`
-	Stations []previewStation       `json:"stations"`
-	Rejected ingest.Rejections      `json:"rejected"`
-	Values   []ingest.RejectedValue `json:"rejected_values"`
-	Received ingest.Received        `json:"received"`
-	Error    string                 `json:"error"` // empty for none
-}
-
-type previewReading struct {
-	Station   string  `json:"station"`
-	Parameter string  `json:"parameter"`
-	Value     float64 `json:"value"`
-	Unit      string  `json:"unit"`
-	At        string  `json:"at"` // end of the averaging interval
-	Averaging uint16  `json:"averaging_minutes"`
-	Kind      string  `json:"kind"`
-	Flag      string  `json:"flag"`
-}
-
-type previewStation struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	City      string   `json:"city"`
-	State     string   `json:"state"`
-	Latitude  *float64 `json:"latitude"`
-	Longitude *float64 `json:"longitude"`
-	Kind      string   `json:"kind"`
-}
 
 func newPreview() *cobra.Command {
 	var from, to string
@@ -88,7 +54,7 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 			recorder := ingest.Recorder{Kept: keptExchanges}
 			sample, err := runner.FetchSample(ingest.WithRecorder(cmd.Context(), &recorder), src, w)
 			if asJSON {
-				return errors.Join(printPreview(cmd.OutOrStdout(), sample, &recorder, err), err)
+				return errors.Join(printPreview(cmd.OutOrStdout(), runner.NewPreview(sample, &recorder, err)), err)
 			}
 			showExchanges(cmd.OutOrStdout(), &recorder)
 			return errors.Join(showSample(cmd.OutOrStdout(), sample, most), err)
@@ -108,10 +74,10 @@ func showExchanges(w io.Writer, recorder *ingest.Recorder) {
 	for _, e := range all {
 		_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
 		if e.Error != "" {
-			_, _ = fmt.Fprintf(w, "  error: %s\n", e.Error)
+			_, _ = fmt.Fprintf(w, "  error: %s\n", oneLine(e.Error))
 		}
 		if e.Body != "" {
-			_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(strings.Fields(e.Body), " "))
+			_, _ = fmt.Fprintf(w, "  %s\n", oneLine(e.Body))
 		}
 	}
 	if more := recorder.Received().Requests - len(all); more > 0 {
@@ -122,24 +88,8 @@ func showExchanges(w io.Writer, recorder *ingest.Recorder) {
 	}
 }
 
-// printPreview prints a sample as JSON. failed is the error of the fetch.
-func printPreview(w io.Writer, s runner.Sample, recorder *ingest.Recorder, failed error) error {
-	p := preview{
-		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []previewReading{}, Stations: []previewStation{},
-		Rejected: make(ingest.Rejections), Values: append([]ingest.RejectedValue{}, s.Values...), Received: recorder.Received(),
-	}
-	p.Rejected.Merge(s.Rejected)
-	if failed != nil {
-		p.Error = failed.Error()
-	}
-	for _, r := range s.Readings {
-		p.Readings = append(p.Readings, previewReading{
-			r.Station, r.Parameter.ID(), r.Value, unitOf(r), r.At.UTC().Format(time.RFC3339), r.Averaging, r.Kind.String(), r.Flag.String(),
-		})
-	}
-	for i := range s.Stations {
-		p.Stations = append(p.Stations, stationOf(&s.Stations[i]))
-	}
+// printPreview prints a preview as JSON.
+func printPreview(w io.Writer, p *runner.Preview) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
@@ -147,12 +97,4 @@ func printPreview(w io.Writer, s runner.Sample, recorder *ingest.Recorder, faile
 		return fmt.Errorf("writing the preview: %w", err)
 	}
 	return nil
-}
-
-func stationOf(s *air.Station) previewStation {
-	p := previewStation{ID: s.ID, Name: s.Name, City: s.City, State: s.State, Kind: s.Kind.String()}
-	if s.Located() {
-		p.Latitude, p.Longitude = &s.Latitude, &s.Longitude
-	}
-	return p
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/schema/air"
@@ -22,7 +23,7 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 	}
 	for _, r := range s.Readings[:min(most, len(s.Readings))] {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
-			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unitOf(r), r.Kind, r.Averaging, r.Flag)
+			r.At.UTC().Format("2006-01-02 15:04"), r.Value, runner.UnitOf(r), r.Kind, r.Averaging, r.Flag)
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
@@ -31,14 +32,6 @@ func showSample(w io.Writer, s runner.Sample, most int) error {
 	ShowRejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err
-}
-
-// unitOf returns the unit of a reading's value.
-func unitOf(r air.Reading) string {
-	if r.Kind == air.SubIndex {
-		return "of 500"
-	}
-	return r.Parameter.Unit()
 }
 
 // newest returns a text about the age of the newest reading, because a source may return only old readings.
@@ -61,8 +54,13 @@ func showValues(w io.Writer, values []ingest.RejectedValue) {
 			continue
 		}
 		shown.Add(v.Reason, 1)
-		_, _ = fmt.Fprintf(w, "%s, record %d, %s: %s\n", v.Reason, v.Line, cmp.Or(v.Field, "whole record"), strings.Join(strings.Fields(v.Raw), " "))
+		_, _ = fmt.Fprintf(w, "%s, record %d, %s: %s\n", v.Reason, v.Line, cmp.Or(v.Field, "whole record"), oneLine(v.Raw))
 	}
+}
+
+// oneLine returns a text of a remote API on one line, without control characters.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
 }
 
 // ShowRejections prints how many values were rejected for each reason, the most frequent reason first.

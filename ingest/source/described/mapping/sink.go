@@ -45,14 +45,16 @@ type added struct {
 // NewSink returns a sink. listed has the fields of stations in the station list, by
 // the key of the station; it may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
-	s := &Sink{
+	return &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed,
 		stations: make(map[string]*station), added: make(map[added]bool),
 		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)),
 	}
-	b.Describe(func() (int64, string) { return int64(s.records), s.record })
-	return s
 }
+
+// Record returns the number and the text of the current record, for
+// [ingest.Builder.Describe].
+func (s *Sink) Record() (number int64, text string) { return int64(s.records), s.record }
 
 // Replace makes the sink continue with another builder.
 func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }

@@ -121,7 +121,7 @@ func Concentrations(columns []Column, cells [][]byte, station int, end time.Time
 		case ingest.MissingValue:
 			b.Missing(station, r)
 		default:
-			b.Reject(reason)
+			b.RejectField(reason, c.Parameter.ID())
 		}
 	}
 	return nil
@@ -129,8 +129,8 @@ func Concentrations(columns []Column, cells [][]byte, station int, end time.Time
 
 // RefuseAll counts every value of a row as rejected for one reason.
 func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error {
-	for range columns {
-		b.Reject(reason)
+	for i := range columns {
+		b.RejectField(reason, columns[i].Parameter.ID())
 	}
 	return nil
 }

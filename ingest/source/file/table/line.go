@@ -20,10 +20,11 @@ type Lines struct {
 
 	number int64  // of the last line, from 1
 	line   []byte // the last line
+	copied []byte // of the last line with quotes, because Split changes it
 }
 
 // Record returns the number and the text of the last line, for
-// [ingest.Builder.Describe]. Cells of the text that [Split] has unquoted are unquoted.
+// [ingest.Builder.Describe].
 func (l *Lines) Record() (number int64, text string) { return l.number, string(l.line) }
 
 // Next returns the next line without its end, and the offset of its first byte. The
@@ -33,7 +34,7 @@ func (l *Lines) Record() (number int64, text string) { return l.number, string(l
 func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	at = l.Offset
 	l.number++
-	defer func() { l.line = line }()
+	l.line = nil
 	line, err = l.In.ReadSlice('\n')
 	l.Offset += int64(len(line))
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -43,6 +44,11 @@ func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 		return nil, at, false, err
 	}
 	line = bytes.TrimRight(line, "\r\n")
+	l.line = line
+	if bytes.IndexByte(line, '"') >= 0 {
+		l.copied = append(l.copied[:0], line...)
+		l.line = l.copied
+	}
 	return line, at, Plain(line), nil
 }
 

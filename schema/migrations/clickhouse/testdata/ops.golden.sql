@@ -25,16 +25,15 @@ CREATE TABLE IF NOT EXISTS vayu_ops.source_run
     outcome LowCardinality(String) COMMENT 'done, or why the run failed, as in the metric vayu_source_runs_total',
     error String COMMENT 'error message without secrets; empty for outcome done',
     requests UInt32 COMMENT 'HTTP requests; 0 for files',
-    bytes UInt64 COMMENT 'size of the replies or of the file, after decompression of the transfer',
-    body_sha256 String COMMENT 'SHA-256 of the bodies of all replies in order, hexadecimal; empty without a body',
-    stored UInt64 COMMENT 'stored readings',
+    bytes UInt64 COMMENT 'size of the replies with status 200, without compression, or of the files',
+    body_sha256 String COMMENT 'SHA-256 of the received bytes in order, hexadecimal; empty if there were none',
+    stored UInt64 COMMENT 'readings that the run stored; after a failure of ClickHouse also those that the run before fetched',
     withdrawn UInt64 COMMENT 'stored readings that the source now reports as missing',
     rejected Map(LowCardinality(String), UInt64) COMMENT 'rejected values by reason'
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(started)
 ORDER BY (source, world, run)
-TTL toDateTime(started) + INTERVAL 400 DAY
 COMMENT 'Runs of sources. Written by ingest/journal only. Read with FINAL.';
 
 
@@ -49,10 +48,9 @@ CREATE TABLE IF NOT EXISTS vayu_ops.rejected
     reason LowCardinality(String) COMMENT 'why the value was rejected, as in the metric vayu_readings_total',
     field LowCardinality(String) COMMENT 'parameter, field or column of the value; empty if the whole record was rejected',
     line UInt64 COMMENT 'number of the record in the run or line of the file, from 1; 0 if unknown',
-    raw String COMMENT 'raw text of the record, at most 2 KiB' CODEC(ZSTD(3))
+    raw String COMMENT 'text of the record, at most 2 KiB' CODEC(ZSTD(3))
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(started)
 ORDER BY (source, world, run, number)
-TTL toDateTime(started) + INTERVAL 30 DAY
 COMMENT 'Rejected values: the first 100 of each reason in a run. Written by ingest/journal only. Read with FINAL.';

@@ -534,4 +534,4 @@ COMMENT 'Stations that accounts have registered. Written by ingest/push only. Re
 
 -- From a reading to the run of its source, and so to the hash of the received bytes.
 ALTER TABLE vayu.reading 
-ADD COLUMN IF NOT EXISTS run UInt64 COMMENT 'vayu_ops.source_run.run: the run that stored the reading; 0 for pushed readings and for those of versions before 0.2' CODEC(ZSTD(1));
+ADD COLUMN IF NOT EXISTS run UInt64 COMMENT 'vayu_ops.source_run.run: the run that fetched the reading; 0 for pushed readings and for those of versions before 0.2' CODEC(ZSTD(1));

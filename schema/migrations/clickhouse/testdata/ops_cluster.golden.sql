@@ -1,0 +1,61 @@
+CREATE DATABASE IF NOT EXISTS vayu_ops ON CLUSTER `air`;
+
+CREATE TABLE IF NOT EXISTS vayu_ops.migration ON CLUSTER `air`
+(
+    version UInt32 COMMENT 'number of the file',
+    name String COMMENT 'file name',
+    checksum String COMMENT 'first 16 hexadecimal digits of the SHA-256 of the file',
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was applied, UTC'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/all', '{shard}-{replica}', applied_at)
+ORDER BY version
+COMMENT 'Migrations that were applied. Written by internal/columnstore/migration only.';
+
+-- What collectors did, for operators: runs of sources, and the values that they rejected.
+CREATE TABLE IF NOT EXISTS vayu_ops.source_run_local ON CLUSTER `air`
+(
+    run UInt64 COMMENT 'start of the run, microseconds since 1970-01-01 UTC; reading.run of its readings',
+    world Enum8('live' = 1, 'sandbox' = 2) COMMENT 'live or sandbox: the database vayu or vayu_sandbox',
+    source LowCardinality(String) COMMENT 'name of the source; reading.source of its readings',
+    kind Enum8('live' = 1, 'backfill' = 2, 'import' = 3) COMMENT 'live: the newest readings; backfill: a slice of the history; import: a file by command',
+    started DateTime64(6, 'UTC') COMMENT 'when the run began, UTC' CODEC(DoubleDelta, LZ4),
+    seconds Float64 COMMENT 'duration with storing and roll-up',
+    window_from DateTime('UTC') COMMENT 'start of the requested time range, UTC' CODEC(DoubleDelta, LZ4),
+    window_to DateTime('UTC') COMMENT 'end of the requested time range, UTC' CODEC(DoubleDelta, LZ4),
+    outcome LowCardinality(String) COMMENT 'done, or why the run failed, as in the metric vayu_source_runs_total',
+    error String COMMENT 'error message without secrets; empty for outcome done',
+    requests UInt32 COMMENT 'HTTP requests; 0 for files',
+    bytes UInt64 COMMENT 'size of the replies with status 200, without compression, or of the files',
+    body_sha256 String COMMENT 'SHA-256 of the received bytes in order, hexadecimal; empty if there were none',
+    stored UInt64 COMMENT 'readings that the run stored; after a failure of ClickHouse also those that the run before fetched',
+    withdrawn UInt64 COMMENT 'stored readings that the source now reports as missing',
+    rejected Map(LowCardinality(String), UInt64) COMMENT 'rejected values by reason'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMM(started)
+ORDER BY (source, world, run)
+COMMENT 'Runs of sources. Written by ingest/journal only. Read with FINAL.';
+
+CREATE TABLE IF NOT EXISTS vayu_ops.source_run ON CLUSTER `air` AS vayu_ops.source_run_local ENGINE = Distributed(`air`, 'vayu_ops', 'source_run_local', cityHash64(source))
+COMMENT 'Runs of sources. Written by ingest/journal only. Read with FINAL.';
+
+
+CREATE TABLE IF NOT EXISTS vayu_ops.rejected_local ON CLUSTER `air`
+(
+    run UInt64 COMMENT 'source_run.run',
+    world Enum8('live' = 1, 'sandbox' = 2) COMMENT 'live or sandbox',
+    source LowCardinality(String) COMMENT 'name of the source',
+    started DateTime64(6, 'UTC') COMMENT 'when the run began, UTC' CODEC(DoubleDelta, LZ4),
+    number UInt32 COMMENT 'of the row in its run, from 0',
+    reason LowCardinality(String) COMMENT 'why the value was rejected, as in the metric vayu_readings_total',
+    field LowCardinality(String) COMMENT 'parameter, field or column of the value; empty if the whole record was rejected',
+    line UInt64 COMMENT 'number of the record in the run or line of the file, from 1; 0 if unknown',
+    raw String COMMENT 'text of the record, at most 2 KiB' CODEC(ZSTD(3))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
+PARTITION BY toYYYYMM(started)
+ORDER BY (source, world, run, number)
+COMMENT 'Rejected values: the first 100 of each reason in a run. Written by ingest/journal only. Read with FINAL.';
+
+CREATE TABLE IF NOT EXISTS vayu_ops.rejected ON CLUSTER `air` AS vayu_ops.rejected_local ENGINE = Distributed(`air`, 'vayu_ops', 'rejected_local', cityHash64(source))
+COMMENT 'Rejected values: the first 100 of each reason in a run. Written by ingest/journal only. Read with FINAL.';
