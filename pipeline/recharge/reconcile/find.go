@@ -101,8 +101,8 @@ const idPrefix = "txn_"
 // the recharge's row.
 const clockMargin = time.Second
 
-// idsFrom returns a string that sorts before every id created at the given time or later. It sorts
-// after every id created earlier.
+// idsFrom returns a string that sorts before every id created in the millisecond of the given time
+// or later. The string sorts after every id of an earlier millisecond.
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)
