@@ -42,8 +42,7 @@ const (
 // RecordStep stores a call to a provider and the kind of its answer, in the transaction that
 // records the result. The caller must update the subject's row first, to lock out concurrent
 // writers. A final first answer needs no step, because the subject's row has the answer.
-// RecordStep returns the time of the step. It is later than the parameter at if the clock that
-// wrote the previous step is ahead.
+// RecordStep returns the time of the step, which is later than at if the previous step is later.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64

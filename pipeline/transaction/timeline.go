@@ -19,8 +19,7 @@ type Summary struct {
 	// Sent is the latest time at which the call can start.
 	Sent time.Time
 	Act  schema.StepAct
-	// Answer is the answer that finished the subject, if it may be the answer to Act; else "".
-	// Timeline ignores Answer while Finished is zero.
+	// Answer is the answer that finished the subject, if Act may have got it. Unused while pending.
 	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
 	Outcome  schema.StepAnswer // success or failed; ignored while Finished is zero
@@ -81,8 +80,7 @@ func (o *Summary) finishes(s Step) bool {
 }
 
 // sentAt returns the time of the last call. If Sent is later than latest, or latest is zero,
-// Sent is only the latest possible start. Then sentAt returns the time of the claim. The
-// result is never before the creation.
+// Sent is only the latest possible start. Then sentAt returns the time of the claim.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {

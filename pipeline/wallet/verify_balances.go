@@ -96,8 +96,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// addLedgers adds the postings in the time range (after, end] to the sums of their ledgers, and
-// counts them.
+// addLedgers adds the postings in the range (after, end] to their ledgers' sums, and counts them.
 func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string

@@ -203,8 +203,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, FinishItem(st.tx, st.now, r)
 }
 
-// FinishItem counts a finished batch item, if r is one. It must be the last change of its
-// transaction, because it locks the batch.
+// FinishItem counts a finished batch item. It must be the last change, because it locks the batch.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil
