@@ -69,7 +69,7 @@ type draft struct {
 }
 
 // draft chooses the connection for a request, and tries to acquire a slot. It returns a
-// *schema.Problem if no recharge can be created. For an invalid number, the draft has failed.
+// *schema.Problem if no recharge can be created. A draft with an invalid number is failed already.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	d := &draft{Record: record.Record{
 		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,

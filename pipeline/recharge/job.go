@@ -146,8 +146,8 @@ func orderOf(r *record.Record) order.Order {
 }
 
 // nextCall returns the call that a due recharge needs. first means that the order cannot have
-// been sent yet. Otherwise an enquiry is needed, because the order or a reversal may have
-// arrived although the answer was lost.
+// been sent yet. A pending recharge then needs a submit call. Any other recharge needs an enquiry,
+// because the order or a reversal may have arrived although the answer was lost.
 func nextCall(r *record.Record, first bool) settle.Call {
 	if r.State == schema.RechargePending && first {
 		return settle.CallSubmit

@@ -2,8 +2,8 @@
 // or operator with a JSON API. docs/operators.md describes the file.
 //
 // A reply is an outcome only if the file maps it to one, or has a default for its status.
-// Everything else (another status, an HTML page, 5xx, a timeout) is an error. Unless the error is
-// httpconnector.ErrNotSent, it never means that the order has failed.
+// Everything else (another status, an HTML page, 5xx, a timeout) is an error. No error but
+// httpconnector.ErrNotSent means that the order has failed.
 package connector
 
 import (

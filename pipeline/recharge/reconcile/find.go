@@ -21,7 +21,7 @@ type Record struct {
 	Operator   string // empty if the recharge failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
-	Reference  string // reference of the current order, as the provider has it
+	Reference  string // reference of the current order, as the provider has it; empty if the recharge failed before any
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded

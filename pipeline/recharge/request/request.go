@@ -38,8 +38,8 @@ type Request struct {
 
 // Limits of the values in a body.
 const (
-	// longestText limits a text, in characters. Every alias of an operator and every number
-	// is shorter.
+	// longestText limits a text, in characters. Every alias of an operator and every valid
+	// number is shorter.
 	longestText = 64
 	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC
 	// 7493, 2.2).

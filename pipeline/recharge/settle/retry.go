@@ -115,7 +115,7 @@ func (st *transitionTx) redirect() (bool, error) {
 
 // releaseLease releases the lease. If the provider requested another enquiry, releaseLease
 // schedules one, even if a callback has ended the lease before. For a requested refund, it
-// schedules the next poll instead. Without a lease or an enquiry, it records a callback.
+// schedules the next poll instead. If there is no lease and no enquiry, it records a callback.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

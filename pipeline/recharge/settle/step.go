@@ -28,7 +28,7 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 }
 
 // recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the
-// final state. An answer to the first call needs no step, because the recharge's row has the answer.
+// final state. An answer to the first call needs no step, because the row has that answer.
 func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
