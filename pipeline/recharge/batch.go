@@ -37,7 +37,7 @@ func (s *Service) connected(world schema.World) error {
 
 // doItem creates a recharge from a record and waits for its final state, at most defaultWait.
 // Without the wait, a batch would flood operators that immediately answer that an order is pending.
-// After the wait, a pending recharge continues without occupying the item's slot.
+// After the wait, a pending recharge continues without a worker of the batch.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {
@@ -50,8 +50,8 @@ func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge})
 }
 
-// maxRetryAge is how long items of a batch are retried while their operator is unavailable. Later,
-// the client no longer wants the recharge.
+// maxRetryAge is the maximum age of a batch whose items are retried while their operator is
+// unavailable. Later, the client no longer wants the recharges.
 const maxRetryAge = 24 * time.Hour
 
 // recordOf parses a record of a batch as a request. The record may be any JSON value.

@@ -17,15 +17,15 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a recharge and waits for its final state, for at most the duration wait. The returned
-// Record may be pending; then Do sends the event recharge.pending. If wait is 0, the event is sent
-// when the provider call ends without a final outcome. Unless Request.WaitFull is set, Do returns
-// early when the next status enquiry is due after the end of the wait.
+// Do creates a recharge and waits for its final state, for at most the duration wait. If the new
+// recharge is then pending, Do appends the event recharge.pending. If wait is 0, the event is
+// appended when a provider call ends without a final outcome. Unless Request.WaitFull is set, Do
+// returns early when the next status enquiry is due after the end of the wait.
 //
 // replayed means that an earlier request created the same recharge with this ref_id; then Do waits
 // only with WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A
-// batch item gets this error in both cases, unless the item itself created the recharge. Every
-// rejected request that leaves no record gets a *schema.Problem.
+// batch item gets this error in both cases, unless the item itself created the recharge. If a
+// request is rejected and nothing is recorded, the error is a *schema.Problem.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
 	rec, replayed, err = transaction.CreateOnce(
 		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
@@ -64,12 +64,12 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 type draft struct {
 	record.Record
 
-	connection *connection     // nil if the recharge has failed already
-	lease      workqueue.Lease // lease of the slot; zero if the recharge is queued
+	connection *connection     // nil if the number is invalid
+	lease      workqueue.Lease // lease of the slot; zero if there is no slot
 }
 
-// draft chooses the connection for a request, and acquires a slot if one is free. It
-// returns a *schema.Problem if no recharge can be created.
+// draft chooses the connection for a request, and tries to acquire a slot. It returns a
+// *schema.Problem if no recharge can be created. A draft with an invalid number is failed already.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	d := &draft{Record: record.Record{
 		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
@@ -97,7 +97,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// chooseConnection sets the operator and the connection of a recharge.
+// chooseConnection sets the connection of a recharge, and its operator and circle if known.
 func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	switch {
 	case d.RequestedOperator != "":
@@ -124,7 +124,8 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the field of a problem that the client can solve by naming another operator.
+// fieldOperator is the Field of problems about the operator, except [errUnavailable]. Problems with
+// this Field are final for a batch item.
 const fieldOperator = "operator"
 
 // errUnserved returns the problem for an operator that no connection serves. The problem is final

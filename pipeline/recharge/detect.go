@@ -32,7 +32,7 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 	return order.Subscriber{}, "", false
 }
 
-// errLookupFailed means that no provider found the number, and at least one lookup failed.
+// errLookupFailed means that no provider found the number, and that not every provider answered.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
 // lookup queries the providers of a world (live or sandbox) for a number, one after the other
@@ -87,9 +87,9 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 }
 
 // redetect looks up the operator of a number that the detected operator rejected. If possible, it
-// acquires a slot of the new operator's connection. The caller releases the slot unless the
-// recharge is redirected. It returns nil if no other operator is found or connected, and an error
-// if the lookup failed.
+// acquires a slot of the new operator's connection, or reuses the slot of the connection own. The
+// caller releases an acquired slot unless the recharge is redirected. redetect returns nil if no
+// other operator is found or connected, and an error if the lookup failed.
 func (s *Service) redetect(ctx context.Context, r *record.Record, own *connection) (*settle.Reroute, error) {
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
 	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {

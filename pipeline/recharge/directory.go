@@ -33,7 +33,7 @@ func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// available reports whether a recharge of an operator would be sent now.
+// available reports whether an available connection serves an operator.
 func (s *Service) available(w schema.World, operator string) bool {
 	_, ok := s.route(w, operator)
 	return ok

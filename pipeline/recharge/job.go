@@ -47,7 +47,7 @@ func (s *Service) runJob(j job) {
 // another call.
 func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bool) {
 	if j.call != settle.CallEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could outlast the lease. The instance with the next lease enquires first.
+		// The call could outlast the lease. The instance that claims the next lease enquires first.
 		s.metrics.Overdue.Inc()
 		return settle.Effect{Record: j.rec}, false
 	}
@@ -86,8 +86,8 @@ func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bo
 	return out, false
 }
 
-// releaseUnusedSlot releases the slot that the job no longer needs. That is the old connection's
-// slot if the job continues with the new connection, else the new connection's slot.
+// releaseUnusedSlot releases one slot if redetect acquired a second one. It releases the old
+// connection's slot if the job continues with the new connection, else the new connection's slot.
 func (s *Service) releaseUnusedSlot(j *job, res *settle.Result, redirected bool) {
 	if res.Reroute == nil || res.Reroute.Lease.Token == "" || res.Reroute.Pool == j.Pool {
 		return
@@ -117,7 +117,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	return res
 }
 
-// actor names the source of a call's result in the audit log.
+// actor names the source of a call's result in the audit log, and providers in traces.
 const actor = "operator"
 
 // answeredFailpoints has the failpoint after each kind of call.
@@ -146,8 +146,8 @@ func orderOf(r *record.Record) order.Order {
 }
 
 // nextCall returns the call that a due recharge needs. first means that the order cannot have
-// been sent yet. Any other recharge needs an enquiry, because its order or its reversal may
-// have arrived although the answer was lost.
+// been sent yet. A pending recharge then needs a submit call. Any other recharge needs an enquiry,
+// because the order or a reversal may have arrived although the answer was lost.
 func nextCall(r *record.Record, first bool) settle.Call {
 	if r.State == schema.RechargePending && first {
 		return settle.CallSubmit

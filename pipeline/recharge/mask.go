@@ -15,7 +15,7 @@ import (
 
 const (
 	// maskInterval is the time between two sweeps over old recharges. It is short compared with
-	// 24 hours, the minimum of the setting mask-after.
+	// minMaskAfter, the minimum of the setting mask-after.
 	maskInterval = 10 * time.Minute
 	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
 	// writers for some milliseconds.
@@ -78,8 +78,8 @@ func (s *Service) MaskNumbers(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// maskAll masks numbers and returns how many. It skips recharges that changed since they
-// were read.
+// maskAll masks numbers and returns how many it masked. It skips recharges that no longer match
+// maskableRows.
 func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error) {
 	for _, c := range old {
 		changed, err := tx.Exec(maskRow, c.id, schema.MaskNumber(c.number), s.numberDigest(c.id, c.number))
@@ -91,7 +91,7 @@ func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error)
 	return n, nil
 }
 
-// numberDigest returns the digest of a masked number. It includes the id, so that
+// numberDigest returns the digest of a masked number. The digest covers the id, so that
 // recharges of the same number have different digests.
 func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))

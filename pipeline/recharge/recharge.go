@@ -43,7 +43,7 @@ type Config struct {
 }
 
 // Service carries out recharges. Its handlers may be called once the store is ready. Run
-// advances the pending recharges.
+// makes the calls of recharges that become due.
 type Service struct {
 	Config
 	*transaction.Core[record.Record, *record.Record]

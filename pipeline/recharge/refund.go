@@ -16,9 +16,9 @@ import (
 )
 
 // Refund requests that the provider reverses a successful recharge. When the provider confirms the
-// reversal, even after Refund has returned, the amount is credited to the account. Refund waits for
-// one provider call, at most until ctx ends. Refund is idempotent. It returns a *schema.Problem if
-// the recharge cannot be refunded.
+// reversal, even after Refund has returned, the amount is credited to the account. If a slot is
+// free, Refund makes the call and waits for the result, at most until ctx ends. Refund is
+// idempotent. It returns a *schema.Problem if the recharge cannot be refunded.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (record.Record, error) {
 	return s.refund(ctx, o, id, refundRequest{reason: reason, by: by})
 }
@@ -75,7 +75,8 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 // number.
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
-// refundable returns why a recharge cannot be refunded; nil if it can, or already is.
+// refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be
+// refunded, already is, or has a requested refund.
 func refundable(r *record.Record, conn *connection) error {
 	switch {
 	case r.State == schema.RechargePending:

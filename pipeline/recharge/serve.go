@@ -79,7 +79,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// statusOf returns the HTTP status of the reply to a new recharge.
+// statusOf returns the HTTP status of the reply to POST /v1/recharge.
 func statusOf(r *record.Record) int {
 	switch r.State {
 	case schema.RechargePending:

@@ -13,15 +13,15 @@ type Settings struct {
 	MaskAfter time.Duration `yaml:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
 }
 
-// DefaultSettings have no operator. A batch item in flight occupies a goroutine, so 256 of them use
-// some megabytes. The concurrency of the operators' connections usually limits batches to fewer
+// DefaultSettings returns settings without operators. A batch item in flight occupies a goroutine,
+// so 256 items use some megabytes. The concurrency of connections usually limits batches to fewer
 // items. Half a year is longer than operators take to reverse or dispute a recharge.
 func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180 * 24 * time.Hour} }
 
 const (
 	maxBatchRoom = 10_000
-	// minMaskAfter is the age from which pending recharges are listed for reconciliation. Operators
-	// send the file of a day on the next day.
+	// minMaskAfter keeps a number until the recharge can be reconciled. Operators send the file of
+	// a day on the next day.
 	minMaskAfter = 24 * time.Hour
 )
 

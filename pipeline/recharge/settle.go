@@ -12,9 +12,9 @@ import (
 	"vayu/schema"
 )
 
-// Settle applies a provider's result from a callback or a file, by compare-and-set. It is
-// idempotent. A result that contradicts a final state raises an alarm and changes no state. The
-// argument `by` is the source in the audit log. The error is not_found for an unknown reference.
+// Settle applies a provider's result from a callback, a file or a person, by compare-and-set. It is
+// idempotent. A result that contradicts a success or failure raises an alarm and changes no state.
+// `by` is the source in the audit log. The error is not_found for an unknown reference.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error) {
 	if a.Outcome < order.Pending || a.Outcome > order.Reversed {
 		return record.Record{}, fmt.Errorf("settling %q: %w: %d", reference, transaction.ErrOutcome, a.Outcome)

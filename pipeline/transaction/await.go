@@ -8,12 +8,12 @@ import (
 // Update is the newest state of a transaction.
 type Update[R any] struct {
 	Record R
-	Retry  time.Time // time of the next call after a call without an outcome; otherwise zero
+	Retry  time.Time // time of the scheduled retry after a result that is not final; else zero
 }
 
-// Await waits until a pending transaction is final, but no longer than the duration wait. It
-// returns the newest record. It returns early after an update for which the function enough
-// returns true.
+// Await waits until a pending transaction is final, at most for the duration wait, and returns
+// the newest record. It returns early if ctx ends, after [Waiters.Close], or after an update
+// for which the function enough returns true.
 func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait time.Duration,
 	enough func(Update[R]) bool,
 ) R {
@@ -42,8 +42,8 @@ func (c *Core[R, P]) Await(ctx context.Context, r R, w *Waiter[Update[R]], wait 
 	return r
 }
 
-// reread returns the current state of a pending transaction. It reads the whole row only if
-// the state has changed.
+// reread reads the state of a pending transaction. It returns the whole row if the state has
+// changed, and otherwise, or after an error, r.
 func (c *Core[R, P]) reread(ctx context.Context, r R) R {
 	view, id := c.o.DB.View(ctx), P(&r).Shared().ID
 	var now string
@@ -66,7 +66,7 @@ func (c *Core[R, P]) AwaitReplayed(ctx context.Context, r R, wait time.Duration,
 	id := P(&r).Shared().ID
 	w := c.Waiters.Add(id)
 	defer c.Waiters.Remove(id, w)
-	return c.Await(ctx, c.reread(ctx, r), w, wait, enough) // it may have finished before the waiter was added
+	return c.Await(ctx, c.reread(ctx, r), w, wait, enough) // r may have finished before Add
 }
 
 // Notify sends a result to all waiters of an id.

@@ -20,7 +20,7 @@ var (
 	ErrPanic = errors.New("the provider's code panicked")
 )
 
-// Call is one call of a provider.
+// Call describes one call to a provider.
 type Call struct {
 	Name     string // in metrics and logs: "submit"
 	Provider string
@@ -29,8 +29,8 @@ type Call struct {
 	Timeout  time.Duration
 }
 
-// Call makes a call of a provider, and adds it to metrics, trace and log. The function do
-// returns the name of the outcome. If do panics, the error is ErrPanic.
+// Call makes a call to a provider by the function do, which returns the name of the outcome.
+// It adds the call to metrics and trace, and logs an error. If do panics, the error is ErrPanic.
 func (c *Core[R, P]) Call(ctx context.Context, call Call, do func(context.Context) (outcome string, err error)) error {
 	limit, done := context.WithTimeout(ctx, call.Timeout)
 	defer done()
@@ -89,8 +89,8 @@ func MissingAnswer(err error) schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// Record records the result of a call, even if the context of the call has ended. It returns
-// false if the store fails. Then the lease expires, and the transaction is claimed again.
+// Record calls settle to record the result of a call, even if ctx has ended. It returns false if
+// settle fails or panics. Then the lease expires, and the transaction is claimed again.
 func (c *Core[R, P]) Record(ctx context.Context, settle func(context.Context) error) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()

@@ -45,7 +45,7 @@ func Receive[A any](by Receiver[A], now func() time.Time, settle func(ctx contex
 	}
 }
 
-// Callbacks routes callbacks to the handler of their provider, by its name.
+// Callbacks routes callbacks to the handlers of providers, by the provider's name.
 type Callbacks struct {
 	handlers map[string]Callback
 	total    *prometheus.CounterVec
@@ -80,9 +80,9 @@ func (c *Callbacks) Route() httpapi.Route {
 }
 
 // serve answers POST /callbacks/{provider}. The request has no API key; the provider's
-// signature over the body authenticates it. Status 200 means that the provider need not
-// retry. A callback that contradicts a final state gets 200, too: it raises an alarm, and
-// a retry would not help.
+// signature over the body authenticates the request. Status 200 means that the provider need
+// not retry. A callback that contradicts a final state gets 200, too, because a retry would
+// not help.
 func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	handle := c.handlers[name]

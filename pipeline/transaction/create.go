@@ -8,12 +8,12 @@ import (
 	"vayu/schema"
 )
 
-// ErrExists means that the reference of a request, or its batch item, has a transaction
-// already.
+// ErrExists means that a transaction exists already for the reference or the batch item of a
+// request.
 var ErrExists = errors.New("the transaction exists already")
 
 // CreateOnce returns the transaction that the function find returns for a request, or
-// else creates one. existed is true if another call has created the transaction.
+// else creates one. existed is true if find returned the transaction.
 func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
 	if r, existed, err = find(); existed || err != nil {
 		return r, existed, err
@@ -28,8 +28,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns r, which already used the reference of a request. The error is duplicate_ref_id
-// if another request created r: another batch item, or a request with another body.
+// Repeated returns r, which already has the reference of a request. The error is duplicate_ref_id
+// in two cases: item is set and did not create r, or item is nil and the bodies are not the same.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID
@@ -45,8 +45,8 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 
 // Inserted handles err, the result of inserting a transaction. The parameter lease is the
 // lease of the first call; zero if the call is queued. Inserted releases the slot of the
-// call if there is no call to make. It wakes the queue for a queued call. start is true if
-// the caller must start the call.
+// call if err is set or the transaction is final. It wakes the queue for a queued call. start
+// is true if the caller must start the call.
 func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {

@@ -16,7 +16,7 @@ type Filter struct {
 	Ref      string // "" for all
 	Batch    string // "" for all
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
-	After    string // id of the last row of the previous page; "" for the first page
+	After    string // next, as Page returned it for the previous page; "" for the first page
 	Limit    int
 	// Scan bounds the rows read for a state without an index; 0 means 10,000, which takes
 	// some milliseconds.
@@ -26,7 +26,7 @@ type Filter struct {
 // defaultScan is the default of [Filter.Scan].
 const defaultScan = 10_000
 
-// scanLimit returns the maximum number of rows that one page reads.
+// scanLimit returns [Filter.Scan], or the default if Scan is 0.
 func (f *Filter) scanLimit() int {
 	if f.Scan == 0 {
 		return defaultScan
@@ -65,12 +65,12 @@ func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, 
 	return all, floor, nil
 }
 
-// needsScan reports whether the state of a filter has no index, so that many rows may be
-// read.
+// needsScan reports whether a filter has a state without an index, and no reference. Such a
+// filter may read many rows to find few.
 func (t *Table[R, P]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
 
-// ofBatch returns the matching rows of a batch, at least one more than the limit if there
-// are so many. It reads through the records of the batch.
+// ofBatch returns the rows of a batch that match f, the newest first. It stops when it has
+// more than f.Limit rows. An owner without this batch gets no rows.
 func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	var mine int
 	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
@@ -102,7 +102,7 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	return all, nil
 }
 
-// minChunk is the minimum number of batch records that are read at once. Pages of one row
+// minChunk is the minimum size of every chunk between the first and the last. Pages of one row
 // would otherwise need thousands of queries for a batch.
 const minChunk = 500
 
@@ -128,7 +128,7 @@ func scanText(row sqlstore.Scanner) (text string, err error) {
 	return text, err
 }
 
-// matches reports whether a filter matches a row of its batch.
+// matches reports whether a filter matches a row that is known to be in the filter's batch.
 func (f *Filter) matches(b *Base, state string) bool {
 	at := b.CreatedAt.UnixMicro()
 	return b.Owner == f.Owner && (f.State == "" || state == f.State) && (f.Ref == "" || b.RefID == f.Ref) && at >= f.From && at < f.To

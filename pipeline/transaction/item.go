@@ -23,16 +23,16 @@ func CheckItem(record jsontext.Value) error {
 
 // Rejection defines which errors of a batch item are final.
 type Rejection struct {
-	// Final is the field of problems that a retry cannot avoid. Any other problem with the
-	// status 503 is temporary, and the item is retried for at most MaxAge.
+	// Final is the Field of problems that are always final. A problem with another Field and
+	// the status 503 is temporary: the item is retried until its batch is older than MaxAge.
 	Final  string
 	MaxAge time.Duration
 	// Completed is called if the rejected item was the last of its batch; nil for none.
 	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
-// FinishItem rejects a batch item whose transaction could not be created. The result is an
-// error if the item is to be retried.
+// FinishItem handles err, the result of creating the transaction of a batch item. It rejects
+// the item if err is final. It returns an error if the item is to be retried.
 func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by Rejection) error {
 	problem, rejected := errors.AsType[*schema.Problem](err)
 	if !rejected {
@@ -60,8 +60,8 @@ func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) 
 	return err == nil && c.o.Now().Sub(time.UnixMicro(made)) > age, err
 }
 
-// RenderItems returns the transactions of the records [from, to) of a batch by their ids, in
-// the form that the function reply returns.
+// RenderItems returns an owner's transactions of the records [from, to) of a batch, by id. The
+// function reply returns the form of a transaction.
 func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
 	reply func(P) any,
 ) (map[string]any, error) {

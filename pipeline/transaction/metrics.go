@@ -54,22 +54,22 @@ func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
 	return m
 }
 
-// Counters creates counters with labels, for Register.
+// Counters creates counters with labels. [Metrics.Register] registers them.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 	m.all = append(m.all, v)
 	return v
 }
 
-// Counter creates a counter, for Register.
+// Counter creates a counter. [Metrics.Register] registers it.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
 	v := prometheus.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 	m.all = append(m.all, v)
 	return v
 }
 
-// Gauge creates a gauge of a world (live or sandbox), for Register. The gauge shows
-// a given value.
+// Gauge creates a gauge of a world (live or sandbox), which shows a given value.
+// [Metrics.Register] registers the gauge.
 func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
 	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
@@ -83,8 +83,8 @@ func (m *Metrics) GaugeOld(name, help string) {
 	}
 }
 
-// FailureLog returns a log of store failures. doing is the purpose of the access to
-// the store.
+// FailureLog returns a log of store failures. doing names the operation, and meanwhile the
+// effect of a failure.
 func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
 	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 }

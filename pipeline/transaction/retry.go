@@ -9,17 +9,17 @@ import (
 	"vayu/schema"
 )
 
-// Bounds of the pause between two calls for a transaction. The first pause is short, because
+// Bounds of the backoff between two calls for a transaction. The first pause is short, because
 // a client waits, and most slow providers answer within a minute.
 const (
 	MinPause = 5 * time.Second
 	MaxPause = 10 * time.Minute
 )
 
-// NextCall returns the time of the next call after a result that is not final. RetryAfter is
-// the pause that the provider requested; 0 for none. Unknown means that the provider has no
-// record of the order. Then the next call is no later than the time from which the order may
-// be sent again.
+// NextCall returns the time of the next call after a result that is not final. A pause that
+// the provider requested, retryAfter, takes precedence; 0 for none. Without such a pause the
+// backoff applies. If the provider has no record of the order (unknown), the next call is then
+// no later than resendAfter after the last sending.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)
@@ -32,8 +32,8 @@ func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time
 }
 
 // Postpone stores the columns that a call without a final result changes, and when the next
-// call is due. It ends the lease. Without the lease it returns false and changes nothing,
-// because another instance has it.
+// call is due. It ends the lease. If the lease is lost or the state has changed, Postpone
+// returns false and changes nothing.
 func (t *Table[R, P]) Postpone(tx *sqlstore.Tx, r P, own workqueue.Lease, due time.Time) (bool, error) {
 	b := r.Shared()
 	n, err := tx.Exec("UPDATE "+t.Name+` SET tries = $4, due_at = $5, token = '', provider_ref = $6, sent = $7, sent_at = $8
@@ -43,9 +43,9 @@ func (t *Table[R, P]) Postpone(tx *sqlstore.Tx, r P, own workqueue.Lease, due ti
 	return n == 1, err
 }
 
-// Renew extends a lease for another call at once. A call that sends the order changes the
-// time of sending. Without the lease, or without a pool, it returns false and changes
-// nothing.
+// Renew extends a lease for another immediate call. If that call sends the order, Renew also
+// stores the latest possible start of the call as SentAt. Without the lease, or without a pool,
+// Renew returns false and changes nothing.
 func (t *Table[R, P]) Renew(
 	tx *sqlstore.Tx, r P, pool *workqueue.Pool, own workqueue.Lease, sends bool, now time.Time,
 ) (until time.Time, renewed bool, err error) {
@@ -68,7 +68,7 @@ func (t *Table[R, P]) Renew(
 
 // RecordFinal records the step that brought a transaction to a final state at a time. column
 // is the name of the column for that time. If the clock that wrote the last step is ahead,
-// RecordFinal corrects the row. It returns the time of the final state.
+// RecordFinal moves the time in the row to that step. It returns the time of the final state.
 func (t *Table[R, P]) RecordFinal(
 	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
 ) (time.Time, error) {

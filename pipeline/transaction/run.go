@@ -19,8 +19,8 @@ const (
 )
 
 // RunWith makes the calls that are due, counts the pending transactions, and runs the given
-// loops until ctx ends. Then it waits for the calls in flight. A call without a recorded
-// result keeps its lease, and an enquiry follows later. The store must be ready.
+// loops until ctx ends. Then it waits for the calls in flight. If the result of a call is not
+// recorded, an enquiry follows after the lease has expired. The store must be ready.
 func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
 	var all sync.WaitGroup
 	all.Go(func() { Every(ctx, countInterval, c.CountPending) })
@@ -31,14 +31,14 @@ func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)
 	all.Wait()
 }
 
-// RunWithoutPolling replaces Run on an instance that only makes calls for the requests it
-// serves. Other instances poll for the rest.
+// RunWithoutPolling replaces [Core.RunWith] on an instance that makes calls only for the
+// requests that the instance itself serves. Other instances make the calls that become due.
 func (c *Core[R, P]) RunWithoutPolling(ctx context.Context) error {
 	c.Queue.RunWithoutPolling(ctx)
 	return nil
 }
 
-// Every calls a function at once and at an interval, until ctx ends.
+// Every calls a function at once, and again after each pause of interval, until ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func(context.Context)) {
 	for {
 		do(ctx)
@@ -48,8 +48,8 @@ func Every(ctx context.Context, interval time.Duration, do func(context.Context)
 	}
 }
 
-// countPending returns a query that counts by CASE. With GROUP BY mode, SQLite would read the
-// whole table along an index that is sorted by mode.
+// countPending returns the query of CountPending. It counts by CASE, because with GROUP BY mode
+// SQLite would read the whole table along an index that is sorted by mode.
 func (t *Table[R, P]) countPending() string {
 	return `SELECT count(CASE WHEN mode = 'live' THEN 1 END), count(CASE WHEN mode = 'live' AND id < $1 THEN 1 END),
 		count(CASE WHEN mode = 'sandbox' THEN 1 END), count(CASE WHEN mode = 'sandbox' AND id < $1 THEN 1 END)
@@ -57,7 +57,7 @@ func (t *Table[R, P]) countPending() string {
 }
 
 // CountPending counts the pending transactions and, by their ids, the old ones among them. An
-// id contains the time of its creation.
+// id contains the creation time of its transaction.
 func (c *Core[R, P]) CountPending(ctx context.Context) {
 	var pending, old [len(schema.Worlds)]int64
 	before, _ := pagination.FirstID(c.kind.Prefix, c.o.Now().Add(-oldAge).UnixMicro())
@@ -86,7 +86,7 @@ func (t *Table[R, P]) Queries() (count, byProvider string) {
 	return t.countPending(), t.pendingByProvider()
 }
 
-// EachPending calls a function for each provider that has pending transactions.
+// EachPending calls a function for each world and provider with pending transactions.
 func (c *Core[R, P]) EachPending(ctx context.Context, do func(world schema.World, provider string, pending int64) error) error {
 	err := sqlstore.Each(c.o.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string

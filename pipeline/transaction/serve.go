@@ -67,7 +67,7 @@ func detailRequested(c *httpapi.Call) (bool, error) {
 }
 
 // Timeline returns a transaction of an owner, with the steps of its calls. The error is
-// not_found if there is none.
+// not_found if the owner has no such transaction.
 func (c *Core[R, P]) Timeline(ctx context.Context, o schema.Owner, id string) (r R, calls schema.ProviderCalls, err error) {
 	if !schema.IsID(id) {
 		return r, calls, c.kind.Missing

@@ -24,9 +24,9 @@ func (q *queryBuilder) and(condition string, value any) {
 	q.text += " AND " + condition + q.value(value)
 }
 
-// addIndexed adds the conditions that use an index: the owner's ids in a range, or a
-// reference. Row comparisons keep PostgreSQL from reading the rows of all accounts in the
-// order of the primary key, or from sorting.
+// addIndexed adds the conditions that use an index: the owner and a reference, or a range of
+// the owner's ids with an indexed state. Without row comparisons, PostgreSQL would sort, or
+// read the rows of all accounts in the order of the primary key.
 func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
@@ -42,10 +42,10 @@ func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	}
 }
 
-// descending is the order of the index of (account_id, mode, id).
+// descending is the reverse order of the index of (account_id, mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
-// residualCondition returns the condition that no index covers.
+// residualCondition returns the condition on the state if no index covers it; else "".
 func (t *Table[R, P]) residualCondition(f *Filter) string {
 	if f.State != "" && (f.Ref != "" || f.State == t.Unindexed) {
 		return " AND state = '" + f.State + "'"

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// Step is a call to a provider, or a callback from it, and the kind of its answer.
-// Consecutive equal steps are stored as one Step with a count, Times.
+// Step is a call to a provider, or another source of a result such as a callback, and the kind
+// of the answer. Consecutive equal steps are stored as one Step with a count, Times.
 type Step struct {
 	Act         schema.StepAct
 	Answer      schema.StepAnswer
@@ -19,9 +19,9 @@ type Step struct {
 	Times       int
 }
 
-// maxSteps bounds the stored steps of one subject (a recharge or verification). An enquiry
-// every ten minutes for days would add thousands. At the limit, a new step replaces the last
-// one. So the beginning and the newest step stay.
+// maxSteps bounds the stored steps of one subject (a recharge or verification). An enquiry every
+// ten minutes, with alternating answers, would add 144 steps a day. At the limit, a new step
+// replaces the last one. So the beginning and the newest step stay.
 const maxSteps = 100
 
 const (
@@ -40,10 +40,9 @@ const (
 )
 
 // RecordStep stores a call to a provider and the kind of its answer, in the transaction that
-// records the result. The caller has updated the subject's row first, which locks out
-// concurrent writers. A final first answer needs no step, because the subject's row has the
-// answer. RecordStep returns the time of the step, which is later than given if another
-// instance's clock is ahead.
+// records the result. The caller must update the subject's row first, to lock out concurrent
+// writers. A final first answer needs no step, because the subject's row has the answer.
+// RecordStep returns the time of the step: the given time, or that of a later previous step.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
@@ -78,7 +77,7 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 
 // readWithSteps reads a row with find, and its steps. Ended reports whether a row is
 // finished. The steps of a pending row are never newer than the row. The steps of a finished
-// row include the step that finished it, because the steps are read again after the row.
+// row include the step that finished it, because the steps of such a row are read a second time.
 func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err

@@ -11,8 +11,8 @@ import (
 // Table describes the table of a kind of transactions. Such tables share a shape. Their ids
 // are a prefix and a ULID, and they have the columns account_id, mode, id, state, ref_id and
 // created_at. One index has the first three columns. Each state but the most frequent has a
-// partial index of the same columns. (account_id, mode, ref_id) is unique. The columns of
-// [workqueue.Table] make it a work queue, too.
+// partial index of the same columns. (account_id, mode, ref_id) is unique. With the columns of
+// [workqueue.Table], the table is a work queue, too.
 type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
 	Columns string // columns in the order in which Scan reads them

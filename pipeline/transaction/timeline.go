@@ -16,13 +16,13 @@ import (
 type Summary struct {
 	Created time.Time
 	// Sent is the time of the last call of kind Act; zero if there was none. During that call,
-	// Sent is the latest time at which it can start.
+	// Sent is the latest time at which the call can start.
 	Sent time.Time
 	Act  schema.StepAct
-	// Answer is the answer to Act if it was final; "" if it was not.
+	// Answer is the answer that finished the subject, if Act may have got it. Unused while pending.
 	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
-	Outcome  schema.StepAnswer // final outcome: success, failed
+	Outcome  schema.StepAnswer // success or failed; ignored while Finished is zero
 	Refunded time.Time         // zero unless refunded
 }
 
@@ -56,8 +56,8 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. Steps of exactly that time belong to the first part. If the
-// time is zero, all steps belong to it.
+// split splits steps at a time. Steps of exactly that time are in the result before. If the
+// time is zero, all steps are in before.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {
@@ -103,8 +103,8 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 	return out
 }
 
-// nextPoll returns the due time of a pending row, in the format of replies. It is "" during a
-// call, and when no further call is planned.
+// nextPoll returns the due time of a row, in the format of replies. It is "" in three cases:
+// the row has a lease, the row has no due time, or its state is final.
 func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 	var due int64
 	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)

@@ -1,7 +1,7 @@
 // Package transaction has the life cycle that recharges and verifications share. A
-// transaction is a row, which is durable before the first call to its provider. Calls,
-// callbacks and enquiries bring it to a final state. Requests wait for the final state. Each
-// kind has its own table, its own transitions and its own events.
+// transaction is a row, which is durable before the first call to its provider. The results of
+// calls and callbacks bring the transaction to a final state. A request can wait for that
+// state. Each kind has its own table, its own transitions and its own events.
 package transaction
 
 import (
@@ -25,8 +25,8 @@ type Base struct {
 	RefID       string // "" for none
 	Provider    string
 	ProviderRef string
-	Sent        bool      // the first call may have been made
-	SentAt      time.Time // time of the last sending or, during it, the latest possible time; zero for never
+	Sent        bool      // the order may have been sent
+	SentAt      time.Time // start of the last sending call, or its latest possible start; zero for none
 	Tries       int       // calls without a final outcome
 	ErrorCode   schema.Code
 	Batch       BatchItem // zero if there is none
@@ -68,7 +68,7 @@ type Kind[R any, P Record[R]] struct {
 
 	List    string   // name of the list: "recharges"
 	Metrics string   // prefix of its metrics: "vayu_recharge_"
-	Actor   string   // name of its providers in the audit log: "operator"
+	Actor   string   // name of its providers in traces: "operator"
 	States  []string // all states
 	// Reread is the interval at which a waiting request reads the row, because another
 	// instance may have recorded the outcome.
@@ -92,7 +92,7 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// Core is the part of a service that all kinds share. A service embeds it.
+// Core is the part of a service that all kinds share. A service embeds a Core.
 type Core[R any, P Record[R]] struct {
 	Queue   *workqueue.Queue[R]
 	Waiters *Waiters[Update[R]] // waiters by transaction id
@@ -123,7 +123,7 @@ func WallClock(now func() time.Time) func() time.Time {
 	return func() time.Time { return now().Round(0) }
 }
 
-// Find returns a transaction of an owner by its id. The error is not_found if there is none.
+// Find returns a transaction by its id. The error is not_found if the owner has none with this id.
 func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, error) {
 	var none R
 	if !schema.IsID(id) {

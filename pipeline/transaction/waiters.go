@@ -15,7 +15,7 @@ type Waiters[T any] struct {
 
 // Waiter waits for the results of one id. An id may have several waiters.
 type Waiter[T any] struct {
-	Updates chan T // holds the newest result
+	Updates chan T // holds only the newest result
 }
 
 // NewWaiters returns an empty set of waiters.

@@ -19,7 +19,7 @@ const (
 )
 
 // requestOf reads and validates the body of POST /v1/wallet/topups, and reports every fault. It
-// sorts the faults: syntax faults precede values that are well formed but not supported.
+// sorts the faults by their HTTP status: 400 precedes 422.
 func requestOf(c *httpapi.Call) (request, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return request{}, err
@@ -57,7 +57,7 @@ func methods() string {
 	return strings.Join(names, ", ")
 }
 
-// amountOf reads an amount from the digits of a JSON number, because a float could round it.
+// amountOf reads an amount from the digits of a JSON number. A float could round the amount.
 func amountOf(f *schema.RequestErrors, v jsontext.Value) schema.Paise {
 	const field = "amount"
 	switch {

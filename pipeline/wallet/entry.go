@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// entry is one change of the ledger. It moves an amount along the route of its kind, which is a
-// pair of ledgers. Its subject is the recharge or payment that causes the change.
+// entry is one change of the ledger. It moves an amount between the two ledgers that [route]
+// returns for its kind. Its subject is the recharge or payment that causes the change.
 type entry struct {
 	subject, kind string
 	operator      string // owner of the clearing ledger; empty if none
@@ -39,7 +39,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 }
 
 // postAfter executes the SQL statement `balance`, if not empty, and then inserts the postings. It
-// fails unless the subject has an entry of the kind `before`, and none of the kind `bar`.
+// fails if `balance` changes no row. It also fails unless the subject has an entry of the kind
+// `before` and none of the kind `bar`.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
@@ -80,7 +81,7 @@ const (
 	kindCommit  = "commit"  // the recharge succeeded
 	kindRelease = "release" // the recharge failed
 	kindRefund  = "refund"  // the recharge was refunded after its success
-	kindSuspend = "suspend" // the operator charged the failed recharge
+	kindSuspend = "suspend" // the operator charged for a recharge that had failed
 )
 
 // route returns the two ledgers between which an entry of a kind moves its amount.

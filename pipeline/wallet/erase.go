@@ -2,8 +2,8 @@ package wallet
 
 import "vayu/internal/sqlstore"
 
-// Personal lists the personal data of an account: the client's references of payments. The rest,
-// such as the references of bank transfers, belongs to the ledger and is not erased.
+// Personal lists the data that is erased with an account: the client's references of payments.
+// The rest of a payment, such as the note with a bank's reference, belongs to the ledger.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "payment", Key: []string{"id"}, Set: "ref_id = NULL", From: "payment t WHERE t.account_id = $1 AND t.ref_id IS NOT NULL",

@@ -21,8 +21,8 @@ type Payment struct {
 	Amount      schema.Paise
 	State       schema.PaymentState
 	ErrorCode   schema.Code  // set if failed
-	Note        string       // reference of the decision, such as a bank's
-	Balance     schema.Paise // available balance after the decision
+	Note        string       // reference of the decision, such as a bank's reference of a transfer
+	Balance     schema.Paise // available balance after the decision; zero while pending
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero while pending
 }
@@ -86,7 +86,7 @@ func errNoPayment() error {
 	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
 
-// byID returns a payment of any account. The error is a not_found problem if it does not exist.
+// byID returns a payment of any account. The error is a not_found problem if there is none.
 func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
@@ -114,8 +114,8 @@ const (
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide settles a payment, with its postings and event. It returns nil if the payment is not
-// pending.
+// decide settles a pending payment and appends its event. A success also credits the wallet.
+// decide returns nil if no pending payment has the id.
 func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {

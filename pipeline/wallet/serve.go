@@ -109,8 +109,8 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 // sandboxFails reports whether a payment of this amount fails in the sandbox.
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// findRepeated returns the existing payment with the reference of want. If its amount or method
-// differs from want, the error is a duplicate_ref_id problem.
+// findRepeated returns the existing payment with the reference of want. If the payment has another
+// amount or method than want, the error is a duplicate_ref_id problem.
 func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := byRef(tx, want.owner, want.ref)
 	if err != nil {

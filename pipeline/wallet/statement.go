@@ -20,9 +20,9 @@ type statementLine struct {
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards and stops after a page. Of each entry it
-// selects one posting: that of the ledger "held" for a commit, else that of "available". If entries
-// have the same time, a reserve is listed last, because it happened before a commit or release.
+// selectLines scans the index "posting_account" backwards and stops after a page. It selects one
+// posting of each entry that changes a balance: of the ledger "held" for a commit, else of
+// "available". If entries of a subject have the same time, a reserve is last, as it is the oldest.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines is like selectLines, for one subject. It first materializes the few postings

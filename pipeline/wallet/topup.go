@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// giveNew adds to the available balance, like giveAvailable. If there is no wallet, it creates one.
+// giveNew adds to the available balance, like giveAvailable. It creates the wallet if necessary.
 const giveNew = `INSERT INTO wallet (account_id, mode, available, held) VALUES ($2, $3, $1, 0)
 	ON CONFLICT (account_id, mode) DO UPDATE SET available = wallet.available + excluded.available
 	RETURNING available`

@@ -46,26 +46,26 @@ func (f Fault) String() string {
 const (
 	// faultsMost is the maximum length of Report.Faults. The first ones usually show the cause.
 	faultsMost = 1000
-	// verifyRows is the maximum number of rows that one statement reads. A statement with so many
+	// verifyRows limits the rows of a page, or of a part of the postings. A statement with so many
 	// rows takes half a second. The limit for statements is ten seconds.
 	verifyRows = 20_000
 )
 
-// Verify checks the ledger of the given account; "" is for all accounts. The service may run
-// during the check, because each comparison reads its data in one statement. Verify checks that:
+// Verify checks the ledger of the given account; "" is for all accounts. The service may run during
+// the check, because one statement reads all changeable rows of a comparison. Verify checks that:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
 //   - the balances of a wallet equal the sums of the account's postings, and the held amount
 //     equals the sum of the pending recharges;
-//   - every recharge and every payment has exactly the entries that its state requires. The
-//     entries have the amount and the operator of the recharge or payment.
+//   - every recharge and every payment has a set of entries that its state allows. The entries
+//     have the amount and the operator of the recharge or payment.
 //
 // Violations are in the report. The error is that of a failed read or a missing account.
 func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify is like Verify. rows is the maximum number of rows per statement, which tests reduce.
+// verify is like Verify. The parameter rows replaces verifyRows; tests reduce it.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)

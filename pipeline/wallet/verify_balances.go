@@ -9,14 +9,14 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the age of settled postings, relative to the newest posting. No more postings of
-// that age can appear. The age is more than the time from a posting's timestamp to its commit, plus
-// the clock skew of instances.
+// settledAfter is the age from which postings are settled, relative to the newest posting. No more
+// postings of that age can appear, because settledAfter exceeds the time from a posting's timestamp
+// to its commit, plus clock skew.
 const settledAfter = time.Minute
 
-// checkBalances compares the balances of a wallet with the sums of its postings. One statement
-// cannot sum all postings of a large account. Settled postings are therefore summed in parts,
-// because they do not change. Newer postings are read in one statement together with the wallet.
+// checkBalances compares the balances of a wallet with the sums of its postings. Within its time
+// limit, one statement cannot sum all postings of a large account. Settled postings do not change,
+// so they are summed in parts. One statement reads the newer postings and the wallet.
 func (v *verifier) checkBalances() error {
 	var newest sql.NullInt64
 	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",
@@ -45,7 +45,7 @@ func (v *verifier) checkBalances() error {
 
 // eachPart splits the time range (after, until] into parts. A part has at most v.rows postings,
 // plus further postings with the time of the last one. For each part, eachPart checks the entries.
-// It then calls the function in the parameter `also`, unless that is nil.
+// It then calls the function `also`, unless `also` is nil.
 func (v *verifier) eachPart(after, until int64, also func(after, end int64) error) error {
 	for {
 		var end sql.NullInt64
@@ -96,7 +96,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// addLedgers adds the postings in the time range (after, end] to the sums of their ledgers.
+// addLedgers adds the postings in the range (after, end] to their ledgers' sums, and counts them.
 func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var ledger string

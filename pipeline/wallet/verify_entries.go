@@ -14,7 +14,7 @@ import (
 type subject struct {
 	id, state           string
 	amount              schema.Paise
-	operator, reference string // set for a recharge
+	operator, reference string // empty for a payment
 	alarm               string
 	sent                bool
 	postings            []posting
@@ -103,7 +103,7 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 // kindsKey joins kinds of entries into one text, sorted, so that sets of kinds can be compared.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
-// entriesOfPayment returns the kinds of entries that a payment in this state must have.
+// entriesOfPayment returns the set of entries that a payment in this state has (see kindsKey).
 func (s *subject) entriesOfPayment() []string {
 	if schema.PaymentState(s.state) == schema.PaymentSuccess {
 		return []string{kindTopup}
@@ -112,8 +112,8 @@ func (s *subject) entriesOfPayment() []string {
 }
 
 // entriesOfRecharge returns the sets of entries that a recharge in this state may have (see
-// kindsKey). It may have none if it failed before its amount was reserved. It may have one of two
-// sets after a late success, which may be of another order than that with the reserved amount.
+// kindsKey). A recharge that failed before its amount was reserved has none. After a redirect, a
+// late success has an entry "suspend" only if it is that of the second order.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {

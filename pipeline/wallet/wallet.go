@@ -1,7 +1,7 @@
 // Package wallet has the double-entry ledger of accounts. It records payments into wallets, amounts
 // that are reserved for pending recharges, and amounts that operators received. Every entry has two
-// postings with the sum zero. The balances in a wallet are a cache of the account's postings. A
-// balance is never negative.
+// postings with the sum zero. A wallet stores its balances, which equal the sums of the account's
+// postings. A balance is never negative.
 package wallet
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Statements that change balances. They run before postings are inserted. On PostgreSQL, they lock
-// the wallet until the transaction ends, so entries of one account are written one after the other.
+// the wallet until the transaction ends, so changes of one wallet happen one after the other.
 const (
 	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
 		WHERE account_id = $2 AND mode = $3 AND available >= $1`
@@ -26,8 +26,8 @@ const (
 )
 
 // Reserve reserves an amount for a subject (a recharge) by one conditional update. It returns false
-// and changes nothing if the available balance is too low. If the subject already has a
-// reservation, it returns an error, and the caller must roll back the transaction.
+// and changes nothing if the available balance is too low. It returns an error if the amount is not
+// positive or the subject has a reservation already. On an error, the caller must roll back.
 func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amount schema.Paise) (bool, error) {
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)

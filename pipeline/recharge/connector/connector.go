@@ -1,9 +1,9 @@
 // Package connector creates an order.Connection from a file that describes an aggregator
 // or operator with a JSON API. docs/operators.md describes the file.
 //
-// A reply is an outcome only if the file maps it to one. Everything else (an unmapped or missing
-// status, an HTML page, 5xx, a timeout) is an error. An error leaves the state of the order
-// unknown. It never means that the order has failed.
+// A reply is an outcome only if the file maps it to one, or has a default for its status.
+// Everything else (another status, an HTML page, 5xx, a timeout) is an error. No error but
+// httpconnector.ErrNotSent means that the order has failed.
 package connector
 
 import (

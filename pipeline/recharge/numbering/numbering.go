@@ -38,8 +38,8 @@ func Mobile(text string) (digits string, ok bool) {
 	return digits, true
 }
 
-// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits, with blanks and hyphens
-// after the first digit. ok is false for any other text. Leading zeros are significant. Operators
+// SubscriberID reads the id of a DTH subscriber: 8 to 12 ASCII digits. Blanks are ignored; so are
+// hyphens after the first digit. ok is false for any other text. Leading zeros stay. Operators
 // print ten digits (Airtel Digital TV, Tata Play) or eleven (the card number of Dish TV and Sun
 // Direct). d2h prints fewer digits. Only the operator can decide whether the id exists.
 func SubscriberID(text string) (id string, ok bool) {
@@ -72,7 +72,7 @@ func onlyDigits(text string) (string, bool) {
 }
 
 // key returns the comparison key of a name: lower case, without blanks, punctuation and
-// symbols. It is empty for an invalid name.
+// symbols. It is empty for invalid UTF-8, and for more than 128 bytes.
 func key(text string) string {
 	if len(text) > 4*maxTextLength || !utf8.ValidString(text) {
 		return ""

@@ -50,9 +50,9 @@ type Answer struct {
 	Code        schema.Code // set with Failed: invalid_number, insufficient_balance, operator_network_error ...
 	ProviderRef string
 	Circle      string // empty if the provider names none
-	Reason      string // why the order was reversed, for people: one of a fixed set, never the provider's text
-	// RetryAfter requests another enquiry after this time, even after a final outcome. 0 means the
-	// usual backoff, or no enquiry after a final outcome.
+	Reason      string // why the order was reversed, for people; never the provider's text
+	// RetryAfter requests another enquiry after this pause, even after a final outcome. 0 means the
+	// usual backoff or, after a final outcome, no enquiry.
 	RetryAfter time.Duration
 }
 
@@ -96,7 +96,7 @@ type Directory interface {
 type Connection struct {
 	Name  string // in the store, in metrics, and in the path of its callbacks
 	World schema.World
-	// Operators are the canonical names of the operators it serves; nil means all.
+	// Operators are the canonical names of the operators that the provider serves; nil means all.
 	Operators []string
 	// Timeout bounds one call.
 	Timeout time.Duration

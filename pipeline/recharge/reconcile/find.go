@@ -21,7 +21,7 @@ type Record struct {
 	Operator   string // empty if the recharge failed before the operator was known
 	Amount     schema.Paise
 	Provider   string
-	Reference  string // reference of the current order, as the provider has it
+	Reference  string // reference of the current order, as the provider has it; empty if the recharge failed before any
 	Alarm      string // late_success, late_failure or ""
 	CreatedAt  time.Time
 	RefundedAt time.Time // zero unless refunded
@@ -101,8 +101,8 @@ const idPrefix = "txn_"
 // the recharge's row.
 const clockMargin = time.Second
 
-// idsFrom returns a string that sorts before every id created at the given time or later. It sorts
-// after every id created earlier.
+// idsFrom returns a string that sorts before every id created in the millisecond of the given time
+// or later. The string sorts after every id of an earlier millisecond.
 func idsFrom(at time.Time) string {
 	var id ulid.ULID
 	ms := max(at.UnixMilli(), 0)

@@ -71,17 +71,17 @@ func (k Kind) Info() KindInfo {
 // Alarms of recharges with contradicted outcomes.
 const (
 	// LateSuccess means that the provider carried out the order of a recharge that has failed here,
-	// or a replaced or unsent order. If it was the current order of the recharge, the amount is in
-	// the suspense account.
+	// or a replaced or unsent order. If it was the current order of the recharge, the amount was
+	// posted from the ledger "suspense".
 	LateSuccess = "late_success"
-	// LateFailure means that the provider did not carry out a recharge that was charged here, or
-	// did not reverse one that was refunded here.
+	// LateFailure means that the provider did not carry out a recharge that was charged here. The
+	// recharge may have been refunded later.
 	LateFailure = "late_failure"
 )
 
 // isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If both
-// the first and a second order have failed, the alarm may belong to either. Then the difference is
-// reported again, because money may have moved twice.
+// the first and a second order have failed, the alarm may belong to either order. Then isResolved
+// returns false, because money may have moved twice.
 func (r *Record) isResolved(k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
@@ -156,5 +156,5 @@ func classifyUnmatched(l *Line, r *Record) Kind {
 	case l.Status == Success || l.Status == Pending:
 		return Earlier
 	}
-	return "" // this order failed, and the recharge continued under another reference
+	return "" // this order was not charged, and the recharge continued under another reference
 }

@@ -40,8 +40,8 @@ var statuses = map[string]Status{
 // Statuses lists all statuses.
 var Statuses = []Status{Success, Failed, Pending, Refunded}
 
-// fold returns the letters and digits of a text in lower case. So "Client Ref. No" and
-// "client_ref_no" are one name.
+// fold removes all ASCII characters but letters and digits, and returns lower case. So
+// "Client Ref. No" and "client_ref_no" are one name.
 func fold(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := range len(text) {

@@ -17,8 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// maxNameLength limits references and ids in a file. References and ids in the store have up to 64
-// characters.
+// maxNameLength limits references and ids in a file, in bytes. Those in the store are shorter.
 const maxNameLength = 128
 
 // separators are the possible separators of cells.
@@ -34,8 +33,8 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Number, e.Text) }
 
 // Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte order mark.
-// It yields every line, or a *LineError for an unreadable one, and continues. Any other error ends
-// the sequence: a *HeaderError for an unusable header, or a read error.
+// It yields every non-empty line, or a *LineError for an unreadable one, and continues. Any other
+// error ends the sequence: a *HeaderError for an unusable header, or a read error.
 func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		rows := newRowReader(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])

@@ -53,8 +53,8 @@ type Difference struct {
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done means that the recharge has the proposed state. Otherwise the settlement was refused, or
-	// the recharge changed meanwhile.
+	// Done means that the recharge has the proposed state or alarm. Otherwise the settlement was
+	// refused, or the recharge changed meanwhile.
 	Done bool
 	// Refusal is the reason of a refused settlement, otherwise "".
 	Refusal string
@@ -80,7 +80,7 @@ func (t Counts) with(l *Line, r *Record) Counts {
 
 // Summary is the result of a comparison.
 type Summary struct {
-	Lines   int // non-empty lines, unreadable ones included
+	Lines   int // lines that [Parse] yields, unreadable ones included
 	Matches map[Status]Counts
 	Kinds   map[Kind]Counts
 	// Resolved counts the differences whose alarm was resolved. These differences are not reported.
@@ -111,7 +111,7 @@ func keyOf(reference string) key {
 }
 
 // Run reads the file twice, the first time to collect its references. It calls tell for every
-// difference whose alarm was not resolved. The lines come first, in their order, and then the
+// difference, unless an alarm for that difference was resolved. The lines come first, and then the
 // recharges that the file lacks. If tell fails, Run returns the error of tell. After an error, the
 // summary has what was done before the error. Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxLineLength exceeds any row, and limits the memory for a file without line ends.
+	// maxLineLength limits a line, in bytes, and so the memory for a file without line ends.
 	maxLineLength = 64 << 10
 	// maxRowLines limits the number of lines of a row with a quoted cell, such as a remark.
 	maxRowLines = 16
@@ -57,7 +57,7 @@ func (c *rowReader) setSeparator(by rune) {
 }
 
 // peek returns line n of the lines that are not consumed yet, counted from 0. After the last line
-// the error is io.EOF.
+// the error is io.EOF, or the read error that ended the lines.
 func (c *rowReader) peek(n int) (fileLine, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()

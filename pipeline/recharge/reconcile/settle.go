@@ -15,8 +15,8 @@ import (
 // Actor names the source of automatic settlements in the audit log.
 const Actor = settle.ByFile
 
-// maxConcurrent is the number of concurrent settlements. Each settlement is a transaction of its
-// own, but the store commits concurrent transactions together.
+// maxConcurrent is the maximum number of concurrent settlements. Each settlement is a transaction
+// of its own, but SQLite commits concurrent transactions together.
 const maxConcurrent = 16
 
 // processGroup compares a group of lines with the store, settles differences where possible, and
@@ -57,8 +57,8 @@ func (r *run) processGroup(lines []*Line) error {
 }
 
 // find looks up the recharges of lines. ours maps a reference to the recharge whose current order
-// has it at this provider. For the other lines, strangers maps the id in the reference to the
-// recharge with this id.
+// has that reference at this provider. For the other lines, strangers maps the id in the reference
+// to the recharge of this world with that id.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))

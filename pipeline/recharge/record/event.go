@@ -28,7 +28,7 @@ var InvalidNumberTexts = map[schema.RechargeType]string{
 	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
 }
 
-// numberField returns the name of the event's field for the recharged number.
+// numberField returns the name of the request's field for the recharged number.
 func numberField(t schema.RechargeType) string {
 	if t == schema.DTH {
 		return "subscriber_id"
@@ -36,8 +36,8 @@ func numberField(t schema.RechargeType) string {
 	return "mobile"
 }
 
-// failure returns the error of a failed recharge for clients. It is never retryable, because a
-// repeated request with the same ref_id returns the same recharge.
+// failure returns the error of a failed recharge for clients. The error is never retryable, because
+// a repeated request with the same ref_id returns the same recharge.
 func failure(r *Record) *schema.Problem {
 	p := &schema.Problem{Code: r.ErrorCode, Message: r.ErrorMessage}
 	if r.ErrorCode == schema.InvalidNumber {

@@ -41,8 +41,8 @@ func (r *Record) Status() string { return string(r.State) }
 // SecondOrder is the suffix of the reference of an order that replaced another one.
 const SecondOrder = "-2"
 
-// Redetects reports whether a lookup for another operator is allowed: once, and only if
-// the client did not name an operator.
+// Redetects reports whether a lookup for another operator is allowed: once, while a prepaid
+// recharge is pending, and only if the client did not name an operator.
 func (r *Record) Redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

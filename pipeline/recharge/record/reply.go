@@ -36,8 +36,8 @@ func Reply(r *Record) schema.Recharge {
 	return out
 }
 
-// OperatorName returns the operator that carries out a recharge, or else the requested
-// one.
+// OperatorName returns the operator that carries out a recharge, else the requested operator,
+// else [request.Auto].
 func OperatorName(r *Record) string {
 	switch {
 	case r.Operator != "":

@@ -18,8 +18,8 @@ import (
 	"vayu/schema"
 )
 
-// Request is the request for one recharge. Its fields are validated; neither store nor
-// provider was consulted yet.
+// Request is the request for one recharge, validated without the store and the providers. Only
+// Number can be invalid.
 type Request struct {
 	Owner             schema.Owner
 	RefID             string
@@ -30,7 +30,7 @@ type Request struct {
 	Amount            schema.Paise
 	Caller            httpapi.Who
 	// WaitFull makes the request wait its full time, because a callback may arrive. Otherwise
-	// it returns early if the next status enquiry is due after that time.
+	// the request ends early if the next status enquiry is due after that time.
 	WaitFull bool
 	// Item is the batch item that the recharge belongs to; nil if there is none.
 	Item *transaction.BatchItem
@@ -38,8 +38,8 @@ type Request struct {
 
 // Limits of the values in a body.
 const (
-	// longestText limits a text, in characters. It is twice the longest alias of an
-	// operator, and no number is longer.
+	// longestText limits a text, in characters. Every alias of an operator and every valid
+	// number is shorter.
 	longestText = 64
 	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC
 	// 7493, 2.2).
@@ -85,12 +85,11 @@ func Parse(body []byte) (Request, error) {
 type form struct {
 	schema.RequestErrors
 
-	// least and most are the limits of the amount; 0 if the operator is missing or unknown.
+	// least and most are the limits of the amount; 0 after a fault in operator or type.
 	least, most schema.Paise
 }
 
-// problem returns the faults as an error. Malformed values (status 400) come before valid
-// values that are not supported.
+// problem returns the faults as an error, sorted by their HTTP status: 400 precedes 422.
 func (f *form) problem() error {
 	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
@@ -247,7 +246,7 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 // requestedReason is the default reason of a requested refund.
 const requestedReason = "The refund was asked for."
 
-// Reason reads the body of a refund, which is optional.
+// Reason reads the reason of a refund from the body, which is optional.
 func Reason(c *httpapi.Call) (string, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return "", err

@@ -44,7 +44,7 @@ func Connection(now func() time.Time) order.Connection {
 
 type provider struct{ now func() time.Time }
 
-// Submit carries out an order. It is idempotent, and returns the current answer.
+// Submit returns the current answer for an order. It stores nothing, so it is idempotent.
 func (p provider) Submit(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.answer(ctx, o, submitCall)
 }

@@ -27,8 +27,8 @@ func AlarmOf(v Transition) string {
 	return AlarmLateFailure
 }
 
-// raiseAlarm raises an alarm once about a result that contradicts a final state. It does
-// not change the state.
+// raiseAlarm raises the alarm of the transition LateSuccess or LateFailure, and does not change
+// the state. It returns false if it raised no alarm.
 func (st *transitionTx) raiseAlarm() (bool, error) {
 	r := &st.out.Record
 	raise := st.raiseLateFailure
@@ -52,12 +52,12 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	return true, st.audit("recharge."+AlarmOf(st.out.Transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.Reference})
 }
 
-// raiseLateSuccess books a late success to the ledger's suspense account. Like the functions below,
-// it returns the alarm of the recharge; "" if this alarm was raised before.
+// raiseLateSuccess posts the amount of a late success from the ledger "suspense". Like the
+// functions below, it returns the alarm of the recharge; "" if it raised none.
 func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
 	// Lock the row before searching the posting. Otherwise two concurrent transactions on
-	// PostgreSQL could both miss the posting, and book twice.
+	// PostgreSQL could both miss the posting, and one of them would fail.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = $3", r.ID, r.Reference, string(schema.RechargeFailed))
 	if err != nil || n == 0 {
 		return "", err
@@ -74,7 +74,7 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 }
 
 // raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that
-// order, so nothing is booked. The column "alarm" keeps an earlier alarm. Otherwise the earlier
+// order, so nothing is posted. The column "alarm" keeps an earlier alarm. Otherwise the earlier
 // alarm could be raised again.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END

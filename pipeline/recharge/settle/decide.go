@@ -82,7 +82,7 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 		order.Pending: Noop, order.Succeeded: LateSuccess, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
 	// A refunded recharge charges nothing, so a late or repeated success is ignored.
-	// Reconciliation can show that the provider did not reverse it.
+	// Reconciliation can show that the provider did not reverse the order.
 	schema.RechargeRefunded: {
 		order.Pending: Noop, order.Succeeded: Noop, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
@@ -110,8 +110,8 @@ func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition
 	return v
 }
 
-// afterError decides about a failed call. A pending order fails only if it certainly was
-// never sent. If it was sent before, the earlier request may still arrive.
+// afterError decides after a failed call or lookup. A pending order fails only if it certainly
+// was never sent. If it was sent before, the earlier request may still arrive.
 func afterError(r *record.Record, res *Result) Transition {
 	switch {
 	case r.State == schema.RechargePending && res.Call == CallSubmit && !res.Resent && errors.Is(res.Err, httpconnector.ErrNotSent) && !res.notCalled():
@@ -122,7 +122,7 @@ func afterError(r *record.Record, res *Result) Transition {
 	return RetryLater
 }
 
-// notCalled reports whether the call was postponed, for example by a circuit breaker.
+// notCalled reports whether the provider's circuit breaker prevented the call.
 func (res *Result) notCalled() bool { return errors.Is(res.Err, httpconnector.ErrNotCalled) }
 
 // afterReverse decides about a refund call. The provider may refuse a repeated call because
@@ -141,8 +141,8 @@ func afterReverse(res *Result) Transition {
 }
 
 // afterRefundEnquiry decides about an enquiry after a refund call. If the provider still
-// reports success, the refund was not granted. Then an earlier refusal is final; without one
-// the refund is requested again.
+// reports success, the refund was not granted. Then a refusal before the enquiry is final. If
+// there was none, the refund is requested again.
 func afterRefundEnquiry(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Pending || res.Outcome == order.Unknown:
@@ -174,8 +174,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// failureOf returns the code of a failed recharge; operator_network_error if the code has no
-// text.
+// failureOf returns the error code of a failed recharge: invalid_number for NotSubscriber, the
+// code of an answer Failed if the code has a text, else operator_network_error.
 func failureOf(res *Result) schema.Code {
 	switch {
 	case res.Err != nil || res.Outcome == order.Reversed:

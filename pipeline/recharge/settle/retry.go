@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// postpone schedules the next poll and sends the pending event once. Without the lease it
-// changes nothing, because the instance that has the lease does the same.
+// postpone schedules the next poll, and appends the pending event of a pending recharge once. If
+// the lease is lost, it changes nothing.
 func (st *transitionTx) postpone() error {
 	if st.result.notCalled() {
 		return st.requeue()
@@ -24,8 +24,8 @@ func (st *transitionTx) postpone() error {
 	return st.storePostponed(&was, due)
 }
 
-// requeue schedules a call that was not made, as if it had not begun. If that was the first
-// submit call, the order counts as not sent.
+// requeue schedules again a call that was not made. If that was the first submit call, the
+// order counts as not sent.
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
@@ -54,7 +54,7 @@ func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error 
 }
 
 // sendPendingEvent appends the event recharge.pending once. A concurrent request for the same
-// recharge may have appended it after this transaction read the record.
+// recharge may have appended the event after this transaction read the record.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
 	if r.State != schema.RechargePending || r.PendingEventSent {
@@ -72,7 +72,7 @@ func (st *transitionTx) sendPendingEvent() error {
 }
 
 // renewLease renews the lease, to resend an order or for another call about a requested
-// refund. Without the lease nothing changes.
+// refund. If the lease is lost, nothing changes.
 func (st *transitionTx) renewLease() error {
 	r, next := &st.out.Record, st.out.Transition
 	pool, _ := st.Settler.Provider(r.Owner.World, r.Provider)
@@ -115,7 +115,7 @@ func (st *transitionTx) redirect() (bool, error) {
 
 // releaseLease releases the lease. If the provider requested another enquiry, releaseLease
 // schedules one, even if a callback has ended the lease before. For a requested refund, it
-// schedules the next poll instead.
+// schedules the next poll instead. If there is no lease and no enquiry, it records a callback.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// stepTime returns the time of a step. For a final recharge, the result is later than the
-// time of its final state, despite clock skew.
+// stepTime returns the time of a step. For a recharge that was final before the step, that
+// time is later than FinishedAt, despite clock skew.
 func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
@@ -21,14 +21,14 @@ func (st *transitionTx) stepTime() time.Time {
 	return at
 }
 
-// recordStep stores the call and the kind of its answer as a step of the timeline.
+// recordStep stores the result as a step of the timeline, with the given kind of answer.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
-// recordFinalStep stores the step that finished or refunded a recharge. The answer to the first
-// call needs no step, because the recharge's row has it. It returns the time of the final state.
+// recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the
+// final state. An answer to the first call needs no step, because the row has that answer.
 func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
@@ -37,7 +37,7 @@ func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.
 	return record.Table.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
-// recordCallback records a callback about a recharge that stays pending.
+// recordCallback records a callback, or a result from a file, about a recharge that stays pending.
 func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
 	if st.result.Call != CallNone || r.State != schema.RechargePending {

@@ -1,6 +1,6 @@
 // Package settle applies the results of providers to recharges. One function maps each result
-// to a transition. A transition is one transaction with its postings, its event and its audit
-// row.
+// to a transition. One transaction of the store writes the recharge and the postings, event and
+// audit row of a transition.
 package settle
 
 import (
@@ -30,7 +30,7 @@ type Effect struct {
 	record.Record
 
 	Transition Transition
-	Due        time.Time // next poll; zero for none, or if this result did not schedule it
+	Due        time.Time // due time that the result set: next poll, or end of a new lease; zero for none
 }
 
 // Settler applies results of providers to recharges.
@@ -43,7 +43,7 @@ type Settler struct {
 	// again if the provider does not know it. The pool is nil if the provider is not
 	// configured any more.
 	Provider func(world schema.World, name string) (pool *workqueue.Pool, resendAfter time.Duration)
-	// Observe counts and logs the effect of a result, after it is stored.
+	// Observe counts and logs the effect of a result, after the effect is stored.
 	Observe func(*Effect, *Result)
 }
 
@@ -88,7 +88,7 @@ func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
 		st.out.Transition = decide(&st.out.Record, st.result, st.resendAfter())
-		if st.out.Reference != st.result.Reference { // the result is that of a replaced order
+		if st.out.Reference != st.result.Reference { // the result is that of a replaced or unsent order
 			st.out.Transition = decideReplaced(st.result)
 		}
 		hit, err := st.apply()
@@ -116,7 +116,7 @@ func ErrMissingRow(found bool) error {
 	return errors.New("the row is missing in the state store")
 }
 
-// decideReplaced decides about a result for a replaced order: only a late success matters.
+// decideReplaced decides about a result for a replaced or unsent order: only a success matters.
 func decideReplaced(res *Result) Transition {
 	if res.Err == nil && res.Outcome == order.Succeeded {
 		return LateSuccess
@@ -129,8 +129,8 @@ func (st *transitionTx) resendAfter() time.Duration {
 	return after
 }
 
-// apply applies the transition; it returns false if the recharge changed since it was
-// read.
+// apply applies the transition. It returns false if the recharge has changed since it was read,
+// if a refusal finds the lease lost, or if the alarm was raised before.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:
@@ -160,7 +160,7 @@ const (
 	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
-	// finishOwnRow needs the lease: without it, another instance may have sent the order.
+	// finishOwnRow is for an error. Without the lease, another instance may have sent the order.
 	finishOwnRow = FinishRow + " AND token = $11"
 )
 
@@ -203,7 +203,7 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, FinishItem(st.tx, st.now, r)
 }
 
-// FinishItem counts a finished batch item. It must come last, because it locks the batch.
+// FinishItem counts a finished batch item. It must be the last change, because it locks the batch.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil
@@ -212,8 +212,8 @@ func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	return err
 }
 
-// sentAt returns the start of the submit call that has ended; zero for other calls. During
-// the call the row has the latest possible start.
+// sentAt returns the start of the submit call that has ended; zero for other calls. During a
+// submit call, the row has the latest possible start.
 func (st *transitionTx) sentAt() time.Time {
 	if st.result.Call != CallSubmit {
 		return time.Time{}
@@ -243,8 +243,8 @@ func (st *transitionTx) copyReferences() {
 // longestProviderText bounds the stored texts of a provider, in bytes.
 const longestProviderText = 100
 
-// CleanText removes control characters and invalid UTF-8 from a provider's text, and
-// truncates it.
+// CleanText removes the control characters below U+0020 and invalid UTF-8 from a provider's
+// text, and truncates the text to longestProviderText.
 func CleanText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == utf8.RuneError {
