@@ -135,8 +135,9 @@ func (w *worker) releaseAll(ctx context.Context) {
 	}
 }
 
-// releaseIfDone drops a chunk if this worker has none of its records queued or in flight. It first
-// deletes a finished chunk, and releases any other chunk whose lease is not lost.
+// releaseIfDone drops a chunk if this worker has none of its records queued or in flight. Unless
+// the lease is lost, it first deletes the chunk if all records are done, or else releases the
+// chunk.
 func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	if c.ready > 0 || c.inFlight > 0 || c.releasing {
 		return

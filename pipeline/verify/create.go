@@ -170,7 +170,8 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 		$30, $31, $32, $33, $34)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a verification and its idempotency key, with audit rows and perhaps its event.
+// insert stores a verification, its idempotency key and its audit row. For a cached answer, it also
+// stores the audit row of the end, and the event or the result of the batch record.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
 		return err

@@ -23,8 +23,8 @@ const (
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. [transitionTx.apply]
-// replaces a later call by fail when the verification is given up.
+// decide maps a provider result to the transition of a pending verification. When it is given up,
+// [transitionTx.apply] replaces retryLater, retryAsNew and requeue by fail.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:

@@ -14,8 +14,8 @@ import (
 // loader reads the rows from which snapshots are built.
 type loader struct{ rollup.Tables }
 
-// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It does
-// not set the figures of the stations.
+// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It leaves
+// out aliases, and does not set the figures of the stations.
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station

@@ -42,7 +42,8 @@ var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)",
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes returns notices of the open and recently completed batches in asks, for sse.Feed.
+// Changes returns notices of the open and the recently completed batches of the owners in asks, at
+// most maxNotices of each query. It implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {

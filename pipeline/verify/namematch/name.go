@@ -10,7 +10,7 @@ type word struct {
 	// initial means that the word is a single letter. cluster means that it is two to four letters
 	// without a vowel (RK), and neither prefix nor weak.
 	initial, cluster bool
-	// weak, surname and prefix report whether the sound has the trait of that name.
+	// weak, surname and prefix report whether the sound has the trait weak, surname or prefix.
 	weak, surname, prefix bool
 	// form, filler and trade report whether the spelling has the trait companyForm, filler or
 	// trade.
