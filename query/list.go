@@ -126,7 +126,7 @@ func degrees(p places.Point) (lat, lon *float64) {
 }
 
 // listStations handles GET /v1/stations. It lists the stations near a position by distance, all
-// stations by id, or own stations.
+// stations by id, or the account's own stations.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "own", "limit", "cursor")
 	if err != nil {

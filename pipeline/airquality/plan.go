@@ -157,8 +157,8 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	return m, rows.Err()
 }
 
-// Recent describes the readings of a source that were stored within the last ten minutes. If Newest
-// or Count is larger later, readings were stored, also if they became visible late.
+// Recent describes the readings of a source that were stored within the last ten minutes. A later
+// value with a larger Newest or Count shows that readings became visible in between.
 type Recent struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64
@@ -180,8 +180,8 @@ func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err e
 	return found, rows.Err()
 }
 
-// After reports whether r shows that readings were stored since an earlier call of [Rollup.Recent],
-// which returned last.
+// After reports whether r shows that readings became visible after an earlier call of
+// [Rollup.Recent], which returned last.
 func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an

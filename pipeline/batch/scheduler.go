@@ -139,7 +139,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes without known due chunks, leased chunks and records in flight.
+// removeIdle removes lanes that have no known due chunks, no leased chunks, no records in flight.
 func (d *scheduler) removeIdle() {
 	for account, l := range d.lanes {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {

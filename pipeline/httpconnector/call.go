@@ -70,7 +70,7 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers finds the names that requests hold. It is a fault if requests hold none of them.
+// readIdentifiers sets c.identifiers. If names is not empty, requests must hold one of them.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {

@@ -27,8 +27,8 @@ const idPrefix = "ver_"
 //
 // replayed reports that the ref_id or the Idempotency-Key was used before for the same request. If
 // either was used for another request, the error is duplicate_ref_id or idempotency_conflict. Every
-// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
-// cases, unless the item itself created the verification.
+// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id for the same
+// request, too, unless the item itself created the verification.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(

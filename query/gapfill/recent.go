@@ -93,8 +93,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts of l by the amounts of `last`, all measured at or after `since`.
-// It returns false if l has an amount of that time for a pollutant of which `last` has none.
+// update replaces amounts of l by the amounts of `last`, all measured at or after `since`. It
+// returns false if l has an amount from `since` or later for a pollutant of which `last` has none.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

@@ -44,8 +44,8 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 }
 
 // hourOfDay returns the index of the hour that represents a day. hours are in time order. The hours
-// of that day begin at index first. The result is the last hour that is complete; the first of all
-// hours is. If there is none, it is the hour with the most stations.
+// of that day begin at index first. The result is the last complete hour of the day; hour 0 counts
+// as complete. If there is none, it is the hour with the most stations.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {

@@ -80,8 +80,8 @@ func NewTables(conn Conn, database string) Tables {
 	return Tables{conn: conn, Database: database, lastAnswer: &lastAnswer{}}
 }
 
-// WithBreaker returns the same tables, with another connection. Queries go through
-// a new circuit breaker with the given name.
+// WithBreaker returns the same tables with the connection conn. Queries go through a new circuit
+// breaker with the given name.
 func (t Tables) WithBreaker(conn Conn, name string) Tables {
 	t.conn, t.breaker = conn, NewBreaker(name)
 	return t

@@ -107,8 +107,8 @@ func (p *pair) lostGiven() bool {
 	return g >= 0 && p.howA[g] == unmatched || h >= 0 && p.howB[h] == unmatched
 }
 
-// crossed reports whether the given name of one name matches only a trailing initial of the
-// other. The other then has a different given name: Priya Mohan is not Mohan P.
+// crossed reports whether the given name of one name matches only a trailing initial of the other
+// name. That name then has a different given name: Priya Mohan is not Mohan P.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {
