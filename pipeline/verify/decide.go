@@ -23,8 +23,8 @@ const (
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. When it is given up,
-// [transitionTx.apply] replaces retryLater, retryAsNew and requeue by fail.
+// decide maps a provider result to the transition of a pending verification. [transitionTx.apply]
+// replaces retryLater, retryAsNew and requeue by fail when it gives up the verification.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:

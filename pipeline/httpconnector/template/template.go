@@ -144,7 +144,7 @@ func (t Template) Render(fields map[string]any, escape func(string) (string, err
 }
 
 // appendJSON appends the template as a JSON value. A template of just one field keeps the field's
-// type, unless it has a format. Otherwise the value is a string.
+// type, or gets the type of its format. Otherwise the value is a string.
 func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	text, err := t.Render(fields, nil)
 	if err != nil {
