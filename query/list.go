@@ -125,8 +125,8 @@ func degrees(p places.Point) (lat, lon *float64) {
 	return &a, &b
 }
 
-// listStations handles GET /v1/stations. It lists the stations near a position by
-// distance, or all stations by id.
+// listStations handles GET /v1/stations. It lists the stations near a position by distance, all
+// stations by id, or the account's own stations.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "own", "limit", "cursor")
 	if err != nil {

@@ -146,8 +146,7 @@ func particles(list []air.Pollutant) bool {
 	return slices.Contains(list, air.PM25) || slices.Contains(list, air.PM10)
 }
 
-// describe returns a sentence about what a station measures and why the station
-// does not count.
+// describe returns a text about what a station measures and why the station does not count.
 func describe(n *schema.NearestStation) string {
 	text := "The nearest station is " + n.ID
 	if n.DistanceKM != nil {

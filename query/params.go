@@ -89,9 +89,8 @@ func parameterBit(name string) uint16 {
 
 func (q *aqiQuery) has(bits uint16) bool { return q.given&bits != 0 }
 
-// parse parses and validates the raw query of GET /v1/aqi. Its error is a
-// *schema.Problem that names the parameter. It rejects unknown parameters, so that
-// `citty=Delhi` is not treated as an empty query.
+// parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It
+// rejects unknown parameters, so that `citty=Delhi` is not treated as an empty query.
 func parse(raw string, now time.Time) (aqiQuery, error) {
 	var q aqiQuery
 	for raw != "" {

@@ -49,8 +49,8 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
 }
 
-// qualityRange parses the parameters from and to. The default is the last seven
-// days including today.
+// qualityRange parses the parameters from and to. By default, to is today, and the range has seven
+// days.
 func qualityRange(params map[string]string, today schema.Day) (from, to schema.Day, err error) {
 	to = today
 	if text, ok := params["to"]; ok {

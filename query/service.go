@@ -20,8 +20,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Config configures a Service. For an optional field, the zero value selects the
-// default that its comment states.
+// Config configures a Service. For an optional field, the zero value selects the default that the
+// field's comment states.
 type Config struct {
 	// Conn runs the queries that answer clients, for both worlds.
 	Conn rollup.Conn
@@ -47,7 +47,7 @@ type Config struct {
 	// Kinds are the kinds of stations that the city tables include. These kinds count
 	// in an answer unless the query names others. nil means [air.Reference].
 	Kinds   []air.StationKind
-	Log     *slog.Logger
+	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil is time.Now
 }
@@ -198,8 +198,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world if there is a new roll-up, or if an
-// hour is due to become current. Calls for the same world run one after the other.
+// Refresh publishes a new snapshot of a world in its first successful call, after a new roll-up,
+// and when an hour is due to become current. Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()

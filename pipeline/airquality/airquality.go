@@ -31,10 +31,9 @@ type Conn interface {
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Rollup computes the means and indices of one database from its readings. The
-// database alone determines which work is due: the readings stored since the last
-// roll-up began. If a roll-up is killed, the next one completes its work, in any
-// process.
+// Rollup computes the means and indices of one database from its readings. The database alone
+// determines which work is due, such as the readings stored since the last roll-up began. If a
+// roll-up is killed, the next one completes its work, in any process.
 type Rollup struct {
 	conn    Conn
 	tables  migration.Params
@@ -131,8 +130,8 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	})
 }
 
-// Backfill recomputes every hour of all stations from one instant to another. It
-// does not change which readings are new to the next increment.
+// Backfill recomputes all hours that readings from one instant to another affect. It does not
+// change which readings are new to the next increment.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
@@ -217,8 +216,8 @@ var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record stores that a roll-up is done. The next roll-up then skips readings stored
-// before the start of this one. Package query reloads the hours of this roll-up.
+// record stores that a roll-up is done. The next roll-up then skips readings stored before
+// p.started. Package query reloads the hours of the recorded roll-up.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no mean or index

@@ -13,9 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// chunk is the work of one pass, which runs every statement once. It covers the
-// hours `from` to `to` (both included) of some stations. The number of readings in
-// a chunk is limited, which limits the memory of a pass in a long backfill.
+// chunk is the work of one pass, which runs every statement once. It covers the hours `from` to
+// `to` (both included) of some stations. [merge] limits the readings of a chunk, and thus the
+// memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
 	stations []string
@@ -157,9 +157,8 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	return m, rows.Err()
 }
 
-// Recent describes the readings of a source that were stored within the last ten minutes.
-// A difference between two values shows that readings were stored, also those that became
-// visible late.
+// Recent describes the readings of a source that were stored within the last ten minutes. A later
+// value with a larger Newest or Count shows that readings became visible in between.
 type Recent struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64
@@ -181,8 +180,8 @@ func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err e
 	return found, rows.Err()
 }
 
-// After reports whether readings were stored since an earlier call of [Rollup.Recent],
-// which returned last.
+// After reports whether r shows that readings became visible after an earlier call of
+// [Rollup.Recent], which returned last.
 func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
@@ -209,8 +208,8 @@ func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, erro
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
-// plan selects readings by an SQL condition, and plans the hours that these
-// readings affect. The chunks are in time order.
+// plan selects readings by an SQL condition, and plans the hours that these readings affect. The
+// chunks are in the order of their months.
 func (r *Rollup) plan(ctx context.Context, from, condition string, args ...any) ([]chunk, error) {
 	const selected = `
 		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
@@ -300,8 +299,8 @@ func joinSpans(plan []chunk) []chunk {
 
 func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() == b.Month() }
 
-// maxReadings limits the number of readings in a pass, and thus its memory. It is
-// about a month of all stations in India, for which a pass needs 1.2 GB.
+// maxReadings limits the readings of a merged chunk, and thus the memory of its pass. It is about a
+// month of all stations in India, for which a pass needs 1.2 GB.
 const maxReadings = 4_000_000
 
 // merge joins chunks of successive months. A joined chunk has at most maxReadings

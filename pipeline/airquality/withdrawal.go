@@ -85,8 +85,8 @@ func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err er
 	return station, rows.Err()
 }
 
-// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes the affected
-// hours. It is idempotent: a second call with the same ID changes nothing.
+// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes the affected hours. It is
+// idempotent.
 func (r *Rollup) Withdraw(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 0)
 }

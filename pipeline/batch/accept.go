@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// insertBatch inserts a batch, or nothing if an earlier batch of the kind has its ref_id.
+	// insertBatch inserts a batch, or nothing if the owner's ref_id was used for this kind before.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
@@ -55,9 +55,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until no other batch of the sandbox (mock transactions) is being accepted. The
-// caller must call leave when its batch is stored or rejected. Parsing 10,000 records occupies a
-// core for some 20 ms. Without the wait, forty concurrent batches would slow down live calls.
+// enterSandbox waits until this instance accepts no other batch of the sandbox. The caller must
+// call leave when its batch is stored or rejected. Parsing 10,000 records occupies a core for some
+// 20 ms. Without the wait, forty concurrent batches would slow down live calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:

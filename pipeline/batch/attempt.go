@@ -13,8 +13,8 @@ import (
 	"vayu/pipeline/batch/item"
 )
 
-// startRecords starts records while slots are free. The channel receives when the first paused lane
-// (queue of an account) can continue. It is nil if no slot is free or no lane is paused.
+// startRecords starts records while slots are free. The channel receives when the earliest pause of
+// a lane (queue of an account) ends. It is nil if no slot is free or no lane is paused.
 func (w *worker) startRecords(working context.Context) <-chan time.Time {
 	for {
 		now := w.Now()
@@ -87,7 +87,7 @@ func (w *worker) pauseLane(ctx context.Context, l *lane, err error) {
 	l.failures++
 }
 
-// backoff returns the length of the pause after a failure. tries counts the failures before it.
+// backoff returns the length of the pause after a failure. tries counts the earlier failures.
 func (w *worker) backoff(tries int) time.Duration {
 	return sleep.Backoff(tries, w.timing.minBackoff, w.timing.maxBackoff)
 }

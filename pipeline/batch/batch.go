@@ -1,7 +1,7 @@
 // Package batch processes batches of up to 10,000 records. The service stores a batch in one
-// transaction, split into chunks. Workers lease chunks and process their records. Accounts get
-// fair shares of the capacity. Each record is processed once, even if processes are killed. The
-// package does not depend on what a record means.
+// transaction, split into chunks. Workers lease chunks and process their records. Accounts get fair
+// shares of the capacity. Each record takes effect once, even if processes are killed. The package
+// does not depend on what a record means.
 package batch
 
 import (

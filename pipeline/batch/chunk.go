@@ -23,7 +23,7 @@ type chunk struct {
 	owner                schema.Owner
 	key, request, client string
 	token                string
-	tries                int // consecutive earlier leases under which no record was done
+	tries                int // consecutive failed leases, for the backoff
 	bytes                []byte
 	size                 int   // length of bytes before decryption
 	begun                []int // indexes of records that have an item (a row in batch_item)
@@ -58,9 +58,9 @@ const (
 )
 
 // claim leases due chunks: for each account in wants at most its maxChunks, in total at most
-// maxBytes of records. It leases the first chunk even if that chunk is larger. whole is false if
-// maxBytes excluded a due chunk. If whole is true, an account that got fewer chunks than its
-// maxChunks has no other due chunks.
+// maxBytes of records. It leases the first chunk even if that chunk exceeds maxBytes. whole is
+// false if maxBytes excluded a due chunk. If whole is true, an account that got fewer chunks than
+// its maxChunks has no other due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any

@@ -128,15 +128,16 @@ func (w *worker) addLeased(ctx context.Context, wants []leaseRequest, all []open
 	w.scheduler.removeIdle()
 }
 
-// releaseAll calls releaseIfDone for all leased chunks, to retry releases that failed.
+// releaseAll calls releaseIfDone for all leased chunks. It also retries releases that failed.
 func (w *worker) releaseAll(ctx context.Context) {
 	for c := range w.leasedChunks {
 		w.releaseIfDone(ctx, c)
 	}
 }
 
-// releaseIfDone ends the lease of a chunk if this worker has none of its records queued or in
-// flight. A finished chunk is deleted. Any other chunk is released and retried.
+// releaseIfDone drops a chunk if this worker has none of its records queued or in flight. Unless
+// the lease is lost, it first deletes the chunk if all records are done, or else releases the
+// chunk.
 func (w *worker) releaseIfDone(ctx context.Context, c *chunk) {
 	if c.ready > 0 || c.inFlight > 0 || c.releasing {
 		return
@@ -207,8 +208,8 @@ func (w *worker) dropChunk(c *chunk) {
 
 const countChunks = "SELECT COUNT(*) FROM batch_chunk WHERE kind = $1"
 
-// renew renews the leases. It drops chunks that another instance has leased meanwhile, which
-// happens if this process was suspended. It also updates the metric of waiting chunks.
+// renew renews the leases. It drops chunks that another instance has leased meanwhile, for example
+// while this process was suspended. It also updates the metric of waiting chunks.
 func (w *worker) renew(ctx context.Context) {
 	var all, lost []workqueue.Leased
 	byKey := map[string]*chunk{}

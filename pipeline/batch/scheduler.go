@@ -17,7 +17,7 @@ type lane struct {
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
 	lastLeased  uint64   // value of worker.leases when chunks were last leased
-	// failures is the number of failures since the last success. While it is not 0, the lane tries
+	// failures is the number of pauses since the last success. While it is not 0, the lane tries
 	// one record at a time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
@@ -64,7 +64,7 @@ func (d *scheduler) lane(account string) *lane {
 }
 
 // next returns the record to start. If no record can start, ok is false. Then wake is the time at
-// which the first paused lane can continue. It is zero if no lane is paused or all slots are used.
+// which the earliest pause of a lane ends. It is zero if no lane is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}
@@ -108,8 +108,9 @@ func (d *scheduler) drop(c *chunk) {
 const maxChunksPerLease = 8
 
 // chunksToLease returns how many chunks to lease for each account. Each lane should have as many
-// queued records as its share of the slots. Lanes with the fewest chunks come first. Among lanes
-// with equally many chunks, the lane with the oldest lease comes first.
+// queued records as its share of the slots; after a failure, one chunk. Lanes with the fewest
+// chunks come first. Among lanes with equally many chunks, the lane with the oldest lease comes
+// first.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*lane
@@ -138,7 +139,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes that have no due chunks, no leased chunks and no records in flight.
+// removeIdle removes lanes that have no known due chunks, no leased chunks, no records in flight.
 func (d *scheduler) removeIdle() {
 	for account, l := range d.lanes {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {

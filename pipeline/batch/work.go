@@ -19,8 +19,8 @@ type timing struct {
 	// lease is the duration of a lease. The chunks of a killed instance stay leased that long. A
 	// lease is renewed after a third of its duration.
 	lease time.Duration
-	// minBackoff is the pause of a lane after its first failed record. Each further failure doubles
-	// the pause, up to maxBackoff.
+	// minBackoff is the pause of a lane or chunk after its first failure. Each further failure
+	// doubles the pause, up to maxBackoff.
 	minBackoff, maxBackoff time.Duration
 	// grace is how long records in flight may take to finish when the instance stops.
 	// releaseTimeout limits the release of a lease.
@@ -40,7 +40,7 @@ var defaultTiming = timing{
 }
 
 // worker processes the batches of one kind. Only the goroutine that executes run uses the fields
-// from scheduler to stopping. Other goroutines send it functions through the channel completions.
+// from scheduler to stopping, except tokens. Other goroutines send functions to completions.
 type worker struct {
 	*Service
 
@@ -49,7 +49,7 @@ type worker struct {
 	timing        timing
 	storeFailures *failurelog.Log
 	wakeups       chan struct{} // receives after a batch was accepted
-	completions   chan func()   // functions that the loop of run calls after a job
+	completions   chan func()   // functions that the goroutine of run calls after a job
 
 	scheduler     *scheduler
 	leasedChunks  map[*chunk]bool // chunks that this worker has leased
@@ -158,7 +158,7 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 	}
 }
 
-// job calls do in a goroutine. The loop of run then calls the function that do has returned.
+// job calls do in a goroutine. The goroutine of run then calls the function that do has returned.
 func (w *worker) job(do func() (then func())) {
 	w.jobs++
 	go func() { w.completions <- do() }()

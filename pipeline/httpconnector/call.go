@@ -70,7 +70,7 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers reports a fault if requests hold no field that identifies their subject.
+// readIdentifiers sets c.identifiers. If names is not empty, requests must hold one of them.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {

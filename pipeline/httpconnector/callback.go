@@ -39,8 +39,8 @@ func newCallback(s *section.Section, shape answer.Shape) *callback {
 }
 
 // Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or
-// ErrStale for a forged callback, and another error for an unreadable body. The error quotes
-// nothing of the request except an unmapped value of a genuine callback.
+// ErrStale for a missing, wrong or outdated signature, and another error for an unreadable body.
+// The error quotes nothing of the request except an unmapped value of a genuine callback.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.d.receive(header, body, now)
 	outcome := outcomeOf(err)

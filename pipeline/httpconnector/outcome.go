@@ -13,8 +13,8 @@ import (
 	"vayu/pipeline/httpconnector/answer"
 )
 
-// ErrNotSent means that nothing of the request reached the provider, and nothing will. There
-// was no connection, or the request could not be built.
+// ErrNotSent means that nothing of the request reached the provider, and nothing will. For example,
+// there was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
 // ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a
@@ -27,7 +27,7 @@ type Outcome string
 // The outcomes.
 const (
 	succeeded Outcome = "ok"
-	stopped   Outcome = "stopped"        // the caller's context ended
+	stopped   Outcome = "stopped"        // cancelled by the caller, or no slot was free in time
 	refused   Outcome = "breaker_open"   // not attempted, see ErrNotCalled
 	unfit     Outcome = "unfit"          // the fields do not fit the description
 	noConn    Outcome = "not_connected"  // nothing was sent
@@ -50,7 +50,7 @@ type Error struct {
 // Error returns our own text. The text quotes the provider only for an unmapped value.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap exposes ErrNotSent, ErrNotCalled and context errors to errors.Is.
+// Unwrap exposes causes such as ErrNotSent, ErrNotCalled and context errors to errors.Is.
 func (e *Error) Unwrap() error { return e.err }
 
 var (
@@ -88,8 +88,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// isHealthy reports for the breaker whether a provider works. It works if its answer has an unmapped
-// value, or an unexpected HTTP status below 500. A request that we cannot build counts as healthy.
+// isHealthy reports for the breaker whether a provider works. An answer with an unmapped value, or
+// an unexpected HTTP status below 500, is healthy. So is a request that we cannot build.
 func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
@@ -101,7 +101,7 @@ func isHealthy(err error) bool {
 	}
 }
 
-// failure returns the error of a call without an answer. sent means that bytes may have been sent.
+// failure returns the error of a call without a whole answer. sent: bytes may have been sent.
 func failure(parent, ctx context.Context, err error, sent bool) error {
 	f := &Error{Outcome: broken, detail: clip(strconv.Quote(err.Error()))}
 	switch {
@@ -174,8 +174,8 @@ func excerpt(body []byte) string {
 	return strconv.Quote(string(body[:min(most, len(body))]))
 }
 
-// IsUnreadable reports whether an error is due to an unreadable answer: an error page, invalid
-// JSON, or a value that the description does not map.
+// IsUnreadable reports whether an error is due to an unreadable answer, such as an error page,
+// invalid JSON, or a value that the description does not map.
 func IsUnreadable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)

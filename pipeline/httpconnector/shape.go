@@ -21,7 +21,7 @@ type CallShape struct {
 	Identifiers []string
 	Answer      answer.Shape
 	List        bool // the answer is a list of items, and Answer has the fields of an item
-	// Separate gives the call a separate lane, with slots and a breaker. It is for calls of low
-	// priority, which then cannot block the others.
+	// Separate puts the call into a second lane, with other slots and another breaker. It is for
+	// calls of low priority, which then cannot block the others.
 	Separate bool
 }

@@ -118,7 +118,7 @@ var (
 )
 
 // verify checks a callback's signature over its raw body, in constant time. The error is
-// ErrNoSignature, ErrSignature or ErrStale. Without a timestamp header it accepts any age.
+// ErrNoSignature, ErrSignature or ErrStale. If no timestamp header is set, any age is valid.
 func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	given := header.Values(g.header)
 	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {

@@ -160,7 +160,7 @@ func (a *attempt) trace(ctx context.Context) context.Context {
 	})
 }
 
-// release unbinds the connection after a complete answer.
+// release unbinds the connection after the answer was read.
 func (a *attempt) release() {
 	a.mu.Lock()
 	on := a.conn

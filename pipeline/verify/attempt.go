@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// call is the method of Bank that gave a result, or callNone for a callback.
+// call is a method of [bank.Bank], or callNone for a callback.
 type call int
 
 const (
@@ -61,7 +61,7 @@ type job struct {
 	calls      context.Context // context of the calls, with the creating request's trace; nil for the queue's context
 }
 
-// resume starts the next call of a claimed verification, whose row has a lease.
+// resume starts the next call of a claimed verification.
 func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
 	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
@@ -110,10 +110,10 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 type providerResult struct {
 	bank.Answer
 
-	err      error // error of the call; then Answer is empty
+	err      error // error of the call; then Answer is ignored
 	call     call
 	resent   bool
-	calledAt time.Time // start of the call
+	calledAt time.Time // start of the call, or arrival of the callback
 	by       string    // source of the result, for the audit log
 }
 
@@ -145,7 +145,8 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// checkAnswer returns an error for an answer that a Bank must not give to the call.
+// checkAnswer returns an error for an undefined outcome or account status, and for the outcome
+// Unknown of a lookup.
 func checkAnswer(res *providerResult) error {
 	switch {
 	case res.Outcome < bank.Pending || res.Outcome > bank.NotMade:

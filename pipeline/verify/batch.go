@@ -18,8 +18,8 @@ const (
 	batchPath = "/v1/verification/batch"
 	// resultsKept is the retention of the results of a batch.
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait is the maximum time that a record occupies a slot for batch records. Fast banks
-	// answer within this time. A slower verification continues without that slot.
+	// itemWait limits each of two waits of a batch record: for a slot of the bank, and for the end
+	// of its verification. A slower verification continues without a slot for batch records.
 	itemWait = 800 * time.Millisecond
 )
 
@@ -48,8 +48,8 @@ func (s *Service) requireBank(world schema.World) error {
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem creates the verification of a batch record and waits for its end, up to itemWait. The
-// wait keeps a batch from creating verifications faster than a fast bank answers.
+// doItem creates the verification of a batch record and waits for its end, up to itemWait. The wait
+// keeps a batch from creating verifications faster than a fast bank answers.
 func (s *Service) doItem(ctx context.Context, item item.Item) error {
 	r, err := recordOf(item.Record)
 	if err == nil {

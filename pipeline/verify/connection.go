@@ -34,7 +34,7 @@ func (s *Service) connect(c bank.Connection) error {
 	if c.ResendAfter < c.Timeout {
 		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
 	}
-	// Names are unique across the live world and the sandbox, because a callback's path names neither.
+	// Names are unique across the live world and the sandbox, because callback paths have no world.
 	if slices.ContainsFunc(s.connections, func(other *connection) bool { return other.Name == c.Name }) {
 		return errors.New("another connection has the same name")
 	}
@@ -60,7 +60,7 @@ func (l *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
 	return l.AcquireWithin(ctx, itemWait)
 }
 
-// connectionOf returns the connection with a name; nil for none.
+// connectionOf returns the connection of a world with a name; nil for none.
 func (s *Service) connectionOf(world schema.World, name string) *connection {
 	for _, l := range s.connections {
 		if l.World == world && l.Name == name {
@@ -78,11 +78,11 @@ var (
 	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod is the field of a refusal for an unserved method. A retry would be refused, too.
+// fieldMethod is the field of a refusal if no bank serves the method. A retry is refused, too.
 const fieldMethod = "method"
 
-// route returns the first available connection that supports a method. The error is errUnserved or
-// errUnavailable.
+// route returns the first available connection of a world that supports a method. The error is
+// errUnserved or errUnavailable.
 func (s *Service) route(world schema.World, method schema.VerificationMethod) (*connection, error) {
 	err := errUnserved
 	for _, l := range s.connections {

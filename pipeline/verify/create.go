@@ -27,8 +27,8 @@ const idPrefix = "ver_"
 //
 // replayed reports that the ref_id or the Idempotency-Key was used before for the same request. If
 // either was used for another request, the error is duplicate_ref_id or idempotency_conflict. Every
-// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id in both
-// cases, unless the item itself created the verification.
+// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id for the same
+// request, too, unless the item itself created the verification.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(
@@ -113,7 +113,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// threshold returns the minimum passing score: the request's, or the account's default.
+// threshold returns the minimum passing score: of the request, else of the account, else Standard.
 func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
@@ -129,12 +129,12 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome of a bank for the same target. It skips cached outcomes.
+// selectCached reads the last outcome of a bank for the same target, but no reused outcome.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// useCachedAnswer fills the draft with a bank's recent answer to this account about the same
+// useCachedAnswer fills the draft with a bank's recent answer to the request's owner about the same
 // target, if caching is enabled. It reports whether there was such an answer.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
@@ -170,7 +170,8 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 		$30, $31, $32, $33, $34)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a verification, its idempotency key and its audit row.
+// insert stores a verification, its idempotency key and its audit row. For a cached answer, it also
+// stores the audit row of the end, and the event or the result of the batch record.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
 		return err

@@ -23,8 +23,8 @@ const (
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. Only apply replaces
-// this transition, when a verification is given up.
+// decide maps a provider result to the transition of a pending verification. [transitionTx.apply]
+// replaces retryLater, retryAsNew and requeue by fail when it gives up the verification.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:
@@ -43,8 +43,8 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	return retryLater
 }
 
-// afterError decides about a call without an answer. The bank has certainly made no deposit if the
-// first deposit call did not reach it.
+// afterError decides about a call that ended with an error. The bank has certainly made no deposit
+// if the first deposit call did not reach the bank.
 func afterError(res *providerResult) transition {
 	switch {
 	case res.notCalled():
@@ -70,8 +70,7 @@ func troubleOf(res *providerResult) schema.Code {
 	return schema.BankNetworkError
 }
 
-// giveUpCode returns the error code of a verification that ends without an outcome. It comes from
-// the last call, or from the call before it if the last call was not made.
+// giveUpCode returns the error code of a verification that ends without an outcome.
 func giveUpCode(r *Record, res *providerResult) schema.Code {
 	switch code := troubleOf(res); {
 	case code != "":

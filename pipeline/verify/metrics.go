@@ -28,7 +28,7 @@ func newMetrics(m *transaction.Metrics) *metrics {
 	}
 }
 
-// count counts a transition to a final state.
+// count counts a transition to a final state, and logs a verification that was given up.
 func (s *Service) count(out *result) {
 	switch out.transition {
 	case succeed, fail:

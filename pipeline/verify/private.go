@@ -40,7 +40,7 @@ var private = encryption.Column{
 // EncryptedColumns returns the columns that this package encrypts.
 func EncryptedColumns() []encryption.Column { return []encryption.Column{private} }
 
-// Personal lists the personal data of an account: all its verifications and their timelines.
+// Personal returns how to erase an account's personal data: all its verifications and timelines.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

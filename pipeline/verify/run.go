@@ -89,7 +89,7 @@ const (
 		ORDER BY v.finished_at LIMIT $2) RETURNING id`
 )
 
-// deleteOld purges verifications that are older than the retention time.
+// deleteOld purges verifications whose retention has ended.
 func (s *Service) deleteOld(ctx context.Context) {
 	if s.Settings.Retention == 0 {
 		return

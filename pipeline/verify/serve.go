@@ -14,8 +14,8 @@ import (
 const path = "/v1/bank/verify"
 
 const (
-	// usualWait is the time that a reply waits for the bank. The slowest penny drops take 30 s,
-	// and the server allows a minute for a reply.
+	// usualWait limits the wait of a reply for the bank. The slowest penny drops take 30 s, and the
+	// server allows a minute for a reply.
 	usualWait   = 32 * time.Second
 	longestWait = 30 * time.Second // limit of the wait that a client requests
 )
@@ -84,8 +84,8 @@ func pendingProblem(r *Record, once bool) *schema.Problem {
 	return p
 }
 
-// statusOf returns the HTTP status of the reply. A missing account is an outcome, not a failed
-// call.
+// statusOf returns the HTTP status of a reply without a pendingProblem. A missing account is an
+// outcome, not a failed call.
 func statusOf(r *Record) int {
 	switch {
 	case r.State == schema.VerificationPending:

@@ -25,7 +25,7 @@ type result struct {
 	Record
 
 	transition transition
-	due        time.Time // next call; zero for none, or if not set by this transition
+	due        time.Time // next call, or the end of the lease for resend; else zero
 }
 
 // transitionTx applies one provider result in a transaction.
@@ -129,8 +129,8 @@ func (st *transitionTx) finish() error {
 	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// fillBeneficiary stores the bank's description of an existing account. It adds bank and branch
-// from our directories if the bank leaves them out.
+// fillBeneficiary copies the bank's description of an account to the record, and sets the success.
+// It adds bank and branch from our directories if the bank leaves them out.
 func (st *transitionTx) fillBeneficiary() error {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
@@ -153,7 +153,7 @@ func (st *transitionTx) fillBeneficiary() error {
 }
 
 // writeAuditAndEvent stores the audit row and the event of a final state. For a batch record it
-// updates the batch instead of appending an event. The update comes last, because it locks the
+// updates the batch instead of appending that event. The update comes last, because it locks the
 // batch against other records.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {

@@ -15,7 +15,7 @@ func (st *transitionTx) recordStep() error {
 
 // recordFinalStep records the step that ends a verification. The answer to the first call needs no
 // step, because the verification's row holds it. If clock skew between instances gave an earlier
-// step a later time, the verification ends at that time.
+// step a later time, the verification ends at the time of that step.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {

@@ -1,7 +1,7 @@
 // Package verify finds the registered holder of bank accounts and UPI addresses, and compares the
 // holder's name with an expected one. A penny drop is a deposit of one rupee. Because it moves
 // money, it is stored before the first call to a bank. An enquiry precedes each repeated penny
-// drop. A verification ends once, with one event.
+// drop, unless the earlier one was certainly not made. A verification ends once, with one event.
 package verify
 
 import (
@@ -49,8 +49,8 @@ type Service struct {
 	misses      *misses
 }
 
-// New returns a service that is idle until Run. It fails if a metric is already registered or two
-// connections share a name. Each connection needs a bank, a timeout and a concurrency.
+// New returns a service that is idle until Run. It fails if a metric is already registered. A
+// connection needs a unique name, a bank, a timeout, a concurrency, and ResendAfter >= Timeout.
 func New(c Config) (*Service, error) {
 	c.Now = transaction.WallClock(c.Now)
 	if c.Log == nil {

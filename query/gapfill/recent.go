@@ -14,9 +14,9 @@ type Recent struct {
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of all stations, as of one hour. It reads only
-// the stations that c marks as changed, and copies the others from the previous result,
-// `before`. If before is nil, it reads all stations. `ids` has all stations.
+// ReadRecent returns the last amounts of all stations (`ids`), as of the hour `at`. It copies
+// unchanged stations from the previous result, `before`. It reads all stations if before is nil,
+// the places changed, or `at` is earlier than the hour of before.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {
@@ -64,9 +64,9 @@ func ReadRecent(
 	return r, nil
 }
 
-// At returns the last amounts that station i measured in the 24 h before an instant. It
-// returns false if r is nil. It also returns false if the instant is after the hour of
-// r, or more than 3 h before that hour.
+// At returns the last amounts that station i measured in the 24 h before the hour of r. It returns
+// false if r is nil. It also returns false if the instant `at` is after the hour of r, or more than
+// 3 h before that hour.
 func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
 		return nil, false
@@ -93,8 +93,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts of l by the amounts of `last`, all measured at or after `since`.
-// It returns false if l has an amount of that time for a pollutant of which `last` has none.
+// update replaces amounts of l by the amounts of `last`, all measured at or after `since`. It
+// returns false if l has an amount from `since` or later for a pollutant of which `last` has none.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

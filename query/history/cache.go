@@ -64,8 +64,8 @@ type entry struct {
 	// blocks has the JSON text of days, by block number (see blockOf). Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
-	// hours holds the hours of each day, computed from the stations in the field index.
-	// If a day is present without hours, ClickHouse has no hours of that day.
+	// hours holds the hours of each day, valid for the stations in the field index. If a day is
+	// present without hours, ClickHouse has no hours of that day.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }

@@ -71,8 +71,8 @@ func (t reader) cityHours(ctx context.Context, c places.City, days Span) ([]row,
 	return out, nil
 }
 
-// readHour sets the figures of each sample to its station's figures in the hour that
-// ends at the time at. A station without a row in that hour gets figures without values.
+// readHour sets the figures of each sample to its station's figures in the hour that ends at the
+// time at. Without a row in that hour, they are zero, and AddStations skips the sample.
 func (t reader) readHour(ctx context.Context, snap *snapshot.Snapshot, samples []rollup.Sample, at uint32) error {
 	got := make(map[string]rollup.Figures, len(samples))
 	var id string

@@ -49,7 +49,7 @@ func (h *History) Invalidate(from schema.Day) {
 	h.hours.invalidate(from)
 }
 
-// Bytes returns the memory that cached rows use.
+// Bytes returns the memory that cached rows and their JSON texts use.
 func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
 
 // Preload loads the days of a city into the cache. A caller may ignore the error,

@@ -94,8 +94,8 @@ func (p *entry) cachedHours(
 	return before, missing, after, p.invalidations
 }
 
-// storeHours caches the hours of the given days. It does nothing if a roll-up or a
-// new index has invalidated the entry since the read began.
+// storeHours caches the hours of the given days. It does nothing if the entry was evicted, or if a
+// roll-up or a new index has invalidated it since the read began.
 func (h *cache) storeHours(p *entry, index *places.Index, days Span, rows []row, marks uint64) {
 	defer h.evictToLimit()
 	p.mu.Lock()

@@ -7,9 +7,9 @@ import (
 	"vayu/query/snapshot"
 )
 
-// rows returns the days or hours of a place, and the name of the place in records.
-// Days of a city (for the default kinds) and hours of any place are cached. A read
-// of anything else takes one of the account's slots.
+// rows returns the days or hours of a place, and the name of the place in records. Days of a city
+// (for the default kinds) and hours of any place are cached. A read of missing hours or of other
+// days takes one of the account's slots.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
 	var near []rollup.Sample
 	key := place{point: q.Point, kinds: q.Kinds}

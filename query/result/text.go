@@ -57,8 +57,8 @@ func CSV(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
-// JSON writes each row as a JSON object on its own line, and returns the number of
-// rows. Fields are in column order. Numbers that JSON cannot represent become null.
+// JSON writes each row as a JSON object on its own line, and returns the number of rows. Fields are
+// in column order. A Float64 that JSON cannot represent becomes null.
 func JSON(w io.Writer, rows Rows) (int, error) {
 	out := bufio.NewWriter(w)
 	names := make([][]byte, len(rows.Columns()))

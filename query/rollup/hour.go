@@ -21,8 +21,8 @@ type CityHour struct {
 	Used uint16
 }
 
-// complete reports whether the hour h has at least half as many stations as the hour
-// before it. It also returns true if h ends more than a day after the hour before it.
+// complete reports whether the hour h has at least half as many stations as the earlier hour
+// `before`. It also returns true if h ends more than a day after that hour.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }
@@ -43,10 +43,9 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	return current, next
 }
 
-// hourOfDay returns the index of the hour that represents a day. hours are in time
-// order. The hours of that day begin at index first. The result is the last hour
-// with at least half as many stations as the hour before. If there is none, it is
-// the last of the hours with the most stations.
+// hourOfDay returns the index of the hour that represents a day. hours are in time order. The hours
+// of that day begin at index first. The result is the last complete hour of the day; hour 0 counts
+// as complete. If there is none, it is the hour with the most stations.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {

@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// QueryTimeout limits ClickHouse's work for one client query. The 99th
-	// percentile of the time to load a city's history is well below a second. If
-	// ClickHouse takes longer than QueryTimeout, it counts as down, even if the
-	// connection is open.
+	// QueryTimeout limits ClickHouse's work for one client query. The 99th percentile of the time
+	// to load a city's history is well below a second. If ClickHouse answers no query for longer,
+	// it counts as down, even if the connection is open.
 	QueryTimeout = 3 * time.Second
 	// CachedTimeout is how long a query for cached days waits for a reload of changed
 	// days. A reload takes a few milliseconds, or some hundred on a busy machine. If
@@ -81,8 +80,8 @@ func NewTables(conn Conn, database string) Tables {
 	return Tables{conn: conn, Database: database, lastAnswer: &lastAnswer{}}
 }
 
-// WithBreaker returns the same tables, with another connection. Queries go through
-// a new circuit breaker with the given name.
+// WithBreaker returns the same tables with the connection conn. Queries go through a new circuit
+// breaker with the given name.
 func (t Tables) WithBreaker(conn Conn, name string) Tables {
 	t.conn, t.breaker = conn, NewBreaker(name)
 	return t

@@ -110,8 +110,8 @@ func (s *Snapshot) nextPromotion() int64 {
 	return due
 }
 
-// lastHours reads the hours in the last day of each city that has an hour at or after the time
-// since. If names is not nil, it reads only these cities.
+// lastHours reads the hours at or after the time since that are within 25 h of their city's latest
+// hour. If names is not nil, it reads only these cities.
 func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]rollup.CityHour, error) {
 	out := map[places.City][]rollup.CityHour{}
 	var name places.City

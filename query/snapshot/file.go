@@ -166,7 +166,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 }
 
 // readSnapshot reads a snapshot from its file. Its error is errNoSnapshot if there is no file.
-// Other errors mean that the file is damaged or of another version.
+// Other errors mean that the file is unreadable, damaged or of another version.
 func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 	defer func() {
 		// The Arrow reader panics on some damaged files. The service must start even if the file is

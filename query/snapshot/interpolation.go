@@ -117,7 +117,7 @@ func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 }
 
 // onePerStation keeps one sample for each physical station, which may have several ids. It prefers
-// an id with an AQI, then the network of highest priority, then the latest hour.
+// an id with an AQI, then the network of highest priority, then the latest reading.
 func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	if !slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return s.Stations[sm.Station].SameAs != "" }) {
 		return samples
@@ -143,8 +143,8 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the last amounts that station i measured in the 24 h before an instant. It
-// returns false if the snapshot does not have them.
+// lastMeasured returns the amounts of station i that may fill gaps at an instant: from s.recent, or
+// else from the station's latest hour. It returns false if neither covers the instant.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true

@@ -14,8 +14,8 @@ import (
 // loader reads the rows from which snapshots are built.
 type loader struct{ rollup.Tables }
 
-// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It does
-// not set the figures of the stations.
+// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It leaves
+// out aliases, and does not set the figures of the stations.
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station
@@ -51,7 +51,7 @@ type mark struct {
 
 // lookback is how far before the last mark a poll searches for roll-ups. The time in the row of a
 // roll-up is earlier than the moment when the row becomes visible. On a cluster, the time is from
-// another server's clock. The difference is well within a second, and a minute allows for a busy
+// another server's clock. The delay is well within a second, and a minute allows for a busy
 // machine. A poll may therefore read the hours of a roll-up a second time.
 const lookback = time.Minute
 

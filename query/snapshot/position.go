@@ -25,7 +25,7 @@ type Position struct {
 }
 
 // CachedPin returns the cached answer for a pin code and the default kinds. It returns false if
-// [Snapshot.At] has not cached an answer yet.
+// [Snapshot.At] has cached no answer that is still valid.
 func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Response, bool) {
 	got, ok := s.pins.Load(pin)
 	if !ok {

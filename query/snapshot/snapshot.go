@@ -20,8 +20,8 @@ type Station struct {
 	air.Station
 	InCity int32 // position in Snapshot.Cities, -1 for none
 	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in
-	// Unix seconds. It is 0 if Figures is already of that hour. cityHourAQI is the station's AQI in
-	// that hour; -1 for none.
+	// Unix seconds. It is 0 if Figures is of that hour, or if no such reading is known. cityHourAQI
+	// is the station's AQI in that hour; -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
 	part            uint16 // bucket of the station, see rollup.Digest
@@ -136,8 +136,8 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	return s
 }
 
-// renderAnswers renders the answers for all cities. An answer that equals the city's previous
-// answer keeps its Last-Modified.
+// renderAnswers renders the answers for all cities with an AQI. An answer that equals the city's
+// previous answer keeps its Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
 	s.Current = make([]httpapi.Response, len(s.Cities))

@@ -113,8 +113,8 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 	return reply, nil
 }
 
-// readNOxForm returns the assumption about the units of NO, NO2 and NOx under which
-// NO + NO2 = NOx on most days, such as "one_unit". It returns nil if no day was
+// readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of
+// the tested times, such as "one_unit"; "neither" if none does. It returns nil if no day was
 // tested.
 func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, error) {
 	var found *string

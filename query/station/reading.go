@@ -13,13 +13,13 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingWindow limits the search for the latest reading of a parameter. It is counted
-// back from the station's latest reading. The search thus reads two monthly partitions
-// of the table.
+// readingWindow limits the search for the latest reading of a parameter. It is counted back from
+// the station's latest reading. The search thus reads two or three monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours is the number of hours with a
-// reading, in the 24 hours before the station's latest reading.
+// Reading is the latest reading of a parameter. Hours is the number of hours with a reading in the
+// 24 hours before the station's latest reading, or the longest averaging interval of these
+// readings, if that is larger.
 type Reading struct {
 	air.LatestReading
 	Hours uint64
@@ -33,7 +33,6 @@ func (r *Reading) Whole() bool {
 }
 
 // Readings reads the latest reading of each parameter of a station, sorted by name.
-// No other function uses columns of the table `reading`.
 func Readings(ctx context.Context, t rollup.Tables, station *air.Station) ([]Reading, error) {
 	var (
 		out []Reading

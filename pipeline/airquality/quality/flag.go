@@ -12,8 +12,8 @@ const (
 	// NotEvaluated means that the test had no input to compare with, such as an
 	// earlier reading.
 	NotEvaluated Flag = 2
-	// Suspect is for an unlikely but possible value. The reading still counts in
-	// the index.
+	// Suspect is for an unlikely but possible value. The reading counts in the index, unless
+	// [Settings.Exclude] names the test.
 	Suspect Flag = 3
 	// Fail is for an impossible value. The reading does not count in the index.
 	Fail Flag = 4

@@ -15,7 +15,8 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// statement is an INSERT statement. Its query parameters are from, to and stations.
+// statement is an INSERT statement. Its query parameters are from, to and, except for the
+// colocation, stations.
 type statement struct {
 	name, text string
 	// short is a faster variant of the text, for time spans of up to shortSpan; ""

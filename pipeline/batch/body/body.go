@@ -41,7 +41,7 @@ type anyJSON struct{}
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
 // Parse parses the body of a call. array is the name of the JSON array with the records. If the
-// JSON syntax is valid, the error lists every fault outside the records.
+// query and the JSON syntax are valid, the error lists every fault outside the records.
 func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return Body{}, err

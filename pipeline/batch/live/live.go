@@ -42,7 +42,8 @@ var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)",
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes returns a notice for each open or recently completed batch. It implements sse.Feed.
+// Changes returns notices of the open and the recently completed batches of the owners in asks, at
+// most maxNotices of each query. It implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {
@@ -68,7 +69,7 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// If the batch has completed between the two queries, the first one has found it as
+			// If the batch has completed between the two queries, the first query has found it as
 			// open.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)

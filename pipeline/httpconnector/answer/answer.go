@@ -72,7 +72,8 @@ func (r *Reader) Accepts(status int) bool {
 	return slices.Contains(r.ok, status) || r.byHTTP[status] != nil
 }
 
-// Read reads an answer with an accepted status. For an unmapped value the error is *UnmappedError.
+// Read reads an answer with an accepted status. The error is *UnmappedError for a required field
+// that is missing or unmapped.
 func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark

@@ -24,7 +24,7 @@ type Reader struct {
 // field describes how to read one field of an answer.
 type field struct {
 	name         string
-	path         string // empty: only a status sets it
+	path         string // empty: only a status or absent sets the field
 	mapping      map[string]string
 	fallback     string // replaces an unmapped value; empty for none
 	closed       bool   // an unmapped value becomes fallback, or else counts as missing

@@ -143,8 +143,8 @@ func (t Template) Render(fields map[string]any, escape func(string) (string, err
 	return out.String(), nil
 }
 
-// appendJSON appends the template as a JSON value. If it has just one field, the field's type is
-// kept. Otherwise the value is a string.
+// appendJSON appends the template as a JSON value. A template of just one field keeps the field's
+// type, or gets the type of its format. Otherwise the value is a string.
 func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	text, err := t.Render(fields, nil)
 	if err != nil {

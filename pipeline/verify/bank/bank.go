@@ -31,7 +31,7 @@ type Order struct {
 // Outcome is the meaning of a bank's answer for an order.
 type Outcome int
 
-// Values of Outcome. Any other answer is an error.
+// Values of Outcome. Any other value is an error.
 const (
 	// Pending means that the bank has the order and no outcome yet.
 	Pending Outcome = iota
@@ -41,8 +41,8 @@ const (
 	NotFound
 	// Unknown means that the bank has no order with this reference.
 	Unknown
-	// NotMade means that no deposit was made, because a system behind the bank is unavailable.
-	// The order may be sent again.
+	// NotMade means that no deposit or lookup was made, because a system behind the bank is
+	// unavailable. The order may be sent again.
 	NotMade
 )
 
@@ -127,7 +127,7 @@ type Connection struct {
 	// Timeout limits the time of one call.
 	Timeout time.Duration
 	// ResendAfter is the minimum time from sending an order to sending it again, if the bank does
-	// not have it. A slow request must reach the bank within this time.
+	// not have the order. A slow request must reach the bank within this time.
 	ResendAfter time.Duration
 	// Concurrency is the limit of concurrent calls.
 	Concurrency int

@@ -47,7 +47,7 @@ func newRecords(r io.Reader) *records {
 }
 
 // line returns line n of the lines that are not consumed, counted from 0. It is nil if the line is
-// too long. After the last line the error is io.EOF.
+// too long. After the last line that can be read, the error is io.EOF or the reader's error.
 func (c *records) line(n int) ([]byte, error) {
 	for len(c.ahead) <= n && c.failed == nil {
 		c.read()

@@ -1,8 +1,8 @@
 // Package connector builds a bank.Connection from a description file of a bank or an aggregator
 // with JSON over HTTP. docs/banks.md describes the file.
 //
-// An answer is an outcome only if the file maps it to one. Anything else is an error, such as
-// another value, an HTML page, 5xx or no answer. After an error the deposit may have been made.
+// An answer is an outcome only if the file maps it to one. Anything else is an error, such as an
+// unmapped value, an HTML page, 5xx or no answer. After these errors a deposit may have been made.
 package connector
 
 import (
@@ -84,8 +84,8 @@ var requiredCalls = map[schema.VerificationMethod][]string{
 
 var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
 
-// readMethods reads the supported methods: the methods that the file lists, or else those whose
-// calls the file describes.
+// readMethods reads the supported methods: the methods that the file lists, or else those of which
+// the file describes a call.
 func (b *settings) readMethods(s, calls *section.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)

@@ -43,7 +43,7 @@ func (b *provider) call(ctx context.Context, call string, o bank.Order) (bank.An
 	return answerOf(reply), nil
 }
 
-// Receive checks the signature of a callback and reads it. It implements transaction.Receiver.
+// Receive verifies and reads a callback. It implements transaction.Receiver.
 func (b *provider) Receive(header http.Header, body []byte, now time.Time) (transaction.Message[bank.Answer], error) {
 	reply, err := b.client.Receive(header, body, now)
 	if err != nil {

@@ -50,9 +50,8 @@ var orderFields = []string{ourReference, theirReference, "account", "ifsc", "cre
 // reference, because it does not exist yet.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
-// shape returns the required form of a bank's description. The only default for an unmapped status
-// is pending. The account status of a found account must be explicit, because a default of active
-// would be a guess.
+// shape returns the required form of a bank's description. An unmapped status may become pending,
+// but not for a lookup. An unmapped account status has no default, because active would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

@@ -2,7 +2,7 @@ package namematch
 
 // Signs of Devanagari that need rules of their own.
 const (
-	nukta    = '़' // dot below a consonant, which makes another consonant
+	nukta    = '़' // dot that turns the consonant above it into another one
 	virama   = '्' // removes the inherent vowel of a consonant
 	anusvara = 'ं' // nasal, written n
 )

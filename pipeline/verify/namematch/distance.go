@@ -1,9 +1,9 @@
 package namematch
 
 // Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a
-// name are cheap. Edits that make the name of another person cost a wholeEdit. These are edits of
-// the last vowel (Anil, Anila), of consonants, and of the vowel of the first syllable (Rohan,
-// Rehan).
+// name are cheap. Edits that make the name of another person cost a wholeEdit. Among these are
+// edits of the last vowel (Anil, Anila), of consonants, and of the vowel of the first syllable
+// (Rohan, Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
@@ -78,7 +78,7 @@ func swap(a, b []byte, i, j int) uint8 {
 	return wholeEdit
 }
 
-// slip reports whether two long words differ by one letter, which is replaced or missing.
+// slip reports whether two long words differ by at most one letter, which is replaced or missing.
 func slip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

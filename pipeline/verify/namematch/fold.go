@@ -9,7 +9,7 @@ import (
 )
 
 // fold returns s in lower case without accents, invisible marks and punctuation. It uses the memory
-// of buf. One blank separates words. A slash stays, because S/O and M/S have a meaning.
+// of buf. Blanks separate words. A slash after a letter stays, because S/O and M/S have a meaning.
 func fold(buf []byte, s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x, such as Venkataramana, with two or three consecutive words of y that
-// form it. x is p.a and y is p.b, or the reverse if back is true.
+// join matches a word of x, such as Venkataramana, with the words of y that form it: two or three,
+// or one after a removed Sri. x is p.a and y is p.b, or the reverse if back is true.
 func (p *pair) join(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {
@@ -37,8 +37,8 @@ func (p *pair) note(i, j, n int, h how, back bool) {
 	}
 }
 
-// parts returns the number of unmatched consecutive words of y, from j on, that form w. It is 2 or
-// 3, or 0 if no such words form w.
+// parts returns the number of unmatched consecutive words of y, from j on, that form w: 2, 3, or 0
+// if no such words form w.
 func parts(w *word, y *name, howY *[maxWords]how, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]
@@ -76,8 +76,8 @@ func sriJoined(w *word, y *name, howY *[maxWords]how) int {
 	return -1
 }
 
-// clusters matches a word of x that has only initials, such as RK, with words of y, such as Rajesh
-// Kumar. x and y are p.a and p.b, or the reverse if back is true.
+// clusters matches a word of x that can consist of initials, such as RK, with words of y, such as
+// Rajesh Kumar. x and y are p.a and p.b, or the reverse if back is true.
 func (p *pair) clusters(x, y *name, back bool) {
 	howX, howY := &p.howA, &p.howB
 	if back {

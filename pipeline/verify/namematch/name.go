@@ -8,9 +8,9 @@ type word struct {
 	// romanised.
 	first byte
 	// initial means that the word is a single letter. cluster means that it is two to four letters
-	// without a vowel (RK).
+	// without a vowel (RK), and neither prefix nor weak.
 	initial, cluster bool
-	// weak, surname and prefix report whether the sound has the traits of these names.
+	// weak, surname and prefix report whether the sound has the trait weak, surname or prefix.
 	weak, surname, prefix bool
 	// form, filler and trade report whether the spelling has the trait companyForm, filler or
 	// trade.
@@ -81,8 +81,8 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, the first word that is written out, or -1. A prefix
-// such as Md is skipped, and so is a surname in front of a word that is not a surname.
+// given returns the index of the given name, or -1: the first written-out word. Before the last
+// word, it skips a prefix such as Md, and a surname if the last word is no surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// how is the kind of a match between two words, from best to worst. Each kind costs points (see
-// cost).
+// how is the kind of a match between two words. [pair.score] tries the kinds in this order. Each
+// kind costs points (see cost).
 type how uint8
 
 const (
 	unmatched how = iota
 	letters       // the same letters
 	phonetic      // the same sound or a known variant
-	loosely       // one doubtful vowel
+	loosely       // similar sounds, or a plural
 	affixed       // an affix is missing: Rameshbhai, Ramesh
 	joined        // two words are one: Venkata Ramana, Venkataramana
 	truncated     // cut off by a bank
-	initially     // one word is an initial: R, Rajesh
+	initially     // one word has initials only: R, Rajesh
 )
 
 // pair is two names and the matches of their words.
@@ -91,7 +91,7 @@ func same(x, y *word, h how, company bool) bool {
 	}
 }
 
-// sameFirst compares initials by sound: W equals V, and Z equals J.
+// sameFirst compares initials by sound: W equals V, Z equals J, and Q equals K.
 func sameFirst(x, y byte) bool { return plainConsonant(x) == plainConsonant(y) }
 
 // plural reports whether two words differ by a final s only: Trader, Traders.
@@ -124,8 +124,8 @@ func affix(w string) string {
 	return ""
 }
 
-// compounds matches Rama in one name with Ram in the other if the same word, such as Krishna,
-// follows both.
+// compounds matches Rama in one name with Ram in the other if a matched compoundTail or nameTail,
+// such as Krishna, follows both.
 func (p *pair) compounds() {
 	for i := range p.a.n - 1 {
 		for j := range p.b.n - 1 {
@@ -155,8 +155,8 @@ func sameStem(x, y *word, head trait) bool {
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// truncation matches the last word of a long name, which a bank may have cut. It matches a word of
-// the other name that begins with the cut word. A surname is never a cut word: Das is not Dasgupta.
+// truncation matches the last word of a long name, which a bank may have cut, with a longer word of
+// the other name that begins with it. A surname is never a cut word: Das is not Dasgupta.
 func (p *pair) truncation() {
 	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
 		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
@@ -175,7 +175,7 @@ func (m *name) mayBeCut() bool {
 	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
 }
 
-// beginning returns the index of the unmatched word of m that begins with text, or -1 for none.
+// beginning returns the index of the first unmatched longer word of m that begins with text, or -1.
 func beginning(text string, m *name, h *[maxWords]how) int {
 	for j := range m.n {
 		w := m.w[j].text

@@ -13,8 +13,8 @@ const (
 	lostOnlyOne = 20 // the last word, if at most one other word matches
 
 	// Scores of names that do not match. The score conflict is a maximum.
-	subset   = 55 // the given name of one name is missing in the other
-	thin     = 62 // only initials, surnames or common words match
+	subset   = 55 // the given name or a company's word is missing in the other name
+	thin     = 62 // too little matches, or the forms of two companies differ
 	slipped  = 55 // two long words differ by one letter
 	conflict = 45 // each name has a word that the other lacks
 )
@@ -107,8 +107,8 @@ func (p *pair) lostGiven() bool {
 	return g >= 0 && p.howA[g] == unmatched || h >= 0 && p.howB[h] == unmatched
 }
 
-// crossed reports whether the given name of one name matches only a trailing initial of the
-// other. The other then has a different given name: Priya Mohan is not Mohan P.
+// crossed reports whether the given name of one name matches only a trailing initial of the other
+// name. That name then has a different given name: Priya Mohan is not Mohan P.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {

@@ -1,6 +1,6 @@
 package namematch
 
-// maxKey is the largest length of a sound key. A longer word is compared by its letters only.
+// maxKey is the largest length of a sound key. A word with a longer key has no sound.
 const maxKey = 32
 
 // sound is the phonetic key of a word. Different spellings of an Indian name share a key.

@@ -22,9 +22,9 @@ type marks struct {
 	sri bool
 }
 
-// strip splits a folded name into words. It removes honorifics, and a relation such as S/O with the
-// words after it. It spells out company forms (Ltd becomes limited). It never removes the only word
-// left.
+// strip splits a folded name into words. It removes M/S, a relation such as S/O with the words
+// after it, and honorifics except the only word left. It spells out company forms (Ltd becomes
+// limited).
 func strip(words []string, folded string) stripped {
 	s := stripped{marks: marks{length: len(folded)}}
 	if strings.Trim(folded, " &/") == "" {

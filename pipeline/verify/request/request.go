@@ -54,7 +54,8 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey returns a digest of the account or UPI address, by which a cached answer can be found.
+// CacheKey returns a digest of the account or UPI address to verify, by which a cached answer can
+// be found.
 func (r *Request) CacheKey(box *encryption.Cipher) []byte {
 	return box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }

@@ -12,7 +12,7 @@
 //	0006                 closed, with the expected name
 //	0007 failure@upi     missing
 //	0008 suspicious@upi  the expected name, flagged
-//	0009 timeout@upi     the first call gets no answer; later calls do
+//	0009 timeout@upi     no answer to deposits and lookups until 30 s after the order's creation
 //	0010                 the expected name, 25 s after the order's creation
 //
 // A hash selects the answer for any other account or address. Of 100 such targets, 90 have the

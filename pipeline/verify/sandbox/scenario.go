@@ -22,7 +22,7 @@ const (
 	isClosed
 	isMissing
 	isSuspicious
-	isTimeout // the first call gets no answer
+	isTimeout // no answer to deposits and lookups in the first 30 s
 	isSlow    // the answer comes 25 s after the order's creation
 )
 

@@ -45,8 +45,8 @@ const (
 	numberDigits = 6
 )
 
-// Mask returns an address for lists, logs and stored rows. It keeps the handle. Of the local part
-// (the text before the @) it keeps
+// Mask returns a masked address for lists, logs and stored rows. It keeps the handle. Of the local
+// part (the text before the @) it keeps
 //
 //	the last two characters if it has at least six digits: "****10" of 9876543210
 //	else the first and last two of at least eight characters: "ra****ma" of rajsharma
