@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// RunKind is the reason for a run of a source.
+// RunKind is the kind of a run of a source.
 type RunKind int8
 
 // The kinds, numbered as in the table source_run.
@@ -36,7 +36,7 @@ type Run struct {
 	Stored    int
 	Withdrawn int // stored readings that the source now reports as missing
 	Rejected  Rejections
-	// Values are the first [maxKept] rejected values of each reason.
+	// Values are the first [maxKept] rejected values of each reason but [MissingValue].
 	Values []RejectedValue
 }
 
@@ -62,7 +62,7 @@ const (
 	maxRaw = 2 << 10
 )
 
-// cutRaw copies the first maxRaw bytes of a text and replaces what is not UTF-8.
+// cutRaw copies the first maxRaw bytes of a text and removes what is not UTF-8.
 func cutRaw(text string) string {
 	if len(text) > maxRaw {
 		text = text[:maxRaw]

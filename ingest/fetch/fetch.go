@@ -68,9 +68,9 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// redirect accepts only redirects to the same host. Another host must not get a key
-// in the URL, and may serve a maintenance page. It rejects plain HTTP, which would
-// expose the key and allow forged replies.
+// redirect accepts at most maxRedirects redirects, all to the same host. Another host
+// must not get a key in the URL, and may serve a maintenance page. It rejects a redirect
+// from HTTPS to HTTP, which would expose the key and allow forged replies.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")

@@ -128,7 +128,8 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime limits a time to the range of the type DateTime. A window may be open.
+// dateTime returns the time, but 1970 for an earlier one. An open window has an earlier
+// start.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

@@ -25,10 +25,10 @@ type Catalogue struct {
 }
 
 // Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
-// is an error only if required is set. A file may replace a shipped description. It is
-// an error if a file has the name of a source in Go, or of another file. An invalid file
-// is an entry with a fault, which fails only its own source. If Open returns an error,
-// the catalogue has the sources that were read before it.
+// is an error only if required is set. A file may replace a shipped description. It is an
+// error if a file has the name of a source in Go, or of another file. An invalid file is
+// an entry with a fault, which fails only its own source. After an error, the catalogue
+// has the sources that were read earlier.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry)}
 	for _, f := range described.Shipped() {
@@ -80,7 +80,7 @@ func describe(f described.File) (string, Entry) {
 // fromFile is the factory of a described source.
 type fromFile described.File
 
-// New implements [Factory]. It reads the file again, with the environment of the
+// New implements [Factory]. It parses the description again, with the environment of the
 // process.
 func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error) {
 	f.Env = os.LookupEnv
