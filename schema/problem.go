@@ -203,7 +203,7 @@ type RequestErrors []ProblemDetail
 // Add adds an error with the code invalid_request for a parameter or JSON field.
 func (f *RequestErrors) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
-// AddAs adds an error with another code than invalid_request.
+// AddAs adds an error with a code for a parameter or JSON field.
 func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
@@ -211,8 +211,8 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 // Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// NewProblemOf returns several errors as one Problem, which has the code of the first.
-// It returns nil if there are no errors.
+// NewProblemOf returns several errors as one Problem, which has the code of the first
+// error. It returns nil if there are no errors.
 func NewProblemOf(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// movedKilometres is the largest accepted move of a station. Networks correct
-// coordinates by a few streets. A jump of more than 5 km is another place or a
+// movedKilometres is the largest move of a station by a source of equal rank. Networks
+// correct coordinates by a few streets. A jump of more than 5 km is another place or a
 // wrong digit.
 const movedKilometres = 5
 
@@ -91,9 +91,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 	return newer, false
 }
 
-// namesOf returns the names of a station's city and state. Both come from one
+// namesOf returns the names of a station's city and state. It prefers both from one
 // description, because cities of several states may share a name. The older description
-// is used only if it has the state, and has a name that the newer one lacks. Names
+// is preferred only if it has the state, and has a name that the newer one lacks. Names
 // derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {
