@@ -16,7 +16,7 @@ import (
 const batchRows = 1 << 18
 
 // batchMissing is the number of missing values that makes a batch full. The loader looks
-// up each missing value, because it removes only readings that are stored.
+// up each missing value, because the loader removes only readings that are stored.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source creates a Builder, describes its

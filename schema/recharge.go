@@ -52,7 +52,7 @@ type RechargeDetail struct {
 	Recharge
 	ProviderCalls
 
-	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
+	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: a provider contradicts the recorded result
 }
 
 // Detection describes how the operator and circle of a number were detected.

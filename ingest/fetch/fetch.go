@@ -101,7 +101,7 @@ type Reply struct {
 type Request struct {
 	URL    string
 	Header http.Header
-	// Known makes the request conditional, unless it is zero.
+	// Known, unless zero, makes the request conditional.
 	Known Validators
 }
 

@@ -185,7 +185,7 @@ const (
 // recorded are the kinds of runs in the journal, by runKind.
 var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
-// untilNext returns how long a feed without a due live run must wait; 0 if it can
+// untilNext returns how long a feed without a due live run must wait; 0 if the feed can
 // backfill now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {

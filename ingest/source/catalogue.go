@@ -131,7 +131,7 @@ func (c *Catalogue) Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// check returns an error unless the source exists, is valid and belongs to the world.
+// check checks that the source exists, is valid and belongs to the world.
 func (c *Catalogue) check(name string, world schema.World) error {
 	entry, known := c.entries[name]
 	switch {
@@ -157,8 +157,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Feeds builds the named sources for the runner of a world. The error joins the
-// faults of all of them, including sources of the other world.
+// Feeds builds the named sources for the runner of a world. The error joins the faults of
+// all named sources. A source of the other world is a fault.
 func (c *Catalogue) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
 	var feeds []runner.Feed
 	var faults []error

@@ -169,8 +169,8 @@ func (b *Cache) ApplyRules() {
 }
 
 // linkStations records that two stations are one physical station. The station with the
-// lower [air.NetworkPriority] refers to the other. If the priorities are equal, the
-// station with the older last reading refers to the other.
+// lower [air.NetworkPriority] refers to the other station. At equal priorities, the
+// station with the older last reading refers to the other station.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

@@ -40,7 +40,7 @@ func officialNames(network string) bool {
 }
 
 // mergeStation merges a description into a known station. Attributes come from the
-// description with the newer readings, and attributes that it lacks from the other. The
+// description with the newer readings; if missing there, from the older description. The
 // position comes from the source of higher positionRank; at equal ranks, from the newer
 // description. jumped reports that the described position was refused as too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {

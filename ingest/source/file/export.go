@@ -95,8 +95,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. An export of one station has its
-// city and state. An export of several stations has a state only if all are in that state.
+// describe returns the station of the current block. An export of one station has its city and
+// state. An export of several stations has a state only if all stations are in that state.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {

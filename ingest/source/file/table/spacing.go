@@ -80,7 +80,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 	return best
 }
 
-// Minutes returns an interval in minutes, and false unless it has a minute to a day.
+// Minutes converts an interval of a minute to a day to minutes. It rejects others.
 func Minutes(d time.Duration) (uint16, bool) {
 	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
 		return 0, false
