@@ -36,7 +36,7 @@ type Builder struct {
 	rows     int
 
 	record func() (line int64, raw string) // see Describe; nil if unknown
-	kept   Rejections                      // number of values in Batch.Values of the fetch
+	kept   Rejections                      // values in Batch.Values of the fetch, by reason
 
 	position   int64
 	positioned bool  // the source calls At

@@ -117,9 +117,9 @@ func (b *Builder) RejectField(reason Reason, field string) {
 }
 
 // Describe sets the function that describes the current record of the source for
-// [Batch.Values]. It returns the record's number or line from 1, and its raw text, which
-// the builder copies. Without a current record the text is "". Without a function the
-// builder only counts rejections.
+// [Batch.Values]. The function returns the record's number or line from 1, and its raw
+// text, which the builder copies. Without a current record the text is "". Without a
+// function the builder only counts rejections.
 func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
 
 // Continue copies the function of [Builder.Describe] and the counts of kept values from

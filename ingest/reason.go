@@ -138,8 +138,8 @@ func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	return v, checkSigned(p, v, reason)
 }
 
-// checkSigned returns [None] instead of reason if p is signed and v is -1 or only
-// negative.
+// checkSigned returns [None] if p is signed, and v is -1 or reason is [NegativeValue].
+// Otherwise it returns reason.
 func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	if p.Signed() && (reason == NegativeValue || v == -1) {
 		return None

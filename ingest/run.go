@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// RunKind is the kind of a run of a source.
+// RunKind is the kind of a run of a source: live, backfill or import.
 type RunKind int8
 
 // The kinds, numbered as in the table source_run.

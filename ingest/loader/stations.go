@@ -201,7 +201,7 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
 		b.Aliases[a.Alias] = a
-		delete(b.Known, a.Alias) // its readings belong to another station
+		delete(b.Known, a.Alias) // an alias is no station of its own
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)

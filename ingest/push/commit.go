@@ -101,8 +101,7 @@ func (c *committer) storeAll(ctx context.Context, group []*request) {
 	}
 }
 
-// collect returns the given request with requests from the queue, until the group is full or the queue
-// empty.
+// collect returns the first request and queued ones until the group is full or the queue is empty.
 func (c *committer) collect(first *request) []*request {
 	group, rows := []*request{first}, len(first.readings)
 	for rows < maxGroup {

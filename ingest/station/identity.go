@@ -40,7 +40,8 @@ var agencies = map[string]string{
 // Both have stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency to the tokens. It reports whether this agency is known.
+// setAgency sets the agency from the tokens, and the old abbreviation of a renamed
+// agency. It reports whether the agency is known.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]

@@ -35,12 +35,12 @@ type BulkError struct {
 	Error  schema.Problem `json:"error"`
 }
 
-// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index
-// (0–500) of each pollutant. Estimated lists pollutants whose concentration was
-// gap-filled, or derived from a published sub-index. Stale is true for a current record
-// older than three hours. Pincode is present if the query has a pin code. DistanceKM is
-// that of the nearest used station, for a current record of a pin code or position. Kinds
-// is present if the query names other kinds of stations than the default kinds.
+// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index (0–500) of
+// each pollutant. Estimated lists pollutants whose concentration was gap-filled, or derived from a
+// published sub-index. Stale is true for a current record older than three hours. Pincode is
+// present if the query has a pin code. DistanceKM, for a current record of a pin code or position,
+// is the distance to the nearest used station. Kinds is present if the query names other kinds of
+// stations than the default kinds.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`

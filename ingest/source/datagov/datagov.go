@@ -21,8 +21,8 @@ type Source struct {
 }
 
 // Fetch reads pages until it has read the portal's total of records. The order of pages
-// is unstable, so a record may be repeated in place of another. Then Fetch reads the
-// pages in a second pass, and counts records that are still missing as
+// is unstable, so a record may be repeated in place of another record. Then Fetch reads
+// the pages in a second pass, and counts records that are still missing as
 // [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()

@@ -70,8 +70,8 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f.builder.Close()
 }
 
-// clamp limits the end of a window to now. An empty window, as after a stored reading of
-// a future time, gets the length of Lookback.
+// clamp limits the end of a window to now. A window without a start, or an empty one,
+// gets the length of Lookback. A stored reading of a future time causes an empty window.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now

@@ -42,7 +42,7 @@ var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~
 
 // Fetch reads new and changed files. An unreadable file does not stop the others, and the
 // error names all such files. A rejected file is reported again only after a change. An
-// unreadable subfolder is reported once, until it is readable.
+// unreadable subfolder is reported by the first fetch that cannot read it.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {

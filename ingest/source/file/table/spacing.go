@@ -80,7 +80,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 	return best
 }
 
-// Minutes converts an interval of a minute to a day to minutes. It rejects others.
+// Minutes converts an interval of a minute to a day to minutes. It returns false for others.
 func Minutes(d time.Duration) (uint16, bool) {
 	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
 		return 0, false
