@@ -10,18 +10,18 @@ import (
 	"vayu/schema/air"
 )
 
-// batchRows is the number of readings in a batch, about 16 MB of columns. An insert
-// makes one part per monthly partition, twelve for a station's year. Small batches are
-// therefore slow: with a quarter of this size, an import took 1.5 times as long.
+// batchRows is the number of readings that makes a batch full, about 16 MB of columns. An
+// insert makes one part per monthly partition, twelve for a station's year. Small batches
+// are therefore slow: with a quarter of this size, an import took 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the largest number of missing values in a batch. The loader looks up
-// each missing value, because it removes only readings that are stored.
+// batchMissing is the number of missing values that makes a batch full. The loader looks
+// up each missing value, because the loader removes only readings that are stored.
 const batchMissing = 1 << 16
 
-// Builder turns parsed readings into batches. A source creates one per fetch, describes
-// its stations, adds readings, and closes the Builder. The Builder applies the
-// plausibility rules, so that sources need none. It is not safe for concurrent use.
+// Builder turns parsed readings into batches. A source creates a Builder, describes its
+// stations, adds readings, and closes the Builder. The Builder applies the plausibility
+// rules, so that sources need none. It is not safe for concurrent use.
 type Builder struct {
 	source string
 	now    time.Time
@@ -36,7 +36,7 @@ type Builder struct {
 	rows     int
 
 	record func() (line int64, raw string) // see Describe; nil if unknown
-	kept   Rejections                      // values in Batch.Values of the fetch
+	kept   Rejections                      // values in Batch.Values of the fetch, by reason
 
 	position   int64
 	positioned bool  // the source calls At
@@ -53,7 +53,7 @@ type fields struct {
 	averaging       *array.Uint16Builder
 }
 
-// NewBuilder returns a builder for one fetch. It passes full batches to yield.
+// NewBuilder returns a builder for a fetch. The builder passes its batches to yield.
 func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
 	columns := array.NewRecordBuilder(memory.DefaultAllocator, air.ReadingColumns)
 	return &Builder{
@@ -71,8 +71,8 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 	}
 }
 
-// Close yields the remaining readings and frees the columns. Call it once, after a
-// successful fetch. After an error, call [Builder.Discard] instead.
+// Close yields what remains as the last batch, and frees the columns. Call it once, after
+// a successful fetch. After an error, call [Builder.Discard] instead.
 func (b *Builder) Close() error {
 	defer b.columns.Release()
 	if b.err != nil {

@@ -17,9 +17,9 @@ type described struct {
 	used bool
 }
 
-// Station describes a station and returns its number for [Builder.Add]. City and
-// state are normalised. A position outside India is dropped and counted. A repeated
-// description only adds a missing position.
+// Station describes a station and returns its number for [Builder.Add]. City and state
+// are normalised. A position outside India is dropped; the first description of a station
+// also counts it. A repeated description only adds a missing position.
 func (b *Builder) Station(s air.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
@@ -84,7 +84,7 @@ func (b *Builder) Missing(station int, r air.Reading) {
 	}
 }
 
-// note updates FirstSeen and LastSeen of a station, and adds it to the batch.
+// note updates FirstSeen and LastSeen of a station, and adds the station to the batch.
 func (b *Builder) note(station int, at time.Time) {
 	s := &b.stations[station]
 	if s.FirstSeen.IsZero() || at.Before(s.FirstSeen) {
@@ -117,12 +117,13 @@ func (b *Builder) RejectField(reason Reason, field string) {
 }
 
 // Describe sets the function that describes the current record of the source for
-// [Batch.Values]: its number or line from 1, and its raw text, which the builder copies. Without a current
-// record the text is "".
-// Without it the builder only counts rejections.
+// [Batch.Values]. The function returns the record's number or line from 1, and its raw
+// text, which the builder copies. Without a current record the text is "". Without a
+// function the builder only counts rejections.
 func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
 
-// Continue keeps the bounds of [Batch.Values] of another builder of the same fetch.
+// Continue copies the function of [Builder.Describe] and the counts of kept values from
+// an earlier builder of the same fetch.
 func (b *Builder) Continue(earlier *Builder) { b.record, b.kept = earlier.record, earlier.kept }
 
 // At sets the position in the input from which an interrupted import resumes. A source

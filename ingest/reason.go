@@ -20,17 +20,17 @@ type Reason string
 // The reasons. The reason None marks a valid value.
 const (
 	None             Reason = ""
-	MissingValue     Reason = "missing_value"     // "", "-", "NA", "None", -999, -9999: the source has no value
+	MissingValue     Reason = "missing_value"     // an empty cell, or a marker such as "NA" or -999
 	BadNumber        Reason = "bad_number"        // text that is not a finite decimal number
 	NegativeValue    Reason = "negative_value"    // below zero, and not a missing marker
 	OutOfRange       Reason = "out_of_range"      // outside the range of the parameter or the index
 	UnknownPollutant Reason = "unknown_pollutant" // a parameter that is not in the catalogue
 	UnknownUnit      Reason = "unknown_unit"      // a unit that cannot be converted
-	BadTime          Reason = "bad_time"          // text that is not a time in the source's format
+	BadTime          Reason = "bad_time"          // a time or an averaging interval in an unknown format
 	FutureTime       Reason = "future_time"       // more than five minutes ahead of the clock
-	AncientTime      Reason = "ancient_time"      // before 2000: no automatic station in India is older
-	NoStation        Reason = "no_station"        // a reading without a station
-	BadPosition      Reason = "bad_position"      // coordinates outside India or 0,0: the position is dropped, the readings stay
+	AncientTime      Reason = "ancient_time"      // before 2000; for a pushed reading, more than 31 days ago
+	NoStation        Reason = "no_station"        // a reading without a known station
+	BadPosition      Reason = "bad_position"      // invalid or outside India: the position is dropped; only push drops the reading
 	StationMoved     Reason = "station_moved"     // a position far from the known one: the known position and the readings stay
 	Duplicate        Reason = "duplicate"         // a repeated station, pollutant and time in one fetch
 	NotListed        Reason = "not_listed"        // a record that the source counts but does not list
@@ -42,7 +42,7 @@ const (
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
 
-// explanations describe each reason for readers of an import's output.
+// explanations describe reasons for readers of an import's output.
 var explanations = map[Reason]string{
 	MissingValue:     "the cells are empty or hold a marker such as NA",
 	BadNumber:        "the cells hold no decimal number",
@@ -62,7 +62,7 @@ var explanations = map[Reason]string{
 	Unreadable:       "a part of the input cannot be read",
 }
 
-// Explain returns a description of the reason; empty for [None].
+// Explain returns a description of the reason, or "" if explanations has none.
 func (r Reason) Explain() string { return explanations[r] }
 
 // ConcernsPosition reports whether the reason rejects a station's position, not a
@@ -116,8 +116,8 @@ func ParseValue(text string) (float64, Reason) {
 	return v, CheckValue(v)
 }
 
-// CheckValue returns None for a valid value, or the reason: a marker for a missing
-// value, or an impossible value.
+// CheckValue returns [None] for a valid value. It rejects a marker for a missing value, a
+// negative value, and a value that is not finite.
 func CheckValue(v float64) Reason {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -138,7 +138,8 @@ func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	return v, checkSigned(p, v, reason)
 }
 
-// checkSigned accepts a negative value of a signed parameter.
+// checkSigned returns [None] if p is signed, and v is -1 or reason is [NegativeValue].
+// Otherwise it returns reason.
 func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	if p.Signed() && (reason == NegativeValue || v == -1) {
 		return None
@@ -155,7 +156,7 @@ var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // clock could start the next hour of its city too early.
 const maxClockSkew = 5 * time.Minute
 
-// checkTime applies the rules to the end of an averaging interval.
+// checkTime returns why the end of an averaging interval is invalid, or [None].
 func checkTime(at, now time.Time) Reason {
 	switch {
 	case at.After(now.Add(maxClockSkew)):
@@ -166,7 +167,7 @@ func checkTime(at, now time.Time) Reason {
 	return None
 }
 
-// Check applies the rules to a complete reading.
+// Check returns the reason for rejecting a complete reading, or [None].
 func Check(r *air.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RunKind is the reason for a run of a source.
+// RunKind is the kind of a run of a source: live, backfill or import.
 type RunKind int8
 
 // The kinds, numbered as in the table source_run.
@@ -37,7 +37,7 @@ type Run struct {
 	Stored    int
 	Withdrawn int // stored readings that the source now reports as missing
 	Rejected  Rejections
-	// Values are the first 100 rejected values of each reason.
+	// Values are the first 100 rejected values of each reason but [MissingValue].
 	Values []RejectedValue
 
 	kept Rejections // counts of Values

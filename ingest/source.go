@@ -36,10 +36,10 @@ type Batch struct {
 	// Readings has the columns of [air.ReadingColumns]. The last owner of the
 	// batch releases it with [Batch.Release].
 	Readings arrow.Record
-	// Stations describes every station that has a reading in the batch.
+	// Stations describes the stations of the readings, except private stations.
 	Stations []air.Station
-	// Missing holds readings whose value the source reports as missing; Value is
-	// unused. A reading of the same key in Readings takes precedence. The stations of
+	// Missing holds readings whose value the source reports as missing; Value is unused.
+	// If Readings has the same reading with a value, that value counts. The stations of
 	// these readings need not be in Stations.
 	Missing []air.Reading
 	// Withdrawn is how many stored readings the store removed because of Missing.

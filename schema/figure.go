@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Figure is a measured value in hundredths of its unit, the precision of concentrations
-// in the API. In JSON it is a decimal number, or null if it is [Unknown].
+// Figure is a value in hundredths of its unit, the precision of concentrations in the
+// API. In JSON it is a decimal number, or null if it is [Unknown].
 type Figure int32
 
-// Unknown is the Figure of a missing measurement.
+// Unknown is the Figure of a missing value.
 const Unknown Figure = math.MinInt32
 
-// Known reports whether the figure was measured.
+// Known reports whether the figure has a value.
 func (f Figure) Known() bool { return f != Unknown }
 
 // Append appends the figure as JSON: a number without trailing zeros, or null.

@@ -127,10 +127,10 @@ func (c Code) Status() int {
 
 // Problem is the `error` object of a reply. It is also a Go error: handlers return it,
 // and the API encodes it. Message is for the client and must not contain stacks, SQL or
-// texts of other systems. Suggestions is set for location_not_found, Candidates for
-// ambiguous_location, and Nearest for no_station_nearby and no_data. Allow is the
-// header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds,
-// 0 for none. Status is the HTTP status if it differs from that of Code, else 0.
+// texts of other systems. Suggestions belongs to location_not_found, Candidates to
+// ambiguous_location, and Nearest to no_station_nearby and no_data. Allow is the header
+// Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds, 0 for
+// none. Status is the HTTP status if it differs from that of Code, else 0.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -147,11 +147,11 @@ type Problem struct {
 	Status      int             `json:"-"`
 }
 
-// NearestStation is the station of any kind that is nearest to a place without data,
-// with the reason why it was not used. DistanceKM is null if the position of the
-// station is unknown. Has lists the pollutants that the station measured in the 24
-// hours before its last reading. Missing lists the conditions for an answer that the
-// station does not meet.
+// NearestStation is a station of any kind near a place, or in a city, without data, with
+// the reason why it was not used. DistanceKM is null if the position of the station or of
+// the city is unknown. Has lists the pollutants that the station measured in the 24 hours
+// before its last reading. Missing lists the conditions for an answer that the station
+// does not meet.
 type NearestStation struct {
 	ID         string      `json:"id"`
 	DistanceKM *Figure     `json:"distance_km"`
@@ -203,7 +203,7 @@ type RequestErrors []ProblemDetail
 // Add adds an error with the code invalid_request for a parameter or JSON field.
 func (f *RequestErrors) Add(field, message string) { f.AddAs(InvalidRequest, field, message) }
 
-// AddAs adds an error with another code than invalid_request.
+// AddAs adds an error with a code for a parameter or JSON field.
 func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
@@ -211,8 +211,8 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 // Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// NewProblemOf returns several errors as one Problem, which has the code of the first.
-// It returns nil if there are no errors.
+// NewProblemOf returns several errors as one Problem, which has the code of the first
+// error. It returns nil if there are no errors.
 func NewProblemOf(faults []ProblemDetail) error {
 	if len(faults) == 0 {
 		return nil

@@ -41,9 +41,9 @@ type Recharge struct {
 	RefundID      string        `json:"refund_id,omitempty"`
 	Reason        string        `json:"reason,omitempty"` // reason of the refund
 	CreatedAt     string        `json:"created_at"`
-	CompletedAt   string        `json:"completed_at,omitempty"` // only of a successful recharge
-	FailedAt      string        `json:"failed_at,omitempty"`
-	RefundedAt    string        `json:"refunded_at,omitempty"`
+	CompletedAt   string        `json:"completed_at,omitempty"` // of a successful or refunded recharge
+	FailedAt      string        `json:"failed_at,omitempty"`    // of a failed recharge
+	RefundedAt    string        `json:"refunded_at,omitempty"`  // of a refunded recharge
 }
 
 // RechargeDetail is a recharge with its timeline. It is the reply to GET
@@ -52,7 +52,7 @@ type RechargeDetail struct {
 	Recharge
 	ProviderCalls
 
-	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: the operator contradicts the final state
+	Alarm string `json:"alarm,omitempty"` // late_success or late_failure: a provider contradicts the recorded result
 }
 
 // Detection describes how the operator and circle of a number were detected.
@@ -77,10 +77,10 @@ type RechargeEvent struct {
 	CompletedAt   string        `json:"completed_at,omitempty"` // recharge.completed
 	Charged       *bool         `json:"charged,omitempty"`      // recharge.failed; always false
 	Error         *Problem      `json:"error,omitempty"`        // recharge.failed
-	FailedAt      string        `json:"failed_at,omitempty"`
-	RefundID      string        `json:"refund_id,omitempty"` // recharge.refunded
-	Reason        string        `json:"reason,omitempty"`
-	RefundedAt    string        `json:"refunded_at,omitempty"`
+	FailedAt      string        `json:"failed_at,omitempty"`    // recharge.failed
+	RefundID      string        `json:"refund_id,omitempty"`    // recharge.refunded
+	Reason        string        `json:"reason,omitempty"`       // recharge.refunded
+	RefundedAt    string        `json:"refunded_at,omitempty"`  // recharge.refunded
 }
 
 // Subject returns the id of the recharge that the event is about.

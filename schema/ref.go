@@ -36,8 +36,8 @@ func IsRef(text string) bool {
 const longestID = 64
 
 // IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and
-// underscores. Any other text is unknown without a lookup in the store. PostgreSQL
-// rejects texts with NUL.
+// underscores. Any other text needs no lookup in the store. PostgreSQL would reject a
+// text with NUL.
 func IsID(text string) bool {
 	strange := func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'

@@ -63,7 +63,7 @@ type Step struct {
 type ProviderCalls struct {
 	Provider      string `json:"provider,omitempty"`     // configured name of the provider; empty for none
 	ProviderRef   string `json:"provider_ref,omitempty"` // the provider's id of the order, once known
-	Enquiries     int    `json:"tries"`                  // number of enquiries without a final answer
+	Enquiries     int    `json:"tries"`                  // number of calls without a final outcome
 	NextEnquiryAt string `json:"next_look_at,omitempty"` // only if the order is pending and no call is in flight
 	Steps         []Step `json:"steps"`                  // oldest first
 }

@@ -2,10 +2,10 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between two instances. One of them
-// creates a subscription, and the other an event. A subscription receives every event
-// that is created after the subscription. It receives no event that is older than the
-// subscription by more than the margin.
+// WebhookClockMargin is the tolerated clock skew between the instance that creates a
+// subscription and the instance that creates an event. A subscription receives every
+// event that is created after the subscription. No event is received that is older than
+// the subscription by more than the margin.
 const WebhookClockMargin = time.Minute
 
 // Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in
@@ -96,8 +96,7 @@ type Delivery struct {
 	LastAttempt *LastAttempt `json:"last_attempt"`
 }
 
-// LastAttempt is the newest attempt of a delivery or a webhook. It is an [Attempt]
-// without the body of the response.
+// LastAttempt is an [Attempt] without the body of the response.
 type LastAttempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`

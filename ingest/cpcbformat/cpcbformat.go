@@ -22,9 +22,9 @@ const Owner = "Central Pollution Control Board (CPCB)"
 // License – India, Gazette of India, 10 February 2017.
 const Licence = "GODL-India"
 
-// Station describes a station of the network by CPCB's name, e.g. "Anand Vihar,
-// Delhi - DPCC". An empty city is taken from the name. The position is in WGS 84
-// degrees; 0, 0 if unknown.
+// Station returns a station of the network by CPCB's name, e.g. "Anand Vihar, Delhi -
+// DPCC". An empty city is taken from the name. The position is in WGS 84 degrees; 0, 0 if
+// unknown.
 func Station(name, city, state string, latitude, longitude float64) air.Station {
 	name = air.CleanPlace(name)
 	s := air.Station{
@@ -49,8 +49,8 @@ func Station(name, city, state string, latitude, longitude float64) air.Station 
 }
 
 // Split splits a station's name of the form "PLACE, CITY - AGENCY". All 603 known names
-// of CPCB's network have this form. It reports false for any other name, which belongs
-// to another network.
+// of CPCB's network have this form. Split reports false for any other name. Such a name
+// belongs to another network.
 func Split(name string) (city, agency string, ok bool) {
 	i := strings.LastIndex(name, " - ")
 	if i < 0 {

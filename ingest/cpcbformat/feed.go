@@ -33,9 +33,9 @@ type pollutantEntry struct{ id, min, max, avg, hourly string }
 
 // ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
 // concentrations: its field Avg is the sub-index (0–500) of the last 24 hours (8 for CO
-// and O3), published hourly. ParseFeed adds nothing unless the whole feed is well
-// formed and passes the check of [gate]. Otherwise it returns an [*ingest.BatchError].
-// The caller limits the size of r.
+// and O3), published hourly. For a malformed feed, or one that fails the check of [gate],
+// ParseFeed adds nothing and returns an [*ingest.BatchError]. The caller limits the size
+// of r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r)
 	if err != nil {
@@ -99,8 +99,8 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag marks a probably stuck sensor. Its minimum, maximum and mean of the day are
-// equal, and the last hour has no value.
+// flag returns [air.Stuck] for a probably stuck sensor: its minimum, maximum and mean of
+// the day are equal, and its last hour has no value.
 func (f *pollutantEntry) flag() air.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return air.Stuck
@@ -134,8 +134,8 @@ func readFeed(r io.Reader) ([]feedStation, error) {
 	return w.stations, nil
 }
 
-// unreadable returns a [ingest.BatchError] for a syntax error. It wraps any other
-// error, such as the end of the context.
+// unreadable returns an [ingest.BatchError] for malformed or truncated XML. It wraps any
+// other error, such as the end of the context.
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {

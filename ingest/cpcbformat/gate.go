@@ -12,9 +12,9 @@ import (
 // this package have no AQI. If the meaning of a column changes, nearly all stations differ.
 const gatePercent = 2
 
-// gate computes every station's AQI from the feed's sub-indices and compares it
-// with the feed's AQI. If the feed gives no AQI, the National AQI rules must give
-// none either.
+// gate computes each station's AQI from the feed's sub-indices and compares it with the
+// feed's AQI. Both may lack an AQI. If more than gatePercent of the stations differ, gate
+// returns an error.
 func gate(stations []feedStation) error {
 	differ, example := 0, ""
 	for i := range stations {

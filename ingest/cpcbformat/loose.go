@@ -19,10 +19,10 @@ var agencies = []string{
 	"kjs cements", "ipca lab", "glenmark",
 }
 
-// ParseLooseName describes a station from a name without punctuation, as in file names:
-// "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". The id does not depend on
-// punctuation. Words after the agency may repeat the city or state ("… DPCC Delhi"). It
-// reports false unless the words contain a place, a known city and an agency.
+// ParseLooseName returns a station by a name without punctuation, as in file names:
+// "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". A city or state may follow the
+// agency ("… DPCC Delhi"). ParseLooseName reports false if the place, a known city or the
+// agency is missing, or if other words follow the agency.
 func ParseLooseName(words string) (air.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)
@@ -48,8 +48,8 @@ func isCity(text string) bool {
 	})
 }
 
-// stationFromParts makes a station from the parts of its name. It capitalises parts
-// that are in lower case, as in a file name.
+// stationFromParts makes a station from the parts of its name. If all parts are in lower
+// case, as in a file name, it capitalises them.
 func stationFromParts(place, city, agency string) air.Station {
 	if strings.ToLower(place+city+agency) == place+city+agency {
 		place, city, agency = capitals(place), capitals(city), strings.ToUpper(agency)
@@ -104,9 +104,9 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city or state. Some tables repeat the city or
-// state after the agency: "Chennai, Tamil Nadu". The parameter city is the city in the
-// station's name, or "".
+// afterAgency reports whether text is a city, or ends in a state. Some tables repeat the
+// city or state after the agency: "Chennai, Tamil Nadu". The parameter city is the city
+// in the station's name, or "".
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }
@@ -114,8 +114,8 @@ func afterAgency(text, city string) bool {
 }
 
 // NormalizeName converts a name from other tables to the network's form. It adds a
-// missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city
-// and state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
+// missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city or
+// state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
 func NormalizeName(name string) string {
 	name = air.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {

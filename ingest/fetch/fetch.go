@@ -71,9 +71,9 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// redirect accepts only redirects to the same host. Another host must not get a key
-// in the URL, and may serve a maintenance page. It rejects plain HTTP, which would
-// expose the key and allow forged replies.
+// redirect accepts at most maxRedirects redirects, all to the same host. Another host
+// must not get a key in the URL, and may serve a maintenance page. It rejects a redirect
+// from HTTPS to HTTP, which would expose the key and allow forged replies.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
@@ -104,7 +104,7 @@ type Reply struct {
 type Request struct {
 	URL    string
 	Header http.Header
-	// Known makes the request conditional, unless it is zero.
+	// Known, unless zero, makes the request conditional.
 	Known Validators
 	// Clean, unless nil, removes secrets from the address and the reply for the
 	// [ingest.Recorder] of the fetch. Without it the recorder gets the address without

@@ -128,7 +128,7 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime limits a time to the range of the type DateTime. A window may be open.
+// dateTime returns t, or 1970 for an earlier t, such as the start of an open window.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

@@ -42,14 +42,14 @@ func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, e
 // ErrNoStation is returned for a station that does not exist.
 var ErrNoStation = errors.New("no such station")
 
-// Merge makes one station an alias of another, the target. It copies the stored
-// readings to the target and redirects future readings to it. If both have a reading of
-// the same time, the target's reading stays. Raw readings and the row of the alias are
-// kept. Merge is idempotent: after an error run it again.
+// Merge makes one station an alias of another, the target. It copies the stored readings
+// to the target and redirects future readings to the target. If both have a reading of
+// the same time, the target's reading stays. The alias's own row and readings are kept.
+// Merge is idempotent: after an error run it again.
 //
 // Withdrawn readings are not copied. A running service sees the alias within
-// [cacheLifetime]. It then copies the readings that it stored under the old id. The
-// next roll-up computes the target's hours again.
+// [cacheLifetime]. The service then copies the readings that it stored under the old id.
+// The next roll-up computes the target's hours again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,9 +109,9 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 	return l.copyReadings(ctx, from, into)
 }
 
-// copyReadings copies the readings of one station to another. It skips withdrawn
-// readings, and readings that the other station already has. The SQL pattern matches
-// all columns of a reading's key except `station`.
+// copyReadings copies the readings of the station from to the station into. It skips
+// withdrawn readings, and readings that into already has. The SQL pattern matches all
+// columns of a reading's key except `station`.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
 	// The inner query reads the stored column `station`, not its replacement.

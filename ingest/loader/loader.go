@@ -53,11 +53,11 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"},
 }
 
-// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is
-// idempotent: after an error, load the batch again. Load refuses a position far from the
-// station's known position, unless its source ranks higher (see [station.positionRank]).
-// On success it counts each refusal in b.Rejected as [ingest.StationMoved]. Readings of
-// an alias are stored under the id of its station. Load does not release the batch.
+// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is idempotent: after
+// an error, load the batch again. Load refuses a position far from the station's known position,
+// unless the new position's source ranks higher (see [station.positionRank]). On success it counts
+// each refusal in b.Rejected as [ingest.StationMoved]. Readings of an alias are stored under the id
+// of its station. Load does not release the batch.
 func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
@@ -102,8 +102,7 @@ func (l *Loader) loadReadings(ctx context.Context, b *ingest.Batch, aliases map[
 }
 
 // readingSlices returns the columns of a record in the order of readingColumns, without
-// the column run.
-// The slices share the record's memory.
+// the column run. The slices share the record's memory.
 func readingSlices(record arrow.Record) []any {
 	at := record.Column(air.ReadingAt).(*array.Timestamp).TimestampValues()
 	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }

@@ -14,8 +14,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingKey identifies a reading. Of several stored readings with one key, the last
-// one is valid.
+// readingKey identifies a reading. Of several readings with one key, the one stored last
+// is valid.
 type readingKey struct {
 	station   string
 	parameter parameter.Parameter

@@ -14,8 +14,8 @@ import (
 	"vayu/schema/air"
 )
 
-// cacheLifetime is the maximum age of the cached stations. Another process, such
-// as an import, may write the table too.
+// cacheLifetime is the maximum age of the cached stations. Another process, such as an
+// import, may write the tables too.
 const cacheLifetime = 10 * time.Second
 
 var stationColumns = []clickhouse.ColumnNameAndType{
@@ -42,8 +42,8 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 	"position_source, place_source, same_as"
 
 // loadStations writes the changed stations, the new aliases and the change log. It
-// returns the number of refused positions, and the station id of each alias. If the
-// write fails, it drops the cache, so that the next call reads the tables.
+// returns the number of refused positions, and the station id of each described alias. If
+// the write fails, it drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
 	if len(described) == 0 { // the readings are of private stations
 		return 0, nil, nil
@@ -77,8 +77,8 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
-// refreshCache reads the stations and their aliases if the cache has expired. The
-// caller holds l.mu.
+// refreshCache reads the stations and their aliases if the cache is missing or expired.
+// The caller holds l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
 	first := l.cache == nil
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {
@@ -201,7 +201,7 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 			return fmt.Errorf("reading an alias: %w", err)
 		}
 		b.Aliases[a.Alias] = a
-		delete(b.Known, a.Alias) // this row is older than the alias
+		delete(b.Known, a.Alias) // an alias is no station of its own
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading the aliases of stations: %w", err)

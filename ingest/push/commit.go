@@ -48,7 +48,7 @@ func newCommitter(store Store, log *slog.Logger, m *metrics) *committer {
 	return &committer{store: store, queue: make(chan *request, slotsTotal), stopped: make(chan struct{}), log: log, metrics: m}
 }
 
-// commit stores readings and returns nil once they are durable. If ctx ends first, the
+// commit stores readings and returns nil once they are durable. After an error, the
 // readings may be stored nevertheless.
 func (c *committer) commit(ctx context.Context, now time.Time, readings []stationReading) error {
 	r := &request{readings: readings, now: now, done: make(chan error, 1)}
@@ -101,7 +101,7 @@ func (c *committer) storeAll(ctx context.Context, group []*request) {
 	}
 }
 
-// collect returns a group: the given request, and requests from the queue until the group is full.
+// collect returns the first request and queued ones until the group is full or the queue is empty.
 func (c *committer) collect(first *request) []*request {
 	group, rows := []*request{first}, len(first.readings)
 	for rows < maxGroup {

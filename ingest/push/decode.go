@@ -46,7 +46,7 @@ func tooMany() error {
 	return schema.NewProblem(schema.PayloadTooLarge, "readings", fmt.Sprintf("A request has at most %d readings.", maxReadings))
 }
 
-// decodeJSON decodes an object with the array `readings`. It ignores other names.
+// decodeJSON decodes an object with the array `readings`. It ignores other fields.
 func decodeJSON(body []byte) ([]row, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if d.PeekKind() != jsontext.KindBeginObject {

@@ -44,9 +44,9 @@ type Config struct {
 	Database func(schema.World) string
 	// Store returns the store of the readings of a world.
 	Store func(schema.World) Store
-	// Change runs a state-changing call with an audit entry.
+	// Change returns a handler that runs a change and stores its audit entry.
 	Change func(access.Changer) httpapi.Handler
-	// Replay answers a repeated call with the same Idempotency-Key.
+	// Replay returns a handler that answers a repeated Idempotency-Key with the stored reply.
 	Replay  func(httpapi.Handler) httpapi.Handler
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -114,8 +114,8 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// unavailable returns the problem of a failure to reach ClickHouse. The client can retry,
-// because the insert of a reading is idempotent.
+// unavailable returns err if it is a *schema.Problem, else the problem service_unavailable. The
+// client can retry, because the inserts of readings and stations are idempotent.
 func unavailable(err error) error {
 	if _, ok := errors.AsType[*schema.Problem](err); ok {
 		return err

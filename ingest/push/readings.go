@@ -34,7 +34,7 @@ func (s *Service) postReadings(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// store stores the valid rows of a request and returns the reply about all of them.
+// store stores the valid rows of a request and returns the reply about all rows.
 func (s *Service) store(ctx context.Context, w *world, account string, rows []row) (air.PushReply, error) {
 	p := pushed{now: s.now(), counts: make(map[ingest.Reason]int)}
 	p.reply = air.PushReply{Status: schema.Success, Rejected: []air.RejectedReading{}}
@@ -79,7 +79,7 @@ func (w *world) stationsOf(ctx context.Context, account string, rows []row, now 
 	})
 }
 
-// lacksStation reports whether a valid row names an unknown station.
+// lacksStation reports whether a decoded row names an unknown station.
 func lacksStation(known map[string]*station, rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.fault == nil && known[r.Station] == nil })
 }

@@ -48,7 +48,7 @@ func newStation(account, name string) station {
 	return s
 }
 
-// place sets the position, and the city and state that follow from it.
+// place sets the position, and the city and state at the position.
 func (s *station) place(latitude, longitude float64) {
 	s.Latitude, s.Longitude = latitude, longitude
 	at := gazetteer.Locate("", "", s.point(), false)
@@ -141,8 +141,8 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 // register calls the function choose with the account's stored stations, and stores and
 // caches the stations that choose returns. The latest registration of a station counts.
 // The parameter at is the time of the registrations; zero means the time of ClickHouse's
-// clock. register returns all stations of the account. The error is a *schema.Problem if
-// there would be too many, or the error of choose.
+// clock. register returns all stations of the account. More than maxStations stations are
+// a *schema.Problem. An error of choose is returned unchanged.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

@@ -75,8 +75,8 @@ const maxAge = 31 * 24 * time.Hour
 // unit.
 func isMarker(v float64) bool { return v == -99 || v == -999 || v == -9999 }
 
-// reading converts a row to a reading without its station. The reading is in the unit of
-// its parameter.
+// reading converts a row to a reading in the unit of its parameter. Station is the
+// account's name of the station, not an id.
 func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	if r.fault != nil {
 		return air.Reading{}, r.fault
@@ -137,8 +137,8 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// registers reports whether the row has a position, which it needs to register an
-// unknown station. The fault describes an invalid position.
+// registers reports whether the row can register an unknown station: it has a valid
+// position, and no invalid name. The fault describes an invalid position or name.
 func (r *row) registers() (located bool, wrong *fault) {
 	if r.Latitude == nil && r.Longitude == nil {
 		return false, nil

@@ -25,7 +25,7 @@ type stationRequest struct {
 	Published   *bool    `json:"published"`
 }
 
-// station returns the described station, or all faults of the body.
+// station returns the described station, or all faults of the name and the body.
 func (w *stationRequest) station(account, name string) (station, error) {
 	var f schema.RequestErrors
 	s := newStation(account, name)
@@ -65,8 +65,8 @@ func (w *stationRequest) station(account, name string) (station, error) {
 // one.
 const movedKilometres = 5
 
-// replaces checks that the described station can replace the registered one, which may be
-// nil. A request without `published` leaves a published station published.
+// replaces checks that s can replace the registered station old, which may be nil. If old
+// is published, s stays published and inherits a missing licence or attribution.
 func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
 		switch {
@@ -85,7 +85,7 @@ func (s *station) replaces(old *station, requested *bool) error {
 }
 
 // putStation handles PUT /v1/stations/{id}. It stores the station before the audit entry.
-// If the entry cannot be stored, the call fails, and the client can repeat it.
+// If the entry cannot be stored, the call fails, and the client can repeat the call.
 func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -27,9 +27,9 @@ const (
 	recordTimeout = 5 * time.Second
 )
 
-// run fetches one window, stores its readings and calls the roll-up. It counts and logs
-// the outcome. Only after a complete window does it move the watermark (end of the
-// fetched range).
+// run fetches one window, stores its readings and calls a pending roll-up. It records,
+// counts and logs the outcome, except at shutdown. Only a complete window moves the
+// watermark (end of the fetched range).
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
 	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w}
@@ -135,7 +135,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 	return err
 }
 
-// noteNewest records the time of a stored reading. The zero time means none.
+// noteNewest records the time of a stored reading if it is the newest. The zero time means none.
 func (r *Runner) noteNewest(f *feedRun, at time.Time) {
 	if at.After(f.newest) {
 		f.newest = at
@@ -143,8 +143,9 @@ func (r *Runner) noteNewest(f *feedRun, at time.Time) {
 	}
 }
 
-// callThroughBreaker calls fetch unless the circuit breaker is open. Only live runs
-// can open it, so that a failing backfill does not stop live runs.
+// callThroughBreaker calls fetch if the circuit breaker permits it. A half-open breaker
+// permits only live runs. Only live runs can open the breaker, so that a failing backfill
+// does not stop live runs.
 func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 	if kind == backfillRun {
 		if f.breaker.State() != gobreaker.StateClosed {
@@ -214,7 +215,7 @@ func (r *Runner) count(f *feedRun, outcome Outcome, took time.Duration) {
 	}
 }
 
-// outcomeOf maps the error of a fetch to its outcome.
+// outcomeOf maps the error of a fetch or an import to its outcome.
 func outcomeOf(err error) Outcome {
 	var (
 		panicked *panics.Error

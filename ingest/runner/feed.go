@@ -27,8 +27,7 @@ type Feed struct {
 	// Lookback is how much of the previous window is fetched again, for late data.
 	// Default 3 hours.
 	Lookback time.Duration
-	// History is the time range of the first backfill; 0 for a source without
-	// history.
+	// History is how far back the first backfill goes; 0 for a source without history.
 	History time.Duration
 	// Step is the range that one backfill run fetches. Default 7 days.
 	Step time.Duration
@@ -44,8 +43,8 @@ const (
 	defaultOverlap  = 3 * time.Hour
 	// defaultMaxSilence covers networks that publish an hour two or three hours late.
 	defaultMaxSilence = 6 * time.Hour
-	// recentSlice is the range that a new source fetches first. Current answers
-	// need 24 hours; 12 more give a trend.
+	// recentSlice is the range that a new source with history fetches first. Current
+	// answers need 24 hours; 12 more give a trend.
 	recentSlice = 36 * time.Hour
 	// backfillSlice is the default range of a backfill run. An interrupted backfill
 	// repeats at most one slice.
@@ -60,7 +59,7 @@ func (f Feed) step() time.Duration {
 	return f.Step
 }
 
-// prepare checks the feed and fills its defaults.
+// prepare checks the feed and fills in Schedule, Timeout and Lookback.
 func (f Feed) prepare() (Feed, cron.Schedule, error) {
 	if f.Name == "" || f.Source == nil {
 		return f, nil, fmt.Errorf("feed %q: a feed needs a name and a source", f.Name)
@@ -84,10 +83,10 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 // fetchPlan determines the windows that a feed still has to fetch. It does not read the
 // clock, but gets times as arguments.
 //
-// Live windows come first, so that current answers exist within seconds. A new source
-// starts with the last 36 hours and then goes back in slices of a week. After a restart
-// the plan is derived from the stored readings. Slices are fetched in a fixed order, so
-// only the oldest and the newest can be incomplete. These two are fetched again.
+// Live windows come first, so that current answers exist within seconds. A new source with history
+// starts with the last 36 hours and then goes back in slices of Step. After a restart the plan is
+// derived from the stored readings. Slices are fetched in a fixed order, so only the oldest and the
+// newest can be incomplete. These two are fetched again.
 type fetchPlan struct {
 	feed      Feed
 	watermark time.Time // end of the fetched range
@@ -115,9 +114,9 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	return p
 }
 
-// liveWindow returns the window from Lookback before the watermark to now. If the
-// source has history, the window ends at most recentSlice after the watermark, so that
-// gaps are filled in order.
+// liveWindow returns the window from Lookback before the watermark to now. Without a watermark, it
+// starts Lookback before now, or at p.oldest if the source has history. With history it ends at
+// most recentSlice after the watermark, so that gaps are filled in order.
 func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	switch {
 	case p.watermark.IsZero() && p.feed.History > 0:

@@ -138,7 +138,7 @@ type importRun struct {
 	stations map[string]bool
 }
 
-// stored saves the progress after ClickHouse has acknowledged a batch.
+// stored counts a batch that ClickHouse has acknowledged, and saves a new position.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
 	r.recorded.Add(b)
 	r.state.Stored += b.Rows()

@@ -101,8 +101,8 @@ func (m *Metrics) feed(f Feed, interval time.Duration) {
 	}
 }
 
-// reset resets the gauges of a source that no longer runs in this process. The others
-// stay, because their values remain true.
+// reset clears the gauges that are wrong once a source no longer runs in this process.
+// Other gauges stay, because their values remain true.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)

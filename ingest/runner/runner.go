@@ -61,23 +61,23 @@ type feedRun struct {
 }
 
 // A feed's circuit breaker opens after five consecutive failures, which take four
-// minutes. It lets one attempt through every 15 minutes, so a failing server gets
-// four requests an hour.
+// minutes. It lets one attempt through every 15 minutes, so a failing server gets at most
+// four fetches an hour.
 const (
 	breakerFailures = 5
 	breakerPause    = 15 * time.Minute
 )
 
-// Limits of a feed's exponential backoff. The first five attempts take four minutes,
-// ten take an hour.
+// Limits of a feed's exponential backoff. After failures only, the fifth attempt starts
+// after four minutes, and the tenth after 46.
 const (
 	firstRetry   = 15 * time.Second
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. After each window with stored readings, the runner calls
-// onChange, the roll-up. The calls come from several goroutines. If onChange fails, it
-// is called again after the next run. The error of New names the invalid feed.
+// New prepares a runner. After each window with stored or withdrawn readings, the runner
+// calls onChange, the roll-up. The calls come from several goroutines. If onChange fails,
+// it is called again after the next run. The error of New names the invalid feed.
 func New(archive Archive, journal Journal, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: archive, journal: journal, onChange: onChange, metrics: metrics, log: log}
 	names := make(map[string]bool)
@@ -185,7 +185,7 @@ const (
 // recorded are the kinds of runs in the journal, by runKind.
 var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
-// untilNext returns how long a feed without a due live run must wait; 0 if it can
+// untilNext returns how long a feed without a due live run must wait; 0 if the feed can
 // backfill now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
@@ -197,7 +197,7 @@ func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	return 0
 }
 
-// next returns the next scheduled time after now, plus the feed's jitter.
+// next returns the next scheduled time after now, plus a random delay below the jitter.
 func (f *feedRun) next(now time.Time) time.Time {
 	at := f.schedule.Next(now.In(schema.India))
 	if f.Jitter > 0 {

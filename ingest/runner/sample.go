@@ -17,7 +17,7 @@ type Sample struct {
 }
 
 // FetchSample fetches a window once, completely, without storing it. After an error the
-// sample holds the readings that were yielded before it. A panic of the source is
+// sample holds the readings that the source yielded earlier. A panic of the source is
 // returned as an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
 	var sample Sample

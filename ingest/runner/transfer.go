@@ -22,8 +22,8 @@ type Store interface {
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
-// runStore stores batches as those of a run. A batch that an earlier run has fetched keeps
-// its run.
+// runStore stores batches with the ID of a run. A batch that has the ID of an earlier run
+// keeps that ID.
 type runStore struct {
 	Store
 
@@ -99,8 +99,8 @@ func storeOne(ctx context.Context, b *ingest.Batch, load, stored func(context.Co
 	})
 }
 
-// storeRetryDelays are the delays before a batch is loaded again. They add up to 31
-// s, longer than ClickHouse takes to restart. After the last one the run fails.
+// storeRetryDelays are the delays before a batch is loaded again. They add up to 31 s,
+// longer than ClickHouse takes to restart. If all attempts fail, the run fails.
 var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
 }

@@ -25,10 +25,10 @@ type Catalogue struct {
 }
 
 // Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
-// is an error only if required is set. A file may replace a shipped description. It is
-// an error if a file has the name of a source in Go, or of another file. An invalid file
-// is an entry with a fault, which fails only its own source. If Open returns an error,
-// the catalogue has the sources that were read before it.
+// is an error only if required is set. A file may replace a shipped description. It is an
+// error if a file has the name of a source in Go, or of another file. An invalid file is
+// an entry with a fault, which fails only its own source. After an error, the catalogue
+// has the sources that were read earlier.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry)}
 	for _, f := range described.Shipped() {
@@ -80,7 +80,7 @@ func describe(f described.File) (string, Entry) {
 // fromFile is the factory of a described source.
 type fromFile described.File
 
-// New implements [Factory]. It reads the file again, with the environment of the
+// New implements [Factory]. It parses the description again, with the environment of the
 // process.
 func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error) {
 	f.Env = os.LookupEnv
@@ -131,7 +131,7 @@ func (c *Catalogue) Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// check returns an error unless the source exists, is valid and belongs to the world.
+// check checks that the source exists, is valid and belongs to the world.
 func (c *Catalogue) check(name string, world schema.World) error {
 	entry, known := c.entries[name]
 	switch {
@@ -157,8 +157,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Feeds builds the named sources for the runner of a world. The error joins the
-// faults of all of them, including sources of the other world.
+// Feeds builds the named sources for the runner of a world. The error joins the faults of
+// all named sources. A source of the other world is a fault.
 func (c *Catalogue) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
 	var feeds []runner.Feed
 	var faults []error

@@ -136,8 +136,8 @@ func fetchCancelled(t *testing.T, c *Case, s *server, open Opener) {
 // errRefused is the error of a store that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused checks that Fetch returns yield's error and that the next fetch yields
-// the same readings again.
+// fetchRefused checks that Fetch returns yield's error at once, and that a second fetch
+// yields again.
 func fetchRefused(t *testing.T, c *Case, s *server, open Opener) {
 	src, err := open(c)
 	if err != nil {

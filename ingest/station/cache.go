@@ -31,8 +31,8 @@ type Change struct{ Station, Field, Before, After, Source, Reason string }
 // ingestActor is the actor of automatic aliases.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache with the placements of the previous cache, which may
-// be nil.
+// NewCache returns an empty cache with the placements of the previous cache; known may be
+// nil.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -43,8 +43,8 @@ func NewCache(known map[string]Placement) *Cache {
 	}
 }
 
-// Describe merges a source's description of a station. It reports whether the described
-// position was rejected, because it is too far from the known one.
+// Describe merges a source's description of a station. It reports whether it refused the
+// described position, because that is too far from the known position.
 func (b *Cache) Describe(s air.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
 	_, ok := b.Known[s.ID]
@@ -169,8 +169,8 @@ func (b *Cache) ApplyRules() {
 }
 
 // linkStations records that two stations are one physical station. The station with the
-// lower [air.NetworkPriority] refers to the other. If the priorities are equal, the
-// station with the older last reading refers to the other.
+// lower [air.NetworkPriority] refers to the other station. At equal priorities, the
+// station with the older last reading refers to the other station.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

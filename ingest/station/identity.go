@@ -40,8 +40,8 @@ var agencies = map[string]string{
 // Both have stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that the tokens name. It reports false if they name
-// none.
+// setAgency sets the agency from the tokens, and the old abbreviation of a renamed
+// agency. It reports whether the agency is known.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
@@ -191,11 +191,11 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
 }
 
-// samePhysicalStation reports whether two stations of different networks are one
-// physical station. They are of one kind, lie within twinSpot, and have similar names and
-// no different agencies. Equal positions suffice for reference stations, unless the
-// positions have two decimals or fewer. City means are never linked. Stations of accounts
-// are never linked either: they could displace stations of others.
+// samePhysicalStation reports whether two stations of different networks are one physical
+// station. They are of one kind, lie within twinSpot, and have similar names and no
+// different agencies. Equal positions suffice for reference stations if both coordinates
+// have more than two decimals. City means are never linked. Stations of accounts are
+// never linked either: they could displace stations of others.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false

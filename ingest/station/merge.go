@@ -8,8 +8,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// movedKilometres is the largest accepted move of a station. Networks correct
-// coordinates by a few streets. A jump of more than 5 km is another place or a
+// movedKilometres is the largest move of a station by a source of equal rank. Networks
+// correct coordinates by a few streets. A jump of more than 5 km is another place or a
 // wrong digit.
 const movedKilometres = 5
 
@@ -40,7 +40,7 @@ func officialNames(network string) bool {
 }
 
 // mergeStation merges a description into a known station. Attributes come from the
-// description with the newer readings, and attributes that it lacks from the other. The
+// description with the newer readings; if missing there, from the older description. The
 // position comes from the source of higher positionRank; at equal ranks, from the newer
 // description. jumped reports that the described position was refused as too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
@@ -91,9 +91,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 	return newer, false
 }
 
-// namesOf returns the names of a station's city and state. Both come from one
+// namesOf returns the names of a station's city and state. It prefers both from one
 // description, because cities of several states may share a name. The older description
-// is used only if it has the state, and has a name that the newer one lacks. Names
+// is preferred only if it has the state, and has a name that the newer one lacks. Names
 // derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {

@@ -10,10 +10,9 @@ import (
 )
 
 // Record is the air quality record of a city, pin code or position. Clients rely on the
-// order of its fields. Concentrations are in µg/m³, except CO in mg/m³, with at most
-// two decimals. A concentration is null if no station within reach measured the
-// pollutant. AQI is India's National AQI, 0–500. Updated is the end of the latest
-// averaging interval, in UTC.
+// order of its fields. Concentrations are in µg/m³, except CO in mg/m³, with at most two
+// decimals, and null if unknown. AQI is India's National AQI, 0–500. Updated is the end
+// of the latest averaging interval, in UTC.
 type Record struct {
 	Status   string        `json:"status"`
 	City     string        `json:"city"`
@@ -36,12 +35,12 @@ type BulkError struct {
 	Error  schema.Problem `json:"error"`
 }
 
-// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index
-// (0–500) of each pollutant. Estimated lists pollutants whose concentration was
-// gap-filled, or derived from a published sub-index. Stale is true for a current record
-// older than three hours. Pincode and DistanceKM are present in replies to queries by
-// pin code or position. Kinds is present if the query names other kinds of stations
-// than the default kinds.
+// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index (0–500) of
+// each pollutant. Estimated lists pollutants whose concentration was gap-filled, or derived from a
+// published sub-index. Stale is true for a current record older than three hours. Pincode is
+// present if the query has a pin code. DistanceKM, for a current record of a pin code or position,
+// is the distance to the nearest used station. Kinds is present if the query names other kinds of
+// stations than the default kinds.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
@@ -60,8 +59,8 @@ type Detail struct {
 	Stale         bool              `json:"stale"`
 }
 
-// StationFigure is one station in a detailed record. DistanceKM is the distance from
-// the queried place. AQI is null if the station has too few pollutants for an AQI.
+// StationFigure is one station in a detailed record. DistanceKM is the distance from the queried
+// place, or from a city's centre. AQI is null if the station has too few pollutants for an AQI.
 type StationFigure struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"name"`

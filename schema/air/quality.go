@@ -13,7 +13,7 @@ type QualityCount struct {
 	Last      time.Time `json:"last"`
 }
 
-// QualityResult is the result of a quality test for a reading that did not pass it.
+// QualityResult is the result of a quality test that a reading did not pass.
 type QualityResult struct {
 	Parameter string    `json:"parameter"`
 	At        time.Time `json:"at"`

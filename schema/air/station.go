@@ -95,8 +95,8 @@ type Station struct {
 	// ByPosition is true if City and State were derived from the position, not from
 	// names.
 	ByPosition bool
-	// SameAs is the id of the same physical station in a network of higher priority;
-	// empty for none. A city counts the two as one station.
+	// SameAs is the id of the station that a city counts in place of this station,
+	// because both are one physical station; empty for none.
 	SameAs string
 }
 

@@ -54,8 +54,8 @@ var load = sync.OnceValue(func() table {
 	return t
 })
 
-// Keys returns the keys of all names of the city (see [AppendKey]). For each name,
-// it returns the key of the name alone and the key of the name with the state.
+// Keys returns the keys of all names of the city (see [AppendKey]). For each name, it
+// returns the key of the name alone and the keys of the name with a state.
 func (c *City) Keys() []string {
 	keys := make([]string, 0, 2+2*len(c.Aliases))
 	for _, name := range append([]string{c.Name}, c.Aliases...) {

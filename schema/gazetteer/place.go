@@ -22,17 +22,16 @@ const nameSlack = 15
 // state, and its position p. The first rule that applies determines the place:
 //
 //   - Without a position in India, the names are used.
-//   - If the names are official (from CPCB), they are used. In CPCB's files no name
-//     contradicts the position, while lists with geocoded positions place stations
-//     in other cities. The city may be missing in the table, because CPCB's network
-//     grows.
+//   - If the names are official and have a city, they are used. In CPCB's files no
+//     name contradicts the position, while lists with geocoded positions place
+//     stations in other cities. The city may be missing in the table, because CPCB's
+//     network grows.
 //   - If the position is within [nameSlack] of the named city's extent, the names
 //     are used.
-//   - If the position is in the extent of another city, that city is used. This rule
-//     does not apply if the table has the named city but not its extent.
-//   - If the position is in no extent, the city is the named one and the state is
-//     that of the position. But if the table has the named city in another state,
-//     the position is wrong, and the names are used.
+//   - If the position is in the extent of another city, that city is used. Exception:
+//     the table has the named city, but not the named city's extent.
+//   - If the table has the named city, the names are used.
+//   - Else the city is the named one, and the state is that of the position.
 func Locate(city, state string, p geo.Point, official bool) Place {
 	name, nameState := Canonical(city, state)
 	byName := Place{City: name, State: nameState}

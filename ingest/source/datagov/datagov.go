@@ -12,8 +12,7 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Source is the portal's resource. It has no history and ignores the window's
-// beginning.
+// Source is the portal's resource. It has no history and ignores the window.
 type Source struct {
 	name   string
 	config Config
@@ -21,10 +20,10 @@ type Source struct {
 	client *fetch.Client
 }
 
-// Fetch reads pages until it has as many different records as the portal's total.
-// The order of pages is unstable, so a record may be skipped. Then Fetch reads the
-// pages in a second pass, and counts records that are still missing as
-// [ingest.NotListed]. If a page of the first pass fails, it yields nothing.
+// Fetch reads pages until it has read the portal's total of records. The order of pages
+// is unstable, so a record may be repeated in place of another record. Then Fetch reads
+// the pages in a second pass, and counts records that are still missing as
+// [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
 	if err := s.fetchPages(ctx, records); err != nil {
@@ -44,7 +43,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// fetchPages makes one pass: it reads pages until the listing is complete.
+// fetchPages makes one pass: it reads pages up to the last.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
 		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Validators{})

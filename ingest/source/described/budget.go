@@ -81,7 +81,7 @@ func (b *budget) spend(at time.Time) {
 }
 
 // observe reads the limits that a reply states. refused means that the API refused the
-// call because of these limits.
+// call because of a limit.
 func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	until := retryAfter(h.Get("Retry-After"), now)
 	if b.rule.resetHeader != "" && until.IsZero() {
@@ -98,7 +98,7 @@ func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	}
 }
 
-// defaultPause follows a refusal without Retry-After. It is the usual period of limits.
+// defaultPause follows a refusal that states no time. It is the usual period of limits.
 const defaultPause = time.Minute
 
 // retryAfter parses the header Retry-After: seconds or a date (RFC 9110, 10.2.3).

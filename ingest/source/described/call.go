@@ -63,7 +63,7 @@ func (c *caller) get(ctx context.Context, r fetch.Request) (*fetch.Reply, error)
 	}
 }
 
-// await waits until the budget allows a call, and returns its time.
+// await waits until the budget allows a call, and returns the time of the call.
 func (c *caller) await(ctx context.Context) (time.Time, error) {
 	now := c.clock()
 	at := c.budget.next(now)

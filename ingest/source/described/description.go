@@ -199,7 +199,7 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	}, nil
 }
 
-// clean removes secrets from a text of the API.
+// clean removes secrets from a text.
 func (d *Description) clean(text string) string {
 	for _, secret := range d.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
@@ -207,6 +207,5 @@ func (d *Description) clean(text string) string {
 	return text
 }
 
-// errBudget means that a fetch cannot go on within its time limit, because the call
-// budget is used up.
+// errBudget means that the call budget allows the next call too late for the fetch.
 var errBudget = errors.New("the call budget is used up")

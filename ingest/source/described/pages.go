@@ -94,8 +94,8 @@ func (w *walk) query() map[string]string {
 	return q
 }
 
-// check returns an error for a page that repeats an earlier one. Otherwise the list
-// would never end.
+// check returns an error for a page that repeats an earlier page, because the API then
+// ignores the parameter of the page.
 func (w *walk) check(body mapping.Reply) error {
 	if w.p.by == byNone || body.Empty() {
 		return nil

@@ -164,7 +164,7 @@ func (r *request) address(fields map[string]string, page map[string]string) stri
 	return address
 }
 
-// describe returns the template of the URL for errors. It has neither key nor query.
+// describe returns the host and path of the URL for errors, without values of fields.
 func (r *request) describe() string {
 	u := r.url.expand(map[string]string{}, func(string) string { return "…" })
 	if parsed, err := url.Parse(u); err == nil {

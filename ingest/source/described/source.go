@@ -42,17 +42,17 @@ func (s *Source) order(part map[string]string) int {
 }
 
 const (
-	// maxConsecutive failed partitions end a fetch: the whole API has probably failed.
+	// maxConsecutive newly failed partitions in a row end a fetch: the API has probably failed.
 	maxConsecutive = 5
-	// maxBehind is how far back a failed partition is fetched again.
+	// maxBehind is how far back a partition that lacks readings is fetched again.
 	maxBehind = 7 * 24 * time.Hour
 	// storeAfter readings are passed on before the next partition, so that the first
-	// stations need not wait for the last. It is well above the size that one insert needs.
+	// stations need not wait for the last.
 	storeAfter = 5000
 )
 
-// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable]
-// and fetched again by the next call. The other partitions are fetched nevertheless.
+// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable] and
+// fetched again by the next call. A failure that concerns all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	now := s.clock()
 	w = s.clamp(w, now)
@@ -70,8 +70,8 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f.builder.Close()
 }
 
-// clamp returns a window that does not begin after its end. A stored reading with a
-// time in the future could cause such a window.
+// clamp limits the end of a window to now. A window without a start, or an empty one,
+// gets the length of Lookback. A stored reading of a future time causes an empty window.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now
@@ -130,7 +130,7 @@ func (f *fetching) run(ctx context.Context) error {
 	return f.sink.Check()
 }
 
-// each fetches all partitions. A failed one does not stop the others, unless the
+// each fetches all partitions. A failed partition does not stop the others, unless the
 // failure concerns all of them.
 func (f *fetching) each(ctx context.Context, parts []map[string]string) error {
 	slices.SortStableFunc(parts, func(a, b map[string]string) int { return f.order(a) - f.order(b) })
@@ -258,8 +258,8 @@ func (s *Source) readPages(
 	}
 }
 
-// cleaned removes secrets from an error. The path of a request may hold a secret, and
-// the API may quote it.
+// cleaned removes secrets from an error. The path of a request may hold a secret, and the
+// API may quote a secret.
 func (s *Source) cleaned(err error) error {
 	if text := s.d.clean(err.Error()); text != err.Error() {
 		return &cleanError{err, text}

@@ -95,8 +95,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. An export of one station has its
-// city and state. An export of several stations has a state only if all are in that state.
+// describe returns the station of the current block. An export of one station has its city and
+// state. An export of several stations has a state only if all stations are in that state.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -140,8 +140,8 @@ var remarks = []string{
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark handles a row without readings. It returns false for a row that it cannot
-// interpret.
+// skipRemark handles a row without readings. After the first header, it returns false for
+// a row that it cannot interpret.
 func (e *export) skipRemark(cells [][]byte) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
@@ -188,8 +188,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block. In an export of several stations the name above it identifies
-// its station.
+// head begins a block. In an export of several stations, the name above a block
+// identifies its station.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {

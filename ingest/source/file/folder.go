@@ -14,10 +14,9 @@ import (
 	"vayu/ingest"
 )
 
-// Folder is a watched folder. Each Fetch reads the files that are new or have
-// changed since their readings were accepted. It keeps this state in memory only.
-// After a restart it reads all files again, which is harmless, because storing is
-// idempotent.
+// Folder is a watched folder. Each Fetch reads the files that are new or have changed
+// since they were read. Folder keeps this state in memory only. After a restart it reads
+// all files again, which is harmless, because storing is idempotent.
 type Folder struct {
 	name   string
 	config Config
@@ -41,9 +40,9 @@ func (e entry) same(other entry) bool {
 // unfinished are the endings of files that programs still write.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
-// Fetch reads new and changed files. An unreadable file does not stop the others,
-// and the error names all such files. A file of unknown format is reported once,
-// until it changes. An unreadable subfolder is reported once, until it is readable.
+// Fetch reads new and changed files. An unreadable file does not stop the others, and the
+// error names all such files. A rejected file is reported again only after a change. An
+// unreadable subfolder is reported by the first fetch that cannot read it.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
@@ -72,7 +71,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file and records it as read, unless the file changed meanwhile.
+// file reads one file. It records a read or rejected file, unless the file changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock)
 	if err == nil {

@@ -53,8 +53,8 @@ func (h *head) begins(prefix string) bool {
 
 func (h *head) holds(part string) bool { return bytes.Contains(h.text, []byte(part)) }
 
-// export reports whether one of the first lines is the table header of a CAAQM
-// export. Such an export has lines about the station before it.
+// export reports whether one of the first lines is the table header of a CAAQM export.
+// Such an export has lines about the station before the header.
 func (h *head) export() bool {
 	for i, line := range bytes.Split(h.text, []byte{'\n'}) {
 		if i > 100 {

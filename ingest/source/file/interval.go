@@ -29,8 +29,8 @@ func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 }
 
 // end returns the end of the row's interval and the length in minutes. It returns false
-// unless the length is between a minute and a day. A mean over more than a day
-// describes neither an hour nor a day.
+// for an invalid time, and for a length below a minute or above a day. A mean over more
+// than a day describes neither an hour nor a day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {

@@ -85,7 +85,7 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 	return pages, nil
 }
 
-// unreadable returns a [ingest.BatchError] for a JSON syntax error. It returns any
+// unreadable returns an [ingest.BatchError] for damaged or truncated JSON. It returns any
 // other error, such as one of the reader, as it is.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError

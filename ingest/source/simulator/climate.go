@@ -47,8 +47,7 @@ var climates = map[string]climate{
 	"hill":   {[12]float64{1.45, 1.20, 1.00, 0.95, 0.90, 0.72, 0.55, 0.52, 0.65, 0.95, 1.35, 1.55}, 1.8, 42, 8},
 }
 
-// cities reads the table once. The table is part of the program, so a test checks
-// it.
+// cities reads the table once. It ignores faults, because a test checks the table.
 var cities = sync.OnceValue(func() []city {
 	var out []city
 	seen := make(map[string]int)
@@ -139,8 +138,8 @@ var diwali = map[int]time.Time{
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),
 }
 
-// fireworksFactor returns the factor by which fireworks raise particle concentrations.
-// It is 2.5 from 19:00 to 02:00 and falls to 1 over the next twenty hours.
+// fireworksFactor returns the factor by which fireworks raise particle concentrations. At
+// Diwali it is 2.5 from 19:00 to 02:00 and falls to 1 over the next twenty hours.
 func fireworksFactor(begin time.Time) float64 {
 	evening, known := diwali[begin.Year()]
 	if !known {

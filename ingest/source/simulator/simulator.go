@@ -128,7 +128,7 @@ func silentHours(seed uint64, hours []hour) []bool {
 	return down
 }
 
-// station describes the city's nth station. Its name marks it as simulated.
+// station returns the city's nth station. Its name marks it as simulated.
 func (c city) station(n int) air.Station {
 	seed := hashText(fmt.Sprint(c.name, c.state, n))
 	return air.Station{

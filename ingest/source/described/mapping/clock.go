@@ -68,8 +68,8 @@ func readClock(s *section.Section) clock {
 	return c
 }
 
-// CheckFormat returns an error unless a text is a format of times: rfc3339, epoch,
-// epoch-ms, or a layout of Go that holds a date.
+// CheckFormat checks that a text is a format of times: rfc3339, epoch, epoch-ms, or a
+// layout of Go that holds a date.
 func CheckFormat(format string) error {
 	switch format {
 	case formatRFC3339, formatEpoch, formatEpochMS:

@@ -10,7 +10,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// List reads named fields of records as text: of partitions or of stations.
+// List reads named fields of partitions or stations as text.
 type List struct {
 	Records Records
 
@@ -23,7 +23,7 @@ type List struct {
 	without map[string]int
 }
 
-// ReadList reads the keys records, shape, each, fields, only and last.
+// ReadList reads the keys of [ReadRecords], and the keys fields, only and last.
 func ReadList(s *section.Section) *List {
 	l := &List{Records: ReadRecords(s), paths: make(map[string][]path), only: make(map[string][]string)}
 	fields := s.Section("fields")
@@ -95,7 +95,7 @@ func (l *List) note(name string, seen bool) {
 	l.without[name]++
 }
 
-// Unlisted describes fields that no record has; "" if there are none.
+// Unlisted describes a field that no record has; "" if there is none.
 func (l *List) Unlisted() string {
 	for _, name := range append(slices.Clone(l.names), l.Records.each) {
 		if n := l.without[name]; n > 0 && name != "" {

@@ -36,8 +36,8 @@ type field struct {
 	value bool // one of several values; a record may lack some of them
 }
 
-// Read reads the keys of a description that concern records: records, shape,
-// station, time, averaging, value, readings, relabel, quality and area.
+// Read reads the keys of [ReadRecords], and the keys station, time, averaging, value,
+// readings, relabel, quality and area.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
 		Records: ReadRecords(root), clock: readClock(root.Section("time")), station: readStation(root.Section("station"), owner),

@@ -50,7 +50,7 @@ type named struct {
 	skip      bool
 }
 
-// skipWord marks, in the table `parameters`, a parameter whose values are not read.
+// skipWord, in `parameters` or `others`, marks parameters whose values are not read.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")

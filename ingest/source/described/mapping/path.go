@@ -22,7 +22,7 @@ const (
 	ofKey                 // the key of a record in a map
 )
 
-// scopes are the first words of paths that do not begin in the record.
+// scopes maps first words of paths to scopes. Other paths, except key, begin in the record.
 var scopes = map[string]scope{"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "listed": ofListed}
 
 // path is the position of a field. Its syntax is that of gjson, as in the

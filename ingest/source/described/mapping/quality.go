@@ -130,8 +130,8 @@ func readArea(s *section.Section) area {
 	return a
 }
 
-// inCountry reports whether the country of a record belongs to the area. A record
-// without a country belongs to it, too.
+// inCountry reports whether the country of a record belongs to the area. A record without
+// a country belongs to the area, too.
 func (a *area) inCountry(f *Frame) bool {
 	if a.countries == nil {
 		return true

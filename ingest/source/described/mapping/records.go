@@ -69,9 +69,9 @@ func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 // bom is the byte order mark that servers in .NET write.
 var bom = []byte("\xef\xbb\xbf")
 
-// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is not
-// UTF-8, is not JSON, or lacks the records. clean removes secrets from the message of
-// the API, which the error quotes.
+// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is invalid,
+// lacks the records, or has an error message. The error quotes that message without
+// secrets, which the function clean removes.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	body = bytes.TrimPrefix(body, bom)
 	if !utf8.Valid(body) {

@@ -62,8 +62,8 @@ func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 // Readings returns the number of readings that were added.
 func (s *Sink) Readings() int { return s.readings }
 
-// Add adds the readings of a reply. part has the fields of the partition. It returns
-// the number of records. The error is that of the builder.
+// Add adds the readings of a reply and returns the number of records. part has the fields
+// of the partition. The error is that of the builder.
 func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
 	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
 		s.records++

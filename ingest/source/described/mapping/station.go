@@ -69,8 +69,8 @@ func (d *stationFields) paths() []path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
-// key returns the text that identifies the station of a record. It is "" if the record
-// names none; seen is false if the record lacks the field.
+// key returns the text that identifies the station of a record; "" if the record names no
+// station. seen is false if the record lacks the field.
 func (d *stationFields) key(f *Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:

@@ -111,8 +111,8 @@ func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time parses the row's time, which is given in UTC and in local time. It rejects a row
-// if the two differ, because one has the wrong zone.
+// time parses the row's time. Version 1 gives it in UTC and in local time. If the two
+// differ, time rejects the row, because one has the wrong zone.
 func (o *export) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.Parse(cells[o.updated], zoned)

@@ -76,8 +76,8 @@ func (p *location) kind() air.StationKind {
 	return air.Sensor
 }
 
-// abroad reports whether the location is outside India. A location without country
-// and position counts as inside.
+// abroad reports whether the location is outside India. A location with neither a country
+// nor a valid position counts as inside.
 func (p *location) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"
@@ -149,8 +149,7 @@ type sensorAt struct {
 	parameter quantity
 }
 
-// add adds the locations of a page. It skips results without sensors, which are no
-// locations.
+// add adds the locations of a page. It skips results without sensors or without a name.
 func (p *locations) add(all []location) {
 	if p.byID == nil {
 		p.byID, p.sensors = make(map[int64]*location), make(map[int64]sensorAt)

@@ -35,7 +35,7 @@ func NewHeader(line []byte) Header {
 	return h
 }
 
-// HeaderOf makes a header from the cells of a spreadsheet's row.
+// HeaderOf makes a header from the cells of a row.
 func HeaderOf(cells [][]byte) Header {
 	var h Header
 	for _, cell := range cells {

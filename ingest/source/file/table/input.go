@@ -85,7 +85,7 @@ func Refuse(text string, args ...any) error {
 // largest known export has 0.4 MB.
 const maxDocument = 64 << 20
 
-// Limit rejects a document longer than [maxDocument] instead of truncating it.
+// Limit returns a reader that fails for a document longer than [maxDocument].
 func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
 
 type limitedReader struct {
@@ -101,7 +101,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Scalar returns a JSON string or number as text, and nil for anything else.
+// Scalar returns a JSON scalar as text, and nil for an object or a list.
 func Scalar(raw json.RawMessage) []byte {
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
 		return nil

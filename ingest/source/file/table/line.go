@@ -68,8 +68,8 @@ func (l *Lines) skip() error {
 // Plain reports whether a line is UTF-8 without a NUL.
 func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// Split splits a line of CSV into cells and reuses the slice cells. It unquotes
-// cells in place. It reports false for unbalanced quotes.
+// Split splits a line of CSV into cells and reuses the slice cells. It unquotes cells in
+// place. It reports false for invalid quotes.
 func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if bytes.IndexByte(line, '"') < 0 {

@@ -73,7 +73,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 
 // Table is an open text with a header.
 type Table struct {
-	text   *Text // nil if the caller owns the text
+	text   *Text // nil from ReadHeader, whose caller owns it
 	lines  Lines
 	Header Header
 }

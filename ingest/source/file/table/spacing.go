@@ -8,8 +8,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Spacings finds the interval length of a table whose rows have one time each. It is the
-// most frequent time between two rows of a station. Gaps in the data have no effect.
+// Spacings finds the interval length of a table whose rows have one time each. The length
+// is the most frequent time between two rows of a station, so gaps have no effect.
 type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
@@ -80,7 +80,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 	return best
 }
 
-// Minutes returns an interval in minutes, the unit of readings.
+// Minutes converts an interval of a minute to a day to minutes. It returns false for others.
 func Minutes(d time.Duration) (uint16, bool) {
 	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
 		return 0, false
