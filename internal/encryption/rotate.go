@@ -50,8 +50,8 @@ type ReencryptedColumn struct {
 }
 
 // Rotate replaces the key of a store. In one transaction it re-encrypts every value and records the id of the
-// new key. Then it installs the new key file. Only one rotation may run per directory, and no service may use
-// the store.
+// new key. Then it installs the new key file, unless the key is a setting. Only one rotation may run per
+// directory, and no service may use the store.
 //
 // Rotate is crash-safe: the store can always be opened with the old key or the new one. A new key file is
 // durable before the transaction begins, under a name that Claim can find. If the transaction fails, the store

@@ -3,7 +3,7 @@
 // program with that tag, and kills the process at each position.
 package failpoint
 
-// The failpoints, in the order in which a transaction (a recharge or a verification) passes them.
+// The failpoints of recharges, refunds, verifications and batches.
 const (
 	RechargeCreated  = "recharge.created"  // recharge committed with its amount reserved, order not sent
 	RechargeSending  = "recharge.sending"  // order about to be sent

@@ -44,5 +44,5 @@ func (o *Log) Observe(ctx context.Context, err error) {
 	}
 }
 
-// Failing reports whether the last attempt failed.
+// Failing reports whether the last result that Observe has recorded was an error.
 func (o *Log) Failing() bool { return o.failing.Load() }

@@ -11,8 +11,8 @@ import (
 // statements are the SQL statements of a table. Single requests and batch items have
 // queries and indexes of their own, because batch items get only some of the slots.
 //
-// A claim leases rows that are still due, because another instance may have claimed them first. A
-// row's first claim sets the column "sent". So the row is marked before its call starts.
+// A claim leases only rows that are still due, because another instance may have claimed a row since
+// the query. A row's first claim sets the column "sent". So the row is marked before its call starts.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
 	leaseFirst, leaseAgain                     sqlstore.BatchStatement

@@ -83,7 +83,7 @@ func (s *Section) Finish() error {
 // variable matches a reference to an environment variable, such as ${BANK_KEY}.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand returns the text of a scalar. It replaces each ${NAME} by the value of the variable.
+// expand returns the text of a scalar. It replaces ${NAME} by the variable's value, and $${ by ${.
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value

@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of the given texts; fallback without the key.
+// Choice returns the text of a key, one of the given texts. It returns fallback if the key is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -118,7 +118,7 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns a key's duration, such as 90s, from least to most; fallback without the key.
+// Duration returns a key's duration, such as 90s, from least to most; fallback if the key is absent.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
