@@ -165,7 +165,7 @@ func (db *DB) child(ctx context.Context) error {
 
 // startError returns the error of an engine that did not start. If a command has locked the data directory, a
 // service waits for the end of the command. The command may have started while the service's own engine was loading.
-// If another service has locked the directory, the error ends Run.
+// If another service has locked the directory, the error ends Run, unless Config.Share is set.
 func (db *DB) startError(report embedded.Report) error {
 	err := errors.New(report.Error)
 	switch {

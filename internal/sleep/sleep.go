@@ -35,8 +35,8 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
-// Backoff returns the pause after consecutive failures: first × 2^failures, at most longest. The
-// pause grows for 20 failures.
+// Backoff returns the pause after consecutive failures: first × 2^failures, at most first × 2^20 and
+// at most longest.
 func Backoff(failures int, first, longest time.Duration) time.Duration {
 	const doublings = 20 // 34 doublings of a second overflow
 	return min(first<<min(failures, doublings), longest)

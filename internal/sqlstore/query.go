@@ -110,7 +110,8 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note records and returns a statement's error. The change then fails, even if its function ignores the error.
+// note returns a statement's error, and records each error but sql.ErrNoRows. After a recorded error the change
+// fails, even if the change's function ignores the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err

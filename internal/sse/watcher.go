@@ -143,7 +143,7 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits how many payloads lastSent has of an owner when dedupe keeps earlier payloads.
+// maxRemembered limits lastSent: dedupe keeps earlier payloads of an owner only up to this total.
 const maxRemembered = 10_000
 
 // enqueue queues those notices that a stream may get, or a reset if the stream would miss some.

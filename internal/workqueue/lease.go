@@ -61,8 +61,8 @@ type Leased struct {
 }
 
 // NewLeases returns the statements of a table. key has the names of the primary key's columns, with
-// " BIGINT" after that of an integer column. The statements CAST its values, which PostgreSQL else
-// takes as text.
+// " BIGINT" after the name of an integer column. The statements CAST the values of such a column,
+// because PostgreSQL takes other values as text.
 func NewLeases(table string, key ...string) Leases {
 	columns, matches, row := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, column := range key {
@@ -148,7 +148,7 @@ func (p *Pool) LeaseEnd(now time.Time) time.Time {
 	return now.Add(p.provider.Timeout + LeaseMargin)
 }
 
-// LatestStart returns the latest start of a call whose timeout is not after the end of the lease.
+// LatestStart returns the latest start at which a call still times out within its lease.
 func (p *Pool) LatestStart(own Lease) time.Time {
 	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
 }

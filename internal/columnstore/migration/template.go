@@ -36,7 +36,7 @@ import (
 //	    CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a line of its own
 //	    {{distributed "reading" "cityHash64(station)"}}
 //
-// A field that is not in Values is an error, not an empty string.
+// An unknown field is an error, not an empty string.
 type Params struct {
 	Database string         // a name, see [IsName]
 	Cluster  string         // "" for a single node
