@@ -64,8 +64,8 @@ func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	}
 }
 
-// element decodes an element of a map or list. Fields that are missing in the element get the
-// origin of the element, too.
+// element decodes an element of a map or list, and records the element's origin. Fields that are
+// missing in the element have the same origin.
 func (d *decoder) element(v reflect.Value, n *yaml.Node, key string, line int) {
 	d.decode(v, n, key, line)
 	d.origins[key] = Origin{d.source, line}

@@ -161,7 +161,7 @@ func (r *Rotation) sweep() {
 
 // reencrypt does the work inside the transaction of a rotation. It first changes the row with the store's key
 // id, which blocks other rotations and starting instances. On PostgreSQL it raises the statement timeout.
-// Reading a page of a column that is NULL in millions of rows takes longer than the usual ten seconds.
+// Reading a page of a column that is NULL in millions of rows takes longer than the default of ten seconds.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

@@ -90,8 +90,8 @@ type Lock struct{ file *flock.Flock }
 // waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
 // because Find locks the file for an instant.
 //
-// Other processes see this holder only after [Lock.WriteHolder]. Thus the caller can first remove
-// what the last holder left.
+// Other processes see the new holder only after [Lock.WriteHolder]. So the new holder can first
+// remove what the last holder left.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)

@@ -60,8 +60,8 @@ type Config struct {
 // ends. The leader measures the lease with its monotonic clock, from the time before it sent the
 // request. Two instances can lead when the database's clock jumps ahead by more than three seconds.
 // The same can happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time of one
-// store query.
+// Singleton jobs must therefore be idempotent. A [Fence] detects a frozen process, unless it froze after
+// the Fence's query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

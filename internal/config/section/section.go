@@ -219,8 +219,8 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} begins the text. length is that
-// of the reference; 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// Lookup returns the value of the variable whose reference ${NAME} begins text, and the reference's
+// length. It is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }
