@@ -85,7 +85,7 @@ const reservedConnections = 2
 // has capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error if the embedded engine's library is missing or unsafe, or if the engine of another running
+// Check returns an error if the embedded engine's library is missing or unsafe, or the engine of another running
 // process has locked the data directory. With Config.Share a locked directory is no error. Check starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {

@@ -203,7 +203,7 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends or hangs, when `same` fails, or when ctx ends. p is nil unless the engine is a child.
+// watch returns when the engine ends or hangs, when same() fails, or when ctx ends. p is nil if there is no child.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1

@@ -21,7 +21,7 @@ type Log struct {
 
 // New returns a Log that is not failing. `what` names the dependency, such as "access: the state
 // store". `doing` names the operation, and `meanwhile` the effect of a failure. The counter
-// `failures` counts every failure, and may be nil.
+// `failures` counts the failures that Observe records, and may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }

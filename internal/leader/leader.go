@@ -189,8 +189,8 @@ func (c *candidate) fence(ctx context.Context) error {
 	return err
 }
 
-// renew renews the lease until leading ends. It calls end if another instance has the lease, or if
-// no renewal has succeeded for two thirds of the lease, even while a request to the store blocks.
+// renew renews the lease until leading ends. It calls end if another instance has the lease. It also
+// calls end two thirds of a lease after the last renewal, even while a request to the store blocks.
 func (c *candidate) renew(leading context.Context, requested time.Time, end func()) {
 	due := c.lease * 2 / 3
 	last := time.AfterFunc(time.Until(requested.Add(due)), end)

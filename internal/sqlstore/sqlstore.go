@@ -38,7 +38,7 @@ type Config struct {
 	Version int64
 }
 
-// DB is the store. It can be used after Ready has returned and until Run ends. It is safe for concurrent use.
+// DB is the store. It can be used after Ready has returned nil, until Run ends. It is safe for concurrent use.
 type DB struct {
 	cfg     Config
 	log     *slog.Logger

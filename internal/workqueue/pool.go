@@ -155,8 +155,8 @@ func (p *Pool) Release(batch bool) {
 	}
 }
 
-// WakeAt makes the loop poll now if its next poll is later than the time `at`, at which a row
-// becomes due, or if the time of the next poll is unknown.
+// WakeAt is called when a row becomes due at the time `at`. It makes the loop poll now if the next
+// poll is later than that, or if the time of the next poll is unknown.
 func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()

@@ -119,7 +119,7 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere is [Params.engine] with the shard in the replica's name, not in the path. So all nodes replicate one table.
+// everywhere is [Params.engine] with the shard in the replica's name, not the path. So all nodes replicate one table.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err

@@ -25,7 +25,7 @@ type Collector struct {
 	mu       sync.Mutex
 	status   int // of replies
 	header   http.Header
-	text     []byte // of all exports, to search
+	text     []byte // text form of the exports that were answered with status 200
 	spans    []*proto.Span
 	requests int
 }
