@@ -43,8 +43,8 @@ func Identities(path string) ([]age.Identity, error) {
 }
 
 // Encrypt encrypts every file below the folder `from`. It writes the result to the same path below
-// the folder `to`, with [Suffix] appended. The target folder must exist. Encrypt syncs each new
-// file, but not its folder. Only the owner can read the new files.
+// the folder `to`, with [Suffix] appended. Encrypt syncs each new file, but not its folder. Only the
+// owner can read the new files.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {

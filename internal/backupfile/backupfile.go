@@ -41,8 +41,8 @@ type Sum struct {
 	SHA256     string // checksum of the file, hexadecimal
 }
 
-// Write creates a data file and calls write to produce its content. When Write returns, the content
-// is durable, and only the owner can read the file. After an error Write removes the file.
+// Write creates a new data file and calls write to produce its content. When Write succeeds, the
+// content is durable, and only the owner can read the file. After an error Write removes the new file.
 func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	hash := sha256.New()
 	var size, raw counter
@@ -148,7 +148,7 @@ func ReadManifest(dir string, manifest any) error {
 	return nil
 }
 
-// create writes a new file, and syncs its content. After an error it removes the file.
+// create writes a new file, and syncs its content. After an error it removes the new file.
 func create(path string, write func(io.Writer) error) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -40,7 +40,7 @@ var (
 // has a settings profile of its own, so that limits can differ between users.
 //
 // The setting readonly is 2, because with 1 most clients cannot set the format of their results. A user cannot raise
-// a limit, or set it to 0, which means no limit. Tables are read as with FINAL, and a subquery sees all shards.
+// a limit, or set it to 0 (no limit). By default tables are read as with FINAL, and a subquery sees all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

@@ -85,8 +85,8 @@ const reservedConnections = 2
 // has capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error with which Run would end: the embedded engine's library is missing, or another process has
-// locked the data directory. Check starts nothing.
+// Check returns an error if the embedded engine's library is missing or unsafe, or the engine of another running
+// process has locked the data directory. With Config.Share a locked directory is no error. Check starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil
@@ -103,9 +103,9 @@ func (db *DB) Check() error {
 }
 
 // Run keeps the embedded engine running until ctx ends. It starts the child process, restarts the child when it
-// dies or hangs, and stops the child at the end. With Config.Share it uses an engine that already runs. With a DSN
-// it only waits. Run returns nil when ctx ends. An error means that no restart would help: the library is missing,
-// or another process has locked the data directory. Call Run once.
+// dies or hangs, and stops the child at the end. With Config.Share it prefers an engine that already runs. With a DSN
+// it only waits. Run returns nil when ctx ends. An error means that no restart would help: the library is missing or
+// unsafe, or another service has locked the data directory. Call Run once.
 func (db *DB) Run(ctx context.Context) error {
 	defer func() { _ = errors.Join(db.conn.Close(), db.reserved.Close()) }()
 	if !db.Embedded() {
@@ -131,8 +131,8 @@ const (
 	commandTimeout = 20 * time.Second
 )
 
-// Ready waits until ClickHouse answers. If ctx ends first, it returns the error of the last attempt. It fails at
-// once if the embedded engine cannot run.
+// Ready waits until ClickHouse answers. If ctx ends first, or a command has waited for Config.ReadyTimeout, it returns
+// the error of the last attempt. It fails at once if the embedded engine cannot run.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc

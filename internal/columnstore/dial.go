@@ -35,7 +35,8 @@ func limitDial(options *clickhouse.Options) {
 	}
 }
 
-// dialInTurn tries the hosts in clickhouse-go's order. Each host gets its share of the remaining time.
+// dialInTurn tries the hosts in clickhouse-go's order. Each host but the last gets its share of the remaining time,
+// at most maxHostTimeout.
 func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
 	left := len(options.Addr)
 	return clickhouse.DefaultDialStrategy(ctx, id, options, func(ctx context.Context, address string, options *clickhouse.Options) (clickhouse.DialResult, error) {

@@ -136,5 +136,5 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections closes idle connections. clickhouse-go calls it when a pool closes.
 func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// answerTimeout limits the time to the first byte of a result. The engine's own limits end a query earlier.
+// answerTimeout limits the time to the first byte of a result. Config.MaxTime usually ends a query earlier.
 const answerTimeout = 24 * time.Hour

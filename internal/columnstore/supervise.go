@@ -165,7 +165,7 @@ func (db *DB) child(ctx context.Context) error {
 
 // startError returns the error of an engine that did not start. If a command has locked the data directory, a
 // service waits for the end of the command. The command may have started while the service's own engine was loading.
-// If another service has locked the directory, the error ends Run.
+// If another service has locked the directory, the error ends Run, unless Config.Share is set.
 func (db *DB) startError(report embedded.Report) error {
 	err := errors.New(report.Error)
 	switch {
@@ -203,7 +203,7 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends or hangs, same fails, or ctx ends. p is nil if the engine is not a child.
+// watch returns when the engine ends or hangs, when same() fails, or when ctx ends. p is nil if there is no child.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1

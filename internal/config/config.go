@@ -13,8 +13,8 @@
 //
 // Two keys that would share a flag or a variable are an error. A value has the
 // same syntax in every source: durations are Go's ("90s", "24h"), sizes
-// "512MiB", lists are separated by commas outside YAML. An empty variable, and
-// null in YAML, count as not set.
+// "512MiB", lists are separated by commas. YAML can also have a sequence. An
+// empty variable, and null in YAML, count as not set.
 //
 // Secrets have no flag, because command lines are visible to all users of a
 // machine. Maps, and lists of structs, are supported in the file only.

@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder sets values from the sources in order of precedence. The first source that has a value wins.
-// After an error in that source, the value is the default.
+// decoder sets values from the sources in order of precedence. The first source that has a value wins,
+// even if the value is invalid.
 type decoder struct {
 	source   string            // name of the source that is being read
-	origins  map[string]Origin // origins of all values, by key
+	origins  map[string]Origin // origins of the values that a source has set, by key
 	problems Problems
 }
 
@@ -64,8 +64,8 @@ func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	}
 }
 
-// element decodes an element of a map or list. Fields that are missing in the element get the
-// origin of the element, too.
+// element decodes an element of a map or list, and records the element's origin. Fields that are
+// missing in the element have the same origin.
 func (d *decoder) element(v reflect.Value, n *yaml.Node, key string, line int) {
 	d.decode(v, n, key, line)
 	d.origins[key] = Origin{d.source, line}
@@ -124,7 +124,7 @@ func textNode(text string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: line}
 }
 
-// splitList splits a comma-separated text; blanks around items are trimmed.
+// splitList splits a comma-separated text. It trims blanks around items, and drops empty items.
 func splitList(n *yaml.Node) []*yaml.Node {
 	items := []*yaml.Node{}
 	for item := range strings.SplitSeq(n.Value, ",") {

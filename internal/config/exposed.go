@@ -8,8 +8,8 @@ import (
 )
 
 // UnsafeReason returns the reason not to trust a file that was found by a search; "" if the file is
-// safe. A file is unsafe if every user may write to it or to its folder. It is also unsafe if the
-// file or folder belongs to a user other than root and the current one.
+// safe. A file is unsafe if every user may change it, or replace it in its folder. It is also unsafe if
+// the file or folder cannot be examined, or belongs to a user other than root and the current one.
 func UnsafeReason(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -43,8 +43,8 @@ func Networks(texts []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// Local reports whether a host is on this machine. The host is a name, an address or the path of a socket. An
-// empty host is local.
+// Local reports whether a host is certainly on this machine: it is empty, localhost, a loopback address or the
+// path of a socket.
 func Local(host string) bool {
 	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
 		return true

@@ -76,10 +76,10 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// UnknownKey describes an unknown key, and suggests the most similar known key.
+// UnknownKey describes an unknown key. It suggests the most similar known key, or lists all known keys.
 func UnknownKey(key string, known []string) error {
-	// A third of the letters may differ: "clikhouse" suggests "clickhouse", but "colour" does not
-	// suggest "data".
+	// A third of the letters, but at least one, may differ: "clikhouse" suggests "clickhouse", but
+	// "colour" does not suggest "data".
 	closest, least := "", max(1, len(key)/3)+1
 	for _, name := range known {
 		if cost := smetrics.WagnerFischer(key, name, 1, 1, 1); cost < least {

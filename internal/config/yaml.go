@@ -11,8 +11,7 @@ import (
 const (
 	// maxFile is the limit of a file in bytes. Files have some hundred lines.
 	maxFile = 1 << 20
-	// maxDepth limits the nesting of a file. The deepest setting is at level four. The limit stops a
-	// recursion through a hostile file.
+	// maxDepth limits the nesting of a file, and so the recursion through a hostile file.
 	maxDepth = 32
 )
 
@@ -22,8 +21,8 @@ var (
 )
 
 // ParseYAML parses a file with one YAML document and returns the root node. The node is nil if the
-// file is empty, too long, too deep, or no YAML, or has aliases or merge keys. The keys of a
-// returned mapping are distinct scalars. Problems name the file, the line and the key.
+// file is empty, too long, too deep, or no YAML, or has anchors, aliases or merge keys. The keys of
+// a returned mapping are distinct scalars. Problems name the file, the line and the key.
 func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
 	if len(text) > maxFile {
 		return nil, Problems{{Origin: Origin{Source: file}, Err: fmt.Errorf("is longer than %d bytes", maxFile)}}
@@ -67,8 +66,8 @@ func (c *checker) report(n *yaml.Node, key string, err error) {
 	c.problems = append(c.problems, Problem{Key: key, Origin: Origin{c.file, n.Line}, Err: err})
 }
 
-// check reports whether a node is free of aliases and not too deep. In mappings it removes and
-// reports keys that are duplicate or not scalars.
+// check reports whether a node is free of anchors, aliases and merge keys, and not too deep. In
+// mappings it removes and reports keys that are duplicate or not scalars.
 func (c *checker) check(n *yaml.Node, key string, depth int) bool {
 	switch {
 	case depth == 0:

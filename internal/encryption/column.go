@@ -5,7 +5,7 @@ package encryption
 type Column struct {
 	Table string
 	Name  string // a BYTEA column; NULL and empty values are not encrypted
-	// Key holds the columns of the table's primary key. Columns that are not TEXT are cast to TEXT.
+	// Key holds the columns of the table's primary key, such as "id", or "CAST(first AS TEXT)" for an integer.
 	Key []string
 	// AssociatedData returns the associated data for the row with this key; key is in the order of Key. The
 	// result must differ between rows. It must also differ between columns whose values must not be

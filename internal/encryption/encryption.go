@@ -25,12 +25,12 @@ import (
 //
 //	version (1 byte), key id (4), nonce (24), ciphertext with its tag (16)
 //
-// The tag authenticates everything before the ciphertext. It also authenticates the associated data: the table,
-// column and row of the value.
+// The tag authenticates the ciphertext, everything before it, and the associated data: the table, column and
+// row of the value.
 //
 // The nonce is random, and must be unique per key. With 12 bytes, as in AES-256-GCM, a key may encrypt only 2³²
 // values (NIST SP 800-38D, 8.3). At a thousand stored replies per second, that number is reached in seven
-// weeks. With 24 bytes, the chance of a collision after 2⁸⁰ values is 2⁻³².
+// weeks. With 24 bytes, the chance of a collision after 2⁸⁰ values is below 2⁻³².
 const (
 	formVersion = 1
 	idSize      = 4

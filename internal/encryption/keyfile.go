@@ -27,8 +27,8 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// readKey reads a key file, and fails if the file is damaged. A new key must not replace a damaged file,
-// because then the encrypted values could never be decrypted.
+// readKey reads a key file. It fails if the file is damaged or accessible to other users. A new key must not
+// replace a damaged file, because then the encrypted values could never be decrypted.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -50,8 +50,8 @@ type ReencryptedColumn struct {
 }
 
 // Rotate replaces the key of a store. In one transaction it re-encrypts every value and records the id of the
-// new key. Then it installs the new key file. Only one rotation may run per directory, and no service may use
-// the store.
+// new key. Then it installs the new key file, unless the key is a setting. Only one rotation may run per
+// directory, and no service may use the store.
 //
 // Rotate is crash-safe: the store can always be opened with the old key or the new one. A new key file is
 // durable before the transaction begins, under a name that Claim can find. If the transaction fails, the store
@@ -161,7 +161,7 @@ func (r *Rotation) sweep() {
 
 // reencrypt does the work inside the transaction of a rotation. It first changes the row with the store's key
 // id, which blocks other rotations and starting instances. On PostgreSQL it raises the statement timeout.
-// Reading a page of a column that is NULL in millions of rows takes longer than the usual ten seconds.
+// Reading a page of a column that is NULL in millions of rows takes longer than the default of ten seconds.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

@@ -3,24 +3,24 @@
 // program with that tag, and kills the process at each position.
 package failpoint
 
-// The failpoints, in the order in which a transaction (a recharge or a verification) passes them.
+// The failpoints of recharges, refunds, verifications and batches.
 const (
 	RechargeCreated  = "recharge.created"  // recharge committed with its amount reserved, order not sent
 	RechargeSending  = "recharge.sending"  // order about to be sent
-	RechargeAnswered = "recharge.answered" // the provider has answered, nothing is recorded
+	RechargeAnswered = "recharge.answered" // the order's call has ended, its result is not recorded
 	RechargeSettled  = "recharge.settled"  // the outcome is committed, no event or reply is sent
-	RechargeClaimed  = "recharge.claimed"  // recharge leased for a status enquiry
-	RechargeEnquired = "recharge.enquired" // the enquiry is answered, nothing is recorded
+	RechargeClaimed  = "recharge.claimed"  // recharges leased by a claim, no call is made
+	RechargeEnquired = "recharge.enquired" // the enquiry has ended, its result is not recorded
 	RefundWanted     = "refund.wanted"     // refund committed, not yet requested from the provider
-	RefundAnswered   = "refund.answered"   // the provider has refunded, nothing is recorded
+	RefundAnswered   = "refund.answered"   // the refund's call has ended, its result is not recorded
 	VerifyCreated    = "verify.created"    // verification committed, no bank was called
 	VerifySending    = "verify.sending"    // a deposit is about to be requested
-	VerifyAnswered   = "verify.answered"   // the bank has answered, nothing is recorded
+	VerifyAnswered   = "verify.answered"   // a deposit or lookup has ended, its result is not recorded
 	VerifySettled    = "verify.settled"    // the result is committed, no event or reply is sent
-	VerifyClaimed    = "verify.claimed"    // verification leased for a status enquiry
-	VerifyEnquired   = "verify.enquired"   // the enquiry is answered, nothing is recorded
+	VerifyClaimed    = "verify.claimed"    // verifications leased by a claim, no call is made
+	VerifyEnquired   = "verify.enquired"   // the enquiry has ended, its result is not recorded
 	BatchAccepted    = "batch.accepted"    // batch committed, no reply is sent
 	BatchClaimed     = "batch.claimed"     // a chunk (some records of the batch) is leased
-	BatchBegun       = "batch.begun"       // a record has become a recharge
+	BatchBegun       = "batch.begun"       // an attempt to start a record has ended
 	BatchDone        = "batch.done"        // all records of a chunk are started, the chunk still exists
 )

@@ -21,7 +21,7 @@ type Log struct {
 
 // New returns a Log that is not failing. `what` names the dependency, such as "access: the state
 // store". `doing` names the operation, and `meanwhile` the effect of a failure. The counter
-// `failures` counts every failure, and may be nil.
+// `failures` counts the failures that Observe records, and may be nil.
 func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Counter) *Log {
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }
@@ -44,5 +44,5 @@ func (o *Log) Observe(ctx context.Context, err error) {
 	}
 }
 
-// Failing reports whether the last attempt failed.
+// Failing reports whether the last result that Observe has recorded was an error.
 func (o *Log) Failing() bool { return o.failing.Load() }

@@ -33,7 +33,7 @@ func (h Holder) String() string {
 	return fmt.Sprintf("pid %d (%s) since %s", h.PID, h.Owner, h.Started.Format(time.RFC3339))
 }
 
-// ParentAlive reports whether the holder's parent is alive. Otherwise the holder is about to stop.
+// ParentAlive reports whether the holder is known and its parent is alive.
 func (h Holder) ParentAlive() bool {
 	return h.PID > 0 && h.Parent > 0 && alive(h.Parent)
 }
@@ -51,7 +51,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("data directory %s is held by %s", e.Data, e.Holder)
 }
 
-// Find returns the process that has locked the file at path; ok is false if no process has.
+// Find returns the process that has locked the file at path. ok is false if no process has locked
+// the file, or if Find cannot open the file.
 func Find(path string) (h Holder, ok bool) {
 	if _, err := os.Stat(path); err != nil {
 		return Holder{}, false
@@ -65,9 +66,8 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read returns the holder that is recorded in a locked file. If the recorded process is dead, the
-// current holder has not written its own record yet. The result is then "unknown", with the process
-// id 0.
+// read returns the holder that is recorded in a locked file. If the record is invalid, or its process
+// is dead, the current holder has not written its record yet. The result is then "unknown", with PID 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)
@@ -90,8 +90,8 @@ type Lock struct{ file *flock.Flock }
 // waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
 // because Find locks the file for an instant.
 //
-// Other processes see this holder only after [Lock.WriteHolder]. Thus the caller can first remove
-// what the last holder left.
+// Other processes see the new holder only after [Lock.WriteHolder]. So the new holder can first
+// remove what the last holder left.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)

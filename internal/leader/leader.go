@@ -17,8 +17,8 @@ import (
 
 const (
 	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance without the
-	// lease) leads at most ten seconds after a leader's crash. The leader stops after the store has
-	// been unavailable for six seconds.
+	// lease) leads at most ten seconds after a leader's crash. The leader stops after six seconds
+	// without a renewal.
 	leaseTime = 9 * time.Second
 	// pollInterval is the delay between polls of a standby, and before a failed renewal
 	// is retried.
@@ -27,12 +27,12 @@ const (
 	releaseTimeout = 2 * time.Second
 )
 
-// ErrNotLeader is the error of a [Fence] if another instance leads, or if that cannot be excluded.
+// ErrNotLeader is the error of a [Fence] if this instance's lease has ended: another may lead now.
 var ErrNotLeader = errors.New("another instance leads now")
 
-// Fence checks in the store that this instance still leads, and returns ErrNotLeader
-// otherwise. Call it directly before a write outside the store. It detects that the
-// process was frozen for longer than its lease.
+// Fence checks in the store that this instance still has its lease. It returns ErrNotLeader if
+// the lease has ended, or the store's error. Call a Fence directly before a write outside the
+// store. It detects that the process was frozen for longer than its lease.
 type Fence func(ctx context.Context) error
 
 // Config names the job, and the store that has its lease.
@@ -60,8 +60,8 @@ type Config struct {
 // ends. The leader measures the lease with its monotonic clock, from the time before it sent the
 // request. Two instances can lead when the database's clock jumps ahead by more than three seconds.
 // The same can happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] reduces the second case to the time of one
-// store query.
+// Singleton jobs must therefore be idempotent. A [Fence] detects a frozen process, unless it froze after
+// the Fence's query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -97,8 +97,7 @@ func outcome(ctx context.Context, err error) error {
 
 // lock gives access to the lease of one job.
 type lock interface {
-	// available reports whether acquire may succeed: this instance has the lease, or the lease has
-	// expired.
+	// available reports whether acquire may succeed, because no other instance has a valid lease.
 	available(ctx context.Context) (bool, error)
 	// acquire begins or renews the lease. It returns false if another instance has the lease.
 	acquire(ctx context.Context) (bool, error)
@@ -152,7 +151,7 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 }
 
 // lead runs the job, do, while this instance has the lease, and renews the lease. over is false if
-// the instance has lost the lease and must wait for it again. Otherwise err is the error of do.
+// the instance has lost the lease and do has no error of its own. Otherwise err is the error of do.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
@@ -181,7 +180,7 @@ func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx c
 	return true, err
 }
 
-// fence returns ErrNotLeader unless this instance has the lease. It is the Fence of the job.
+// fence is the Fence of the job.
 func (c *candidate) fence(ctx context.Context) error {
 	mine, err := c.lock.held(ctx)
 	if err == nil && !mine {
@@ -190,8 +189,8 @@ func (c *candidate) fence(ctx context.Context) error {
 	return err
 }
 
-// renew renews the lease until leading ends. It calls end when no renewal has succeeded for two
-// thirds of the lease, even if a request to the store is still blocked.
+// renew renews the lease until leading ends. It calls end if another instance has the lease. It also
+// calls end two thirds of a lease after the last renewal, even while a request to the store blocks.
 func (c *candidate) renew(leading context.Context, requested time.Time, end func()) {
 	due := c.lease * 2 / 3
 	last := time.AfterFunc(time.Until(requested.Add(due)), end)
@@ -206,7 +205,7 @@ func (c *candidate) renew(leading context.Context, requested time.Time, end func
 		switch {
 		case err != nil:
 			next = pollInterval
-		case !mine: // the lease had expired before the renewal
+		case !mine: // the lease had expired, and another instance has acquired it
 			end()
 			return
 		default:

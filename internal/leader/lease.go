@@ -13,7 +13,7 @@ import (
 
 // leaseRow is a lock in a row of the table "leader". Its statements are for PostgreSQL only. They
 // use clock_timestamp, the time of the statement. The time of the transaction may be earlier,
-// because the transaction may have waited for another one.
+// because the transaction may have waited for another transaction.
 type leaseRow struct {
 	db           *sqlstore.DB
 	name, holder string

@@ -67,8 +67,8 @@ type group struct {
 	failed  chan struct{}
 }
 
-// start starts the parts in order. It returns nil early when ctx ends or a started part fails. If a
-// part fails, stop returns the failure.
+// start starts the parts in order. It returns the first error of a Ready. It returns nil early when
+// ctx ends, or when Run of a started part returns: then stop returns the failure.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {

@@ -24,7 +24,7 @@ func FirstID(prefix string, micros int64) (string, bool) {
 // A list has the newest entry first. `after` is the last id of the previous page; "" for the first
 // page. An id has its creation time in milliseconds.
 func IDRange(prefix string, from, to int64, after string) (first, end string) {
-	first, end = prefix, string(prefix[0]+1) // end is greater than every id, in every collation
+	first, end = prefix, string(prefix[0]+1) // end is greater than every id of the prefix, in every collation
 	if id, ok := FirstID(prefix, from); ok {
 		first = id
 	}

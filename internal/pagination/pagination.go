@@ -30,7 +30,7 @@ const checksumSize = 8
 
 // Cursor returns a cursor for the position after an entry. A client passes it back to get the next
 // page. `last` identifies the entry, and `list` names the list and its filter. The cursor has a
-// checksum of both, the account and the world (live or sandbox), so that ReadCursor rejects the
+// checksum of last, list, the account and the world (live or sandbox). So ReadCursor rejects the
 // cursor of another list. A cursor is no secret, and it grants no access: each list checks the
 // owner of its entries.
 func Cursor(c *httpapi.Call, list, last string) *string {
@@ -44,7 +44,7 @@ func checksum(c *httpapi.Call, list, last string) []byte {
 }
 
 // ReadCursor reads the parameter "cursor" and returns the argument `last` that was passed to
-// Cursor. The text is printable ASCII, but a client can forge it. If the parameter is missing or
+// Cursor. The result is printable ASCII, but a client can forge it. If the parameter is missing or
 // invalid, ReadCursor returns "". If it is invalid, ReadCursor also adds a fault to f.
 func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params map[string]string) string {
 	text, ok := params["cursor"]
@@ -65,7 +65,7 @@ func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params ma
 	return last
 }
 
-// RejectCursor adds a fault to f that rejects a cursor of another list.
+// RejectCursor adds the fault of an invalid cursor to f.
 func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not one that this list has given.")
 }
@@ -91,7 +91,7 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 
 // TimeRange returns the parameters "from" and "to" in Unix microseconds. If they are invalid, it
 // adds faults to f. The range ends before `to`. If the parameter "to" is a date, the range includes
-// that day in UTC. Without parameters the range has no limits.
+// that day in UTC. Without the parameter "from" or "to", the range has no such limit.
 func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64

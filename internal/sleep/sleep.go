@@ -35,9 +35,9 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
-// Backoff returns the pause after a number of consecutive failures: first, 2 × first,
-// 4 × first and so on, at most longest.
+// Backoff returns the pause after consecutive failures: first × 2^failures, at most first × 2^20 and
+// at most longest.
 func Backoff(failures int, first, longest time.Duration) time.Duration {
-	const doublings = 20 // with more doublings, pauses of seconds would overflow
+	const doublings = 20 // 34 doublings of a second overflow
 	return min(first<<min(failures, doublings), longest)
 }

@@ -8,9 +8,8 @@ import (
 
 // groupForms is the number of texts of a BatchStatement: for 1, 2, 4, 8 and 16 rows. With powers of two a
 // connection prepares five texts of each statement, not dozens. There is no text for 256 rows, because SQLite
-// searches all parameter names for each value. With 256 rows a value takes ten times as long as with 16.
-// (BenchmarkGroup in dispatch/delivery: 83 µs per delivery with 256 rows, 27 µs with 16.) PostgreSQL shows no
-// difference.
+// searches all parameter names for each value. (BenchmarkGroup in dispatch/delivery: 83 µs per delivery with
+// 256 rows, 27 µs with 16.) PostgreSQL shows no difference.
 const groupForms = 5
 
 // BatchStatement is an SQL statement for any number of rows. It has a text for each of 1, 2, 4, 8 and 16 rows.

@@ -3,8 +3,8 @@ package sqlstore
 import "fmt"
 
 // OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A
-// running service always has a connection. On SQLite the result is always 0, because the directory belongs to
-// one process. Commands with Config.Share are not counted.
+// running service always has a connection. On SQLite the result is always 0: a service locks the directory, and
+// commands beside it are not counted.
 func (tx *Tx) OtherConnections() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil

@@ -3,9 +3,9 @@
 //
 // The store is SQLite in the data directory, or PostgreSQL by DSN. Both engines run the same SQL text and give
 // the same guarantee. When [DB.Update] returns nil, the change is durable. When it returns an error, the change
-// is rolled back.
+// is rolled back, unless the error states that the outcome is unknown.
 //
-// On SQLite one goroutine writes. It commits all queued changes together, so that one fsync serves many
+// On SQLite one goroutine writes. It commits queued changes in groups, so that one fsync serves several
 // changes. On PostgreSQL each Update is a transaction of its own, READ COMMITTED. A change that reads a row
 // before it writes must lock the row first, by an UPDATE with RETURNING. SQLite has no FOR UPDATE.
 //

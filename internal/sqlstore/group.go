@@ -75,7 +75,7 @@ func (c *change) outcome() error {
 	return c.err
 }
 
-// run is the loop of the only writer. It commits all queued changes together.
+// run is the loop of the only writer. It commits the queued changes in groups.
 func (s *sqlite) run(ctx context.Context) error {
 	defer s.close()
 	defer s.db.end()

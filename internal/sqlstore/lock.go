@@ -55,8 +55,8 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 	return migrate()
 }
 
-// owner returns the command of this process, such as "vayu serve". The result has only the program's name and
-// first argument, because later arguments may be secret.
+// owner returns the command of this process, such as "vayu serve". The result has no flags and no arguments after
+// the first, because these may be secret.
 func owner() string {
 	name := filepath.Base(os.Args[0])
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {

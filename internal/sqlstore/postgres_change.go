@@ -135,7 +135,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	}
 }
 
-// errReadOnly is the error with which a standby rejects the first statement that writes.
+// errReadOnly is the error that a standby would return for the first statement that writes.
 var errReadOnly = &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006", Message: "the server may only be read at the moment"}
 
 // connection waits for a free connection, or opens a new one.

@@ -63,8 +63,8 @@ type Tx struct {
 	origin  context.Context //nolint:containedctx // of the caller of Update
 }
 
-// CallerContext returns the context that was passed to Update. Use its values only: its cancellation has no
-// effect on a change that has started.
+// CallerContext returns the context that was passed to Update, with Update's span. Use the context's values only:
+// its cancellation has no effect on a change that has started.
 func (tx *Tx) CallerContext() context.Context { return tx.origin }
 
 // OnCommit registers a function that Update calls once the change is durable, before Update returns. The
@@ -110,7 +110,8 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note records and returns a statement's error. The change then fails, even if its function ignores the error.
+// note returns a statement's error, and records each error but sql.ErrNoRows. After a recorded error the change
+// fails, even if the change's function ignores the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -223,7 +224,7 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify calls [DB.classify]. After the store has stopped, it first turns every error into an unavailability.
+// classify calls [DB.classify]. After the store has stopped, it first wraps each error but sql.ErrNoRows in errEnded.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)

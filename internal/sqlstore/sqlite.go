@@ -71,7 +71,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// createPrivate creates the file path before SQLite opens it, readable by its owner only. SQLite then gives
+// createPrivate creates the file at path before SQLite opens it, readable by its owner only. SQLite then gives
 // its other files the same mode. createPrivate only changes the mode of an existing file. To open and close
 // the file would drop this process's POSIX locks on it.
 func createPrivate(path string) error {

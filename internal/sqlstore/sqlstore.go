@@ -38,7 +38,7 @@ type Config struct {
 	Version int64
 }
 
-// DB is the store. It can be used after Ready has returned and until Run ends. It is safe for concurrent use.
+// DB is the store. It can be used after Ready has returned nil, until Run ends. It is safe for concurrent use.
 type DB struct {
 	cfg     Config
 	log     *slog.Logger
@@ -171,9 +171,9 @@ func (db *DB) Ready(ctx context.Context) error {
 	}
 }
 
-// Update makes one change. The change is complete and durable when Update returns nil, and rolled back when it
-// returns an error. Update may call do again after a conflict, so do must have no effects outside its Tx. do
-// must be quick and wait only for the Tx, because on SQLite other changes wait for do.
+// Update makes one change. The change is complete and durable when Update returns nil. It is rolled back when
+// Update returns an error, unless the error states that the outcome is unknown. Update may call do again after a
+// conflict, so do must have no effects outside its Tx. do must be quick, because on SQLite other changes wait.
 //
 // An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
 // PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is

@@ -14,7 +14,7 @@ const (
 	sessionCheckInterval = 750 * time.Millisecond // a check makes one query
 )
 
-// checkKeys ends each stream whose key was revoked, or has other scopes than when the stream began.
+// checkKeys ends each stream whose key became invalid, or has other scopes than at the stream's start.
 func (s *Service) checkKeys(context.Context) {
 	for _, st := range s.all() {
 		if !slices.Equal(st.scopes, s.Access.Scopes(st.call)) {

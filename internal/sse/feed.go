@@ -13,12 +13,12 @@ type Feed interface {
 	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
 	Kinds() []Kind
 	// Changes returns the notices of each query's owner since the time of the query, in the order
-	// of sending. It may return earlier notices too, because the hub skips a notice whose payload
-	// was sent last.
+	// of sending. It may return earlier notices too, because the hub sends the same payload of a
+	// subject only once in a row.
 	//
 	// Changes reads a bounded number of rows, for all owners together. If an owner has more
 	// changes, Result.Cut names the owner. The owner's clients then get a reset, a message to read
-	// all data again. The caller sets the times of the queries back, to allow for clock skew and
+	// all data again. The hub sets the times of the queries back, to allow for clock skew and
 	// late commits. Changes returns soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }

@@ -119,8 +119,8 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 }
 
 // resume returns the time `since` from which a client gets changes: the time in the header
-// Last-Event-ID. If the header is missing, wrong or older than maxResume, that time is now. known
-// is false if the client may have missed changes.
+// Last-Event-ID. If the header is missing or invalid, or its time is in the future or older than
+// maxResume, since is now. known is false if the client may have missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// watcher polls one feed for all streams. Only the goroutine that calls poll uses the fields.
+// watcher polls one feed for all streams. Only the goroutine that calls poll uses states and lastSent.
 type watcher struct {
 	*Service
 
@@ -22,13 +22,13 @@ type watcher struct {
 
 	states map[*stream]*streamState
 	// lastSent has the payload sent last, by owner and subject. A notice with the same payload is
-	// not sent again. Subjects that the feed no longer finds are removed.
+	// sent to new streams only. See dedupe.
 	lastSent map[schema.Owner]map[string]string
 }
 
 // streamState records what a stream has got from the feed.
 type streamState struct {
-	since        time.Time // all changes before this time are sent
+	since        time.Time // time of the last poll; before the first poll, stream.since
 	first        bool      // the stream got the notices of no poll yet
 	resetAt      time.Time // time of the last reset message
 	resetPending bool      // another reset message is due
@@ -69,8 +69,8 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// queries returns a query for each owner that has streams. It also limits w.states to the open
-// streams.
+// queries returns a query for each owner that has streams with kinds of the feed. It also updates
+// w.states to these streams, and removes other owners from w.lastSent.
 func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}
@@ -143,7 +143,7 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the payloads in lastSent of one owner. Cut results increase them.
+// maxRemembered limits lastSent: dedupe keeps earlier payloads of an owner only up to this total.
 const maxRemembered = 10_000
 
 // enqueue queues those notices that a stream may get, or a reset if the stream would miss some.
@@ -164,7 +164,7 @@ func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, 
 		messages = append(messages, resetMessage(w.kindsOf(st)))
 	}
 	mark := now.UnixMicro()
-	if p.resetPending { // a client that reconnects now then gets the reset
+	if p.resetPending { // a client that reconnects then resumes before the missed notices
 		mark = 0
 	}
 	st.put(w.metrics, w.index, messages, mark)

@@ -82,7 +82,7 @@ func (f *Follower) Ready(ctx context.Context) error {
 // table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 
-// Fresh refreshes the cache within Timeout, if the last refresh began maxAge ago or earlier.
+// Fresh refreshes the cache within Timeout, if the last successful refresh began maxAge ago or earlier.
 func (f *Follower) Fresh(ctx context.Context, maxAge time.Duration) error {
 	since := f.Now().Add(-maxAge)
 	if f.refreshedAfter(since) {
@@ -91,7 +91,7 @@ func (f *Follower) Fresh(ctx context.Context, maxAge time.Duration) error {
 	return f.within(ctx, since)
 }
 
-// Failing reports whether the last refresh failed.
+// Failing reports whether the last refresh failed. A refresh whose context ended does not count.
 func (f *Follower) Failing() bool { return f.failing.Load() }
 
 // Age returns the time since the start of the last successful refresh, or since New.
@@ -121,7 +121,7 @@ func (f *Follower) refresh(ctx context.Context, since time.Time) error {
 }
 
 // observe records whether a refresh failed, and adds the name of the cache to the error. It does
-// not count an error after the caller's context has ended, because the store may be available.
+// not count an error after the end of ctx, because the store may be available.
 func (f *Follower) observe(ctx context.Context, err error) error {
 	if err == nil {
 		f.failing.Store(false)
@@ -134,7 +134,7 @@ func (f *Follower) observe(ctx context.Context, err error) error {
 	return fmt.Errorf("refreshing %s: %w", f.Name, err)
 }
 
-// load calls Load, unless a refresh of another goroutine started later than `since`.
+// load calls Load, unless a successful refresh started later than `since`.
 func (f *Follower) load(ctx context.Context, since time.Time) error {
 	select {
 	case f.refreshing <- struct{}{}:

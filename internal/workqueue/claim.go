@@ -11,8 +11,8 @@ import (
 // statements are the SQL statements of a table. Single requests and batch items have
 // queries and indexes of their own, because batch items get only some of the slots.
 //
-// A claim leases rows that are still due, because another instance may have claimed them first. A
-// row's first claim sets the column "sent". So the row is marked before its call starts.
+// A claim leases only rows that are still due, because another instance may have claimed a row since
+// the query. A row's first claim sets the column "sent". So the row is marked before its call starts.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
 	leaseFirst, leaseAgain                     sqlstore.BatchStatement
@@ -43,7 +43,7 @@ func (t Table[R]) Queries() (single, batch [2]string) {
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
 }
 
-// dueRows are the ids of due rows: ids[0] of those never sent, ids[1] of those sent before.
+// dueRows are the ids of due rows: ids[0] of those never claimed, ids[1] of those claimed before.
 type dueRows struct {
 	ids         [2][]any
 	mayHaveMore bool // the query found as many rows as its limit
@@ -51,7 +51,7 @@ type dueRows struct {
 
 func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
 
-// first returns at most n rows, beginning with those that were never sent.
+// first returns at most n rows, beginning with those that were never claimed.
 func (f *dueRows) first(n int) dueRows {
 	out := dueRows{ids: f.ids}
 	for sent := range out.ids {

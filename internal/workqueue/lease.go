@@ -60,8 +60,9 @@ type Leased struct {
 	Due   time.Time // when a released row is due
 }
 
-// NewLeases returns the statements of a table. The argument key lists the columns of its
-// primary key. An integer column has a CAST, because PostgreSQL takes other values as text.
+// NewLeases returns the statements of a table. key has the names of the primary key's columns, with
+// " BIGINT" after the name of an integer column. The statements CAST the values of such a column,
+// because PostgreSQL takes other values as text.
 func NewLeases(table string, key ...string) Leases {
 	columns, matches, row := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, column := range key {
@@ -103,8 +104,7 @@ func (l *Leases) Claim(tx *sqlstore.Tx, lease Lease, keys [][]any) error {
 	})
 }
 
-// Renew extends leases, and returns those that are lost, because another instance has claimed
-// their rows.
+// Renew extends leases. It returns those that are lost: their rows have another token or are deleted.
 func (l *Leases) Renew(tx *sqlstore.Tx, until time.Time, all []Leased) (lost []Leased, err error) {
 	renewed := map[string]bool{}
 	err = l.renew.Each(len(all), func(text string, from, to int) error {
@@ -143,12 +143,12 @@ func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	})
 }
 
-// LeaseEnd returns the end of a lease for a call that starts now at the latest.
+// LeaseEnd returns the end of a lease that begins now. It covers one call and LeaseMargin.
 func (p *Pool) LeaseEnd(now time.Time) time.Time {
 	return now.Add(p.provider.Timeout + LeaseMargin)
 }
 
-// LatestStart returns the latest time at which a call can start under a lease.
+// LatestStart returns the latest start at which a call still times out within its lease.
 func (p *Pool) LatestStart(own Lease) time.Time {
 	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
 }

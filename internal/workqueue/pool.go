@@ -46,7 +46,7 @@ func (p *Pool) TryAcquire(batch bool) bool {
 }
 
 // reserved returns the number of slots that new requests must leave free for queued jobs. It
-// is one if only batch items are queued. The caller holds the lock of state.
+// is at most one if only batch items are queued. The caller holds the lock of state.
 func (p *Pool) reserved() int {
 	switch {
 	case p.backlogged[0]:
@@ -113,8 +113,8 @@ func (p *Pool) notifyWaiter() {
 	}
 }
 
-// acquireLocked acquires a slot for a queued job, without regard to reserved slots. The
-// caller holds the lock of state.
+// acquireLocked acquires a slot, without regard to reserved slots. It returns false if no slot
+// is free or the service stops. The caller holds the lock of state.
 func (p *Pool) acquireLocked(batch bool) bool {
 	if p.state.stopped || p.inFlight >= p.provider.Concurrency || batch && p.batchInFlight >= p.maxBatch {
 		return false
@@ -155,8 +155,8 @@ func (p *Pool) Release(batch bool) {
 	}
 }
 
-// WakeAt makes the loop poll now if its next poll is later than the given time, at which a
-// row becomes due.
+// WakeAt is called when a row becomes due at the time `at`. It makes the loop poll now if the next
+// poll is later than that, or if the time of the next poll is unknown.
 func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()

@@ -72,7 +72,7 @@ type Queue[R any] struct {
 	pools       []*Pool
 	begin       []func(Claim[R]) // begin functions of Add, in the order of pools
 	sql         statements
-	calls       context.Context // context of all calls; it ends at most ShutdownGrace after the context of Run
+	calls       context.Context // context of all calls; ends if calls still run ShutdownGrace after a stop
 	cancelCalls context.CancelFunc
 	tokens      *Tokens
 }

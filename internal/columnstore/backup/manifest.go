@@ -88,7 +88,8 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 // formatVersion is increased by each change after which older programs cannot read a backup.
 const formatVersion = 1
 
-// ReadManifest reads the manifest of the backup in dir. It fails if the backup is incomplete, or of a newer program.
+// ReadManifest reads the manifest of the backup in dir. It fails if the manifest is missing (the backup is then
+// incomplete), damaged, or of a newer program.
 func ReadManifest(dir string) (m Manifest, err error) {
 	if err := backupfile.ReadManifest(dir, &m); err != nil {
 		return Manifest{}, err

@@ -27,7 +27,7 @@ type Report struct {
 
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
 // the process. Child reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent
-// ended) or SIGTERM arrives. It writes a Report to stdout, and logs JSON lines to stderr.
+// ended), or SIGTERM or SIGINT arrives. It writes a Report to stdout, and logs JSON lines to stderr.
 func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -48,7 +48,7 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 		cancel()
 	}()
 	cfg.Listened = func(address string) { report(Report{Address: address}) }
-	// A hanging engine must not keep the data directory locked, so the process exits 3*stopTime after ctx ends.
+	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
 	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
 	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
 		var held *HeldError

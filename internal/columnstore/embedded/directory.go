@@ -32,8 +32,8 @@ type HeldError = filelock.HeldError
 func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath.Join(data, lockName)) }
 
 // Access returns the address (host:port) and the password of the engine that runs in a data directory. It fails
-// if no engine ever ran there. The address is valid only while [FindHolder] finds a process. Later another
-// program may use the port.
+// before the first start and after a clean stop. The address is valid only while [FindHolder] finds a process.
+// Later another program may use the port.
 func Access(data string) (address, password string, err error) {
 	port, err := os.ReadFile(filepath.Join(data, portName))
 	if err != nil {
@@ -47,7 +47,7 @@ func Access(data string) (address, password string, err error) {
 }
 
 // lockTimeout is how long a start waits for another engine to release the directory. That engine may be stopping. It
-// waits stopTime for its queries and stopTime for their cancellation, and exits after 3*stopTime (see Child). One
+// waits stopTime for its queries and stopTime for their cancellation, and exits within 3*stopTime (see Child). One
 // second is added for the operating system.
 const lockTimeout = 3*stopTime + time.Second
 

@@ -43,8 +43,8 @@ type Config struct {
 const stopTime = 4 * time.Second
 
 // Main runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an
-// *UnsafeLibraryError if other users can change the library. It is a *HeldError if another process has locked the
-// data directory.
+// *UnsafeLibraryError if other users can change the library, or if the hash is wrong. It is a *HeldError if another
+// process has locked the data directory.
 func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	path, err := chdb.FindLibrary(cfg.Library)
 	if err != nil {

@@ -264,7 +264,7 @@ func (h *handler) feed(in *chdb.Insertion, q *request) error {
 	}
 }
 
-// fill reads until b is full. io.ReadFull would return one error for both the end of a body and a lost client.
+// fill reads until b is full or r fails. io.ReadFull returns one error for both the end of a body and a lost client.
 func fill(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int

@@ -6,7 +6,7 @@ import "strings"
 type statement struct {
 	verb   string // first keyword, upper case
 	text   string // the query; of an INSERT with data, what stands before FORMAT or VALUES
-	format string // the FORMAT clause's name, "" if there is none
+	format string // the FORMAT clause's name; "Values" for VALUES, "" if there is neither
 	data   int    // offset of an INSERT's data in the text that was read, -1 when the statement takes no data
 	totals bool   // WITH TOTALS: the engine does not stream the totals row
 	many   bool   // more than one statement

@@ -146,8 +146,8 @@ func (t target) apply(ctx context.Context, match func(file) bool) error {
 	return nil
 }
 
-// pending returns the files of list that are not applied yet. If there are any, pending first creates the database and
-// its table "migration" on the nodes that lack them.
+// pending returns the files of list that are not applied yet. If there are any, or if the table "migration" is missing,
+// pending first creates the database and that table on the nodes that lack them.
 func (t target) pending(ctx context.Context, list []file) ([]file, error) {
 	applied, found, err := Applied(ctx, t, t.Params)
 	if err != nil {
@@ -254,8 +254,8 @@ func (t target) statements(ctx context.Context, text string) error {
 	return nil
 }
 
-// statement runs one statement, if the column in its guard exists. If the statement fails and the column is then missing,
-// another program has run the statement, and statement returns nil.
+// statement runs one statement, unless its guard names a missing column. If the statement fails and the column is then
+// missing, another program has run the statement, and statement returns nil.
 func (t target) statement(ctx context.Context, statement string) error {
 	guard := guardComment.FindStringSubmatch(statement)
 	if guard == nil {

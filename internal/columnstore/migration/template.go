@@ -36,7 +36,7 @@ import (
 //	    CREATE TABLE {{.Database}}.{{local "reading"}} {{.OnCluster}} (…) ENGINE = …; and on a line of its own
 //	    {{distributed "reading" "cityHash64(station)"}}
 //
-// A field that is not in Values is an error, not an empty string.
+// An unknown field is an error, not an empty string.
 type Params struct {
 	Database string         // a name, see [IsName]
 	Cluster  string         // "" for a single node
@@ -122,7 +122,7 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere is engine with the shard in the replica's name, not in the path. So all nodes replicate one table.
+// everywhere is [Params.engine] with the shard in the replica's name, not the path. So all nodes replicate one table.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err

@@ -83,7 +83,7 @@ func (s *Section) Finish() error {
 // variable matches a reference to an environment variable, such as ${BANK_KEY}.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand returns the text of a scalar. It replaces each ${NAME} by the value of the variable.
+// expand returns the text of a scalar. It replaces ${NAME} by the variable's value, and $${ by ${.
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
@@ -108,8 +108,8 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup returns the value of the variable whose reference is at the start of text. length is that
-// of the reference; 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// lookup returns the value of the variable whose reference begins text, and the reference's length.
+// The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {

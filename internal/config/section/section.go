@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of the given texts; fallback without the key.
+// Choice returns the text of a key, one of the given texts. It returns fallback if the key is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -118,7 +118,7 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns a key's duration, such as 90s, from least to most; fallback without the key.
+// Duration returns a key's duration, such as 90s, from least to most; fallback if the key is absent.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -219,8 +219,8 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} begins the text. length is that
-// of the reference; 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// Lookup returns the value of the variable whose reference ${NAME} begins text, and the reference's
+// length. It is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }

@@ -42,8 +42,8 @@ func ReadManifest(dir string) (Manifest, error) {
 
 // Load fills the store of cfg with the dump in dir, which may be of either engine. It creates missing tables,
 // and finally migrates all tables to the newest version. It rejects a store that has accounts, or that a
-// running service has locked. A dump of an older version can be loaded only where no store exists yet. Load
-// inserts all rows in one transaction. If a file is damaged, the error names the file and no row is changed.
+// running service has locked. It also rejects a store whose tables are newer than the dump. Load inserts all
+// rows in one transaction. If a file is damaged, the error names the file and no row is changed.
 func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {

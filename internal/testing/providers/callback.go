@@ -66,7 +66,7 @@ func (s *CallbackSender) Run(ctx context.Context) error {
 const idle = time.Hour
 
 // SendCallbacks sends each due callback once, and returns the time until the next is due. A
-// callback that is not acknowledged becomes due again.
+// callback that is not acknowledged becomes due again, until maxAttempts is reached.
 func (s *CallbackSender) SendCallbacks(ctx context.Context) time.Duration {
 	for _, c := range s.takeDue() {
 		if err := s.send(ctx, c.reference); err != nil && c.attempts+1 < maxAttempts {

@@ -79,13 +79,13 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the subject that stands for the status enquiries about another subject.
+// enquiry returns the subject that stands for requests that are not orders, such as status enquiries.
 func enquiry(about string) string { return "GET " + about }
 
-// ScriptEnquiry is Script for status enquiries. Faults are Drop, Delay, Page, Broken and Flood.
+// ScriptEnquiry is Script for the requests of Noise. Faults are Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of a request that is not an order. Config.Noise is the probability of a fault.
+// Noise returns the fault of a request that is not an order. Config.Noise is the probability of a random fault.
 func (d *Dice) Noise(about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()

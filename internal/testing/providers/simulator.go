@@ -12,13 +12,13 @@ type Config struct {
 	Rates map[Fault]float64
 	// Noise is the probability that a request that is not an order gets no valid answer.
 	Noise float64
-	// Seed and an order's reference determine the fault of the order.
+	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64
 	// Late is the delay of a late outcome, and Slow that of a reply with the fault Delay.
 	Late, Slow time.Duration
 	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string
-	// Naive disables idempotency: each request of an order is carried out, even with a known reference.
+	// Naive disables idempotency: a repeated request is carried out again, unless the order has failed.
 	Naive bool
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/testing/fixture"
 )
 
-// Collector is an HTTP server that keeps the spans it receives.
+// Collector is an HTTP server that keeps the spans of the requests that it answers with status 200.
 type Collector struct {
 	*httptest.Server
 
@@ -25,7 +25,7 @@ type Collector struct {
 	mu       sync.Mutex
 	status   int // of replies
 	header   http.Header
-	text     []byte // of all exports, to search
+	text     []byte // text form of the exports that were answered with status 200
 	spans    []*proto.Span
 	requests int
 }
@@ -39,8 +39,7 @@ func New(t testing.TB) *Collector {
 	return c
 }
 
-// SetStatus sets the status of later replies. The collector keeps the spans of a request only if it
-// replies with status 200.
+// SetStatus sets the status of later replies.
 func (c *Collector) SetStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +70,8 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(c.status)
 }
 
-// Wait waits until enough returns true for the spans received so far, and returns them. The message
-// of a timeout contains the text `what`.
+// Wait waits until enough returns true for the spans kept so far, and returns these spans. The
+// message of a timeout contains the text `what`.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) (all []*proto.Span) {
 	c.t.Helper()
 	fixture.Eventually(c.t, what, func() bool {
@@ -91,7 +90,7 @@ func (c *Collector) Requests() int {
 	return c.requests
 }
 
-// Text returns all exports received, with their resources, as text.
+// Text returns all exports that were answered with status 200, with their resources, as text.
 func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -175,7 +175,7 @@ func (s *Simulator) takeBack(o *order) string {
 }
 
 // TakeBack reverses an order on the aggregator's own initiative, and schedules a callback. It
-// returns false if the order was not carried out, or is already reversed.
+// returns false if the order is unknown, or its status is neither SUCCESS nor REFUNDED.
 func (s *Simulator) TakeBack(reference string) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	Waver       providers.Fault = "waver"        // the connection ends, and enquiries alternate between not_found and found
 	Other       providers.Fault = "other"        // the answer has another reference
 	Missing     providers.Fault = "missing"      // a correct not_found
-	Away        providers.Fault = "away"         // a correct not_made; a repetition makes the deposit
+	Away        providers.Fault = "away"         // a correct not_made; a repeated request draws a new fault
 )
 
 // Faults lists all faults.

@@ -90,7 +90,7 @@ func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, rep
 	return f, out
 }
 
-// firstReply decides the result of a new order and returns the reply.
+// firstReply decides the result of an order that is new or was unavailable, and returns the reply.
 func (s *Simulator) firstReply(o *order) reply {
 	if s.accountOf(o.account).Missing {
 		o.fault = Missing
