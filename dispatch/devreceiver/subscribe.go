@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// subscribe creates the subscription, stores its secret and prints the welcome text.
+// subscribe creates the subscription, adds a generated secret to Secrets and prints the welcome
+// text. It first deletes the subscriptions that killed runs have left.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	if err := l.clear(ctx, address); err != nil {
 		return "", err

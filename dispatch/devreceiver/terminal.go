@@ -22,9 +22,9 @@ func oneLine(text string) string {
 	return printable(text, "")
 }
 
-// printable escapes characters that could control a terminal or reorder text: control
-// characters including C1, format characters, and invalid UTF-8. It uses JSON escapes.
-// Characters in keep are not escaped.
+// printable escapes what could control a terminal or reorder text: all characters that
+// unicode.IsPrint rejects, as in JSON, and invalid UTF-8 as \x and two digits. Characters
+// in keep are not escaped.
 func printable(text, keep string) string {
 	var b strings.Builder
 	b.Grow(len(text))
