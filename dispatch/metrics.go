@@ -20,7 +20,7 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// These logs report that an operation fails, and do not repeat it until the operation succeeds.
+	// Each of these logs reports once that an operation fails, until the operation succeeds.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 

@@ -35,8 +35,7 @@ const (
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds a number of failed deliveries to the webhook's backlog report, which the
-	// account can read.
+	// recordBacklog adds a number of failed deliveries to the webhook's backlog report.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"

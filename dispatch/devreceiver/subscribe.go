@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// subscribe creates the subscription, adds a generated secret to Secrets and prints the welcome
-// text. It first deletes the subscriptions that killed runs have left.
+// subscribe replaces the subscriptions of killed runs by a new one, and prints the welcome text.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	if err := l.clear(ctx, address); err != nil {
 		return "", err

@@ -37,7 +37,7 @@ var (
 		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
 )
 
-// begin starts a generation with the offsets of its partitions, and returns its number.
+// begin starts a generation with the offsets of its partitions, and returns the generation number.
 func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

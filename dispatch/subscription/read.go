@@ -140,7 +140,7 @@ func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, 
 	return err
 }
 
-// logUnreadable logs up to maxLogged secrets that cannot be decrypted, and the number of all.
+// logUnreadable logs unreadable secrets: up to maxLogged by id, and the number if there are more.
 func (r *reading) logUnreadable() {
 	logged := 0
 	for id, err := range r.unreadable {
