@@ -12,9 +12,9 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent limits most searches to subscriptions that were deleted within this time.
+	// recent is the time that most searches for deleted subscriptions look back.
 	recent = 2 * sweepEvery
-	// sweepEvery is the interval of searches without the limit recent, and of purges.
+	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute
 	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour

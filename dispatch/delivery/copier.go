@@ -54,7 +54,7 @@ type CopierConfig struct {
 type Copier struct {
 	CopierConfig
 
-	after      int64 // the next batch has attempts with a later recorded_at; valid if positioned is set
+	after      int64 // recorded_at after which the next batch begins; valid if positioned is set
 	positioned bool
 	failures   *failurelog.Log
 	most       int

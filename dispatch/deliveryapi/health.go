@@ -16,7 +16,7 @@ const (
 	// healthMost bounds the deliveries that determine a webhook's health. If each has eight
 	// attempts, the query reads 8,000 attempts by their key.
 	healthMost = 1000
-	// healthRecent is how many of the newest attempts make a webhook degraded if one has failed.
+	// healthRecent is how many of the newest attempts must have no failure for a healthy webhook.
 	// With fewer attempts, a single failure would soon have no effect. With more attempts, a
 	// repaired endpoint would stay degraded for hours.
 	healthRecent = 20

@@ -69,8 +69,8 @@ func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 }
 
 // selectFailed begins the query for the failed deliveries of a webhook that were not retried. The
-// query uses the index delivery_retriable_webhook. selectAllFailed begins the query for all webhooks
-// of an account, except deleted ones. This query uses the index delivery_retriable.
+// index for it is delivery_retriable_webhook. selectAllFailed begins the query for all webhooks of
+// an account, except deleted ones. The index for it is delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL

@@ -75,7 +75,7 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 }
 
 // since returns the time from an event to the time at, rounded to seconds; false if the event has
-// no time. With the time in the id of an event, up to a minute is rounded to milliseconds instead.
+// no time. If the id of the event contains a time, up to a minute is rounded to milliseconds.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {

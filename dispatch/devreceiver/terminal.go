@@ -22,9 +22,9 @@ func oneLine(text string) string {
 	return printable(text, "")
 }
 
-// printable escapes what could control a terminal or reorder text: all characters that
-// unicode.IsPrint rejects, as in JSON, and invalid UTF-8 as \x and two digits. Characters
-// in keep are not escaped.
+// printable escapes what could control a terminal or reorder text. A character that
+// unicode.IsPrint rejects gets a JSON escape, unless it is in keep. A byte of invalid UTF-8
+// becomes \x and two digits.
 func printable(text, keep string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -41,7 +41,7 @@ type reader struct {
 	ctx     context.Context // context of the call
 	process Process
 	conns   *broker.Tracker
-	// Each of these logs reports once that an operation fails, until the operation succeeds.
+	// Each of these logs reports when an operation begins to fail, and when it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
 

@@ -26,7 +26,7 @@ type partition struct {
 	*generation
 
 	id          int
-	offset      int64     // of the next message; negative (kafka.FirstOffset) if the group has no offset
+	offset      int64     // next offset; negative (kafka.FirstOffset) if the group has no offset
 	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not beyond
 }
 

@@ -27,7 +27,7 @@ type generation struct {
 
 	gen           *kafka.Generation
 	over          context.Context // ends with the generation or with Consume
-	working       context.Context // ends with Consume, or when the time grace since the end of over has passed
+	working       context.Context // ends with Consume, or the time grace after over
 	messages      chan kafka.Message
 	lagGeneration int // number of this generation in the struct lag
 }

@@ -24,7 +24,7 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the events that one request scans if the filter has a condition on types and no
+// scanMost bounds the events that one request scans if the filter has a condition on types, but no
 // subject. Such a scan takes 20 ms. The client continues the scan with the cursor.
 const scanMost = 10_000
 

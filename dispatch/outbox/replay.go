@@ -43,9 +43,9 @@ type Replayed struct {
 	Until   time.Time // events before this time have been scanned
 }
 
-// Replay adds events that lack a delivery to the outbox again. Each subscription that is older than
-// an event, includes the event's type and is not deleted should have a delivery of the event, in any
-// state. Replay is idempotent and can run during normal operation.
+// Replay adds events that lack a delivery to the outbox again. An event should have a delivery, in
+// any state, to each subscription that is older, includes the type of the event and is not deleted.
+// Replay is idempotent and can run during normal operation.
 //
 // After each group of events, Replay calls progress. An error of progress ends the replay.
 // Replay returns the progress even with an error.

@@ -86,9 +86,9 @@ func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
 // gotConn signs the request. net/http calls gotConn in the goroutine of RoundTrip, once the request
-// has a connection. Then net/http passes the request to the writing goroutine over a channel. So the
-// writing goroutine reads the header after gotConn has set the signature. net/http calls gotConn for
-// a second connection only after the writing goroutine of the first connection has ended.
+// has a connection. Then RoundTrip passes the request to the writing goroutine over a channel. So
+// the writing goroutine reads the header after gotConn has changed the header. A second call, for
+// another connection, comes only after the writing goroutine of the first connection has ended.
 //
 // If signing fails, nothing may be written. So gotConn closes the connection, because the writing
 // goroutine ignores a cancellation. gotConn also cancels the context, so that net/http does not retry.

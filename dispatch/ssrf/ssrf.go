@@ -103,8 +103,8 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
 }
 
-// Control is a function for net.Dialer, which calls Control with each resolved address before it
-// connects. The error for a denied address is an *AddressError.
+// Control is a function for net.Dialer, which calls Control before each connection, with a resolved
+// address. The error for a denied address is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" || !g.permits(ap) {
