@@ -13,7 +13,7 @@ import (
 // times, and two measurements may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag measures how many messages of its partitions this reader has not finished. It is a
+// lag measures how many messages of this member's partitions are not finished. It is a
 // prometheus.Collector.
 //
 // During a generation (the time between two rebalances) each partition belongs to one

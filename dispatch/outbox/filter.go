@@ -16,7 +16,7 @@ type filter struct {
 	account, mode string
 	typ           string // "" for all
 	// readable are the types that the key may read; nil for all. The query has a condition on
-	// types only if the key may not read all of them.
+	// readable only if the key may not read some type.
 	readable []schema.EventType
 	subject  string // "" for all
 	from, to int64  // microseconds; to is exclusive

@@ -123,8 +123,8 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the current secret, and the previous one unless that has expired. Without
-// the current secret it does not use the previous one: a rotation needs both signatures.
+// decrypt decrypts the current secret, and the previous secret until its grace period ends. If the
+// current secret cannot be decrypted, s gets no secret: a rotation needs both signatures.
 func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {

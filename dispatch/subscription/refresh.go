@@ -18,8 +18,8 @@ const (
 	rotateDelay = 300 * time.Millisecond
 )
 
-// deletedKept is how long a deleted subscription stays in the cache. That is longer than its
-// attempts, of at most 5 s, and the cancellation of its deliveries take.
+// deletedKept is how long a deleted subscription stays in the cache. Its attempts, of at most
+// 5 s, and the cancellation of its deliveries end earlier.
 const deletedKept = 5 * time.Minute
 
 // newFollower returns the part that refreshes the cache.

@@ -89,7 +89,7 @@ func (d *Tracker) Shut() {
 	clear(d.conns)
 }
 
-// trackedConn is a connection that removes itself from its tracker.
+// trackedConn is a connection whose Close removes it from its tracker.
 type trackedConn struct {
 	net.Conn
 
