@@ -103,7 +103,7 @@ func New(c Config) (*Service, error) {
 	return &Service{Config: c, metrics: m}, nil
 }
 
-// Test stores a delivery of a test event to a subscription, due now. The result is the delivery's id.
+// Test stores a delivery of a test event, due now, and returns the id of the delivery.
 func (s *Service) Test(tx *sqlstore.Tx, event *outbox.Event, webhook string) (id string, err error) {
 	now := s.Now()
 	id = newID(now)
