@@ -32,8 +32,8 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []ou
 }
 
 // Accept stores one delivery of each event to each matching subscription. A subscription that is
-// younger than the event gets none. Attempts start while slots are free. Accept returns nil when
-// all deliveries are stored; after an error, some may be stored. Accept is idempotent.
+// younger than the event gets none. Accept does not wait for attempts. It returns nil when all
+// deliveries are stored; after an error, some may be stored. Accept is idempotent.
 func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	_, err := s.accept(ctx, batch, math.MaxInt)
 	return err
@@ -141,8 +141,8 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	return nil
 }
 
-// reserve reserves room in the queue for the active orders of a group, and marks each order that
-// gets room for a lease. It returns the number of reservations of each subscription.
+// reserve reserves room in the queue for the active orders of a group, and sets Lease on each order
+// that gets room. It returns the number of reservations of each subscription.
 func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {

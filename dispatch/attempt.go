@@ -36,8 +36,8 @@ func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	}
 }
 
-// attempt makes one attempt. A cancellation of ctx does not abort the request, because the outcome
-// of a request that was sent must be recorded.
+// attempt makes one attempt, or releases the lease if the request cannot be sent. A cancellation of
+// ctx does not abort the request, because the outcome of a sent request must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)

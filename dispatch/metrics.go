@@ -20,7 +20,7 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// These logs report that an operation fails, and do not repeat it until the operation succeeds.
+	// Each of these logs reports when an operation begins to fail, and when it has recovered.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 

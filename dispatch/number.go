@@ -35,10 +35,10 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber replaces the masked number in the envelope of a recharge by the clear number. It
-// returns the envelope unchanged if the recharge has no clear number, as in a test event, whose
-// recharge does not exist. It also does so if the event has no number, or if the clear number has
-// another mask.
+// withNumber replaces the masked number in the envelope of a recharge by the clear number. The
+// envelope is unchanged in three cases: it has no number, the recharge has no clear number, or the
+// clear number does not match the masked number. The recharge of a test event does not exist, so it
+// has no clear number.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

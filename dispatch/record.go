@@ -49,7 +49,7 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 }
 
 // recordAll retries until the batch is recorded or the drain times out. After the timeout, the
-// leases of the batch expire, and receivers get its events again.
+// leases of the batch expire, and receivers get the events of the batch again.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	for failures := 0; ; failures++ {
 		var stale int

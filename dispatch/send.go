@@ -14,11 +14,11 @@ const (
 	// discoverEvery is the interval of queries for due deliveries that this queue does not
 	// have. Such deliveries were retried manually, resumed, or left by another instance.
 	discoverEvery = time.Second
-	// If a query takes long, the next one starts after discoverShare times its duration, but after
-	// maxDiscoverEvery at the latest. The duration grows with the number of subscriptions.
+	// After a slow query, the pause is discoverShare times the duration of the query, at most
+	// maxDiscoverEvery. The duration grows with the number of subscriptions.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
-	// claimRetry is the delay after a failed claim.
+	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
 	claimRetry = time.Second
 	// releaseTimeout bounds the release of leases at a stop.
 	releaseTimeout = 2 * time.Second
@@ -28,7 +28,7 @@ const (
 )
 
 // send starts attempts until ctx ends, each as soon as a slot is free and the rate limits allow
-// it. It never waits for the store.
+// it. send never waits for the store.
 func (s *Service) send(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -214,7 +214,8 @@ func (s *Service) untilNextClaim() time.Duration {
 	return idleTimer
 }
 
-// discover finds lanes (queues of endpoints) with due deliveries in the store until ctx ends.
+// discover reads from the store which lanes (queues of endpoints) have waiting deliveries, and when
+// they are due, until ctx ends. It also removes the unused lanes of deleted subscriptions.
 func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()

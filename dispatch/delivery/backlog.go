@@ -35,13 +35,13 @@ const (
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds failed deliveries to the backlog report, which the account can read.
+	// recordBacklog adds a number of failed deliveries to the webhook's backlog report.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
 )
 
-// failOldest marks the given deliveries as failed if they wait and have no attempt in flight. Like
+// failOldest marks the given deliveries as failed if they wait and have no unexpired lease. Like
 // all failed deliveries, they can be retried manually.
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
@@ -123,7 +123,7 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	return nil
 }
 
-// failGroup marks a group of deliveries as failed and adds them to the backlog report.
+// failGroup marks a group of deliveries as failed and adds their number to the backlog report.
 func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
 	now := s.Now().UnixMicro()
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {

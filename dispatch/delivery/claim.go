@@ -12,7 +12,7 @@ import (
 )
 
 // lockedPause is the delay of the next claim for a lane (the queue of one subscription) if another
-// transaction has locked a due row. That transaction then usually has ended.
+// transaction has locked a due row. After the delay, that transaction usually has ended.
 const lockedPause = time.Second
 
 // selectDue finds due deliveries of a lane (one subscription) by the index delivery_due.
@@ -32,8 +32,8 @@ var (
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
-// Claim leases due deliveries in the order of their due times. It skips rows that another instance
-// has leased or locked.
+// Claim leases due deliveries in the order of their due times. It skips rows that have an unexpired
+// lease, or that another transaction has locked.
 func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease workqueue.Lease, now time.Time) ([]Claimed, error) {
 	all := make([]Claimed, len(wants))
 	var rows []*Row

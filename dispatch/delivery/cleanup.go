@@ -12,7 +12,7 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how long ago a subscription may be deleted for the search of every second.
+	// recent is the time that most searches for deleted subscriptions look back.
 	recent = 2 * sweepEvery
 	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute
@@ -63,8 +63,8 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 const (
-	// selectOrphaned finds recently deleted subscriptions with waiting deliveries that
-	// are not leased.
+	// selectOrphaned finds the subscriptions deleted since a time that have waiting
+	// deliveries without an unexpired lease.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
 	// cancelOrphans repeats the conditions of its subquery. On PostgreSQL, a row may change
@@ -81,7 +81,7 @@ func scanID(row sqlstore.Scanner) (any, error) {
 	return id, err
 }
 
-// cancelDeleted cancels waiting deliveries of the subscriptions deleted after a time.
+// cancelDeleted cancels waiting deliveries of the subscriptions deleted since a time.
 // Leased deliveries may finish first, because an acknowledgement still counts.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()

@@ -25,12 +25,12 @@ const (
 	// copyMost is the maximum number of attempts in a batch, unless more share one timestamp.
 	copyMost = 10_000
 	// copyWindow bounds the time span of a batch. A batch is inserted into the databases of
-	// both worlds (live and sandbox) in turn, and a crash may come between the two inserts. So
-	// at its start, the copier copies the last window again, which is idempotent.
+	// both worlds (live and sandbox) in turn, and the second insert may fail. So at its start and
+	// after an error, the copier copies the last window again, which is idempotent.
 	copyWindow = time.Minute
 	// copyEvery is the interval of the copier.
 	copyEvery = 10 * time.Second
-	// copyRetry is the delay after a failure of ClickHouse.
+	// copyRetry is the delay after an error of ClickHouse or the state store.
 	copyRetry = 30 * time.Second
 )
 
@@ -54,7 +54,7 @@ type CopierConfig struct {
 type Copier struct {
 	CopierConfig
 
-	after      int64 // recorded_at of the last copied attempt; valid if positioned is set
+	after      int64 // recorded_at after which the next batch begins; valid if positioned is set
 	positioned bool
 	failures   *failurelog.Log
 	most       int
@@ -142,7 +142,8 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 }
 
-// latest returns the start position of copying: copyWindow before the newest row in ClickHouse.
+// latest returns the start position of copying: copyWindow before the newest row in ClickHouse, or
+// before all attempts if ClickHouse has no row.
 func (c *Copier) latest(ctx context.Context) (int64, error) {
 	latest := int64(math.MinInt64)
 	for _, world := range schema.Worlds {

@@ -38,7 +38,7 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 }
 
 // next returns the next batch of attempts recorded up to a time. Attempts with the same timestamp
-// are in one batch, because the batch after it starts at a later timestamp.
+// are in one batch, because the following batch starts after that timestamp.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
 	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)

@@ -44,7 +44,7 @@ type LaneClaim struct {
 }
 
 // Claimed lists the deliveries that a LaneClaim has leased. Next is when to claim for the
-// subscription again, possibly in the past; zero if none of its other deliveries waits.
+// subscription again, possibly in the past; zero if the subscription has no other waiting delivery.
 type Claimed struct {
 	Webhook string
 	Rows    []Row
@@ -68,9 +68,9 @@ type Transition struct {
 // Config configures a Service.
 type Config struct {
 	DB *sqlstore.DB
-	// Wake is called after a commit that makes a delivery of a subscription due.
+	// Wake is called after the commit of a test delivery or of a manual retry.
 	Wake func(webhook string) // nil for none
-	// Backlog limits the waiting deliveries of a webhook; 0 means no limit.
+	// Backlog limits the waiting deliveries of a paused or dead webhook; 0 means no limit.
 	Backlog int
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -103,7 +103,7 @@ func New(c Config) (*Service, error) {
 	return &Service{Config: c, metrics: m}, nil
 }
 
-// Test stores a test delivery of an event to a subscription, due now, and returns its id.
+// Test stores a delivery of a test event, due now, and returns the id of the delivery.
 func (s *Service) Test(tx *sqlstore.Tx, event *outbox.Event, webhook string) (id string, err error) {
 	now := s.Now()
 	id = newID(now)

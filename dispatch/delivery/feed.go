@@ -15,7 +15,7 @@ import (
 // Feed finds new and changed deliveries for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the one kind of notices that a Feed finds: of deliveries. It implements sse.Feed.
+// Kinds returns the only kind of notices of a Feed: deliveries. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
@@ -23,7 +23,7 @@ func (Feed) Kinds() []sse.Kind {
 const (
 	// liveNew limits the new deliveries that a poll reads for one group of accounts.
 	liveNew = 1000
-	// liveMoved limits the changed deliveries that a poll reads for all accounts.
+	// liveMoved limits the rows that selectTried and selectEnded each read for all accounts.
 	liveMoved = 10_000
 )
 

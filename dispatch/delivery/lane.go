@@ -10,7 +10,7 @@ import (
 // Lane is a subscription with waiting deliveries.
 type Lane struct {
 	Webhook string
-	Next    time.Time // due time of the first delivery, or end of the first lease
+	Next    time.Time // earliest due time of a delivery, or end of a lease if that is earlier
 }
 
 // selectLanes skips along the index delivery_due from one subscription to the next.
@@ -25,7 +25,7 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 	FROM lane WHERE lane.webhook_id IS NOT NULL`
 
 // Lanes lists the subscriptions with waiting deliveries, including paused and deleted
-// subscriptions. Its cost grows with their number, but not with the number of deliveries.
+// subscriptions. The cost grows with the number of subscriptions, but not with that of deliveries.
 func Lanes(q sqlstore.Querier) ([]Lane, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64

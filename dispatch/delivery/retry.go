@@ -17,7 +17,7 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such deliv
 type Original struct{ ID, Event, Webhook string }
 
 // LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery cannot be
-// retried. A waiting delivery can be retried, because its next attempt can be hours away.
+// retried. A waiting delivery can be retried unless it has a lease or is due now.
 func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (Original, error) {
 	d := Original{ID: id}
 	if !schema.IsID(id) {

@@ -20,7 +20,7 @@ type filter struct {
 	retried        string               // "true" or "false"; "" for both
 	webhook, event string               // "" for all
 	from, to       int64                // microseconds; to is exclusive
-	after          string               // id of the last delivery of the previous page
+	after          string               // id after which the page begins; "" for the first page
 	// readable are the event types that the key may read; nil for all.
 	readable []schema.EventType
 	limit    int
@@ -46,9 +46,9 @@ func (q *query) and(condition string, value any) {
 }
 
 // indexed adds the conditions that an index, ordered by id, serves. A condition on the webhook or
-// event replaces that on the account, which would mislead the planner. The method allowed has
-// checked that both belong to the caller. The state is a literal, because only then the planner
-// uses the partial index of failed deliveries.
+// event replaces those on account and mode, which would mislead the planner. The method allowed has
+// checked that the webhook and the event belong to the caller. The state is a literal, because only
+// then the planner uses the partial index of failed deliveries.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -160,7 +160,7 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 }
 
 // ids adds the time range and the position of the page as a range of ids. It adds no condition
-// for a missing bound. With one, SQLite would not choose the indexes of failed deliveries.
+// for a missing bound: otherwise SQLite would not choose the indexes of failed deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {

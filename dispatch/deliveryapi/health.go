@@ -16,9 +16,9 @@ const (
 	// healthMost bounds the deliveries that determine a webhook's health. If each has eight
 	// attempts, the query reads 8,000 attempts by their key.
 	healthMost = 1000
-	// healthRecent is how many of the newest attempts decide between healthy and degraded. With
-	// fewer attempts, a single failure would soon have no effect. With more attempts, a repaired
-	// endpoint would stay degraded for hours.
+	// healthRecent is how many of the newest attempts must have no failure for a healthy webhook.
+	// With fewer attempts, a single failure would soon have no effect. With more attempts, a
+	// repaired endpoint would stay degraded for hours.
 	healthRecent = 20
 	// failingFrom is how many consecutive failed attempts, up to the newest attempt, make a webhook
 	// failing. The first three attempts of a delivery span 40 s. A restart of the receiver makes

@@ -181,7 +181,7 @@ func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	return hours
 }
 
-// health derives one status from the newest attempts and the failed deliveries.
+// health derives one status from the newest attempts, the failed deliveries and active.
 func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
 	row := 0 // how many of the newest attempts in a row have failed
 	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {

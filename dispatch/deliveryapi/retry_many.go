@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// retryRequest is the body of POST /v1/deliveries/retry. It selects deliveries of a
-// webhook, of the account, or by id.
+// retryRequest is the body of POST /v1/deliveries/retry. It selects the failed deliveries
+// of a webhook or of the account, or deliveries by id.
 type retryRequest struct {
 	Webhook *string  `json:"webhook_id"`
 	All     bool     `json:"all"`
@@ -68,9 +68,9 @@ func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	}
 }
 
-// selectFailed begins the query for the failed deliveries of a webhook that were not retried. Its
-// index is delivery_retriable_webhook. selectAllFailed does so for all webhooks of an account that
-// are not deleted. Its index is delivery_retriable.
+// selectFailed begins the query for the failed deliveries of a webhook that were not retried. The
+// index for it is delivery_retriable_webhook. selectAllFailed begins the query for all webhooks of
+// an account, except deleted ones. The index for it is delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL

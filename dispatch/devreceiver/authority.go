@@ -61,9 +61,9 @@ func authority(dir string, now time.Time) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// makeAuthority creates the key and its certificate in a temporary folder, and then renames that
-// to Folder. Therefore Folder never has only one of the two files. If several processes do so, the
-// first one wins, because a rename replaces an existing folder only if that is empty.
+// makeAuthority creates a key and a certificate in a temporary folder, and then renames the folder
+// to Folder. Therefore Folder never has only one of the two files. Of several processes, the first
+// wins, because a rename replaces only an empty folder.
 func makeAuthority(dir string, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

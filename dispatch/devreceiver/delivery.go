@@ -31,7 +31,8 @@ type delivery struct {
 	// since is the time from the event to the delivery; timed reports whether it is known.
 	since time.Duration
 	timed bool
-	// before is the first delivery of the same event; nil if this delivery is the first.
+	// before is the first delivery of the same event. It is nil if this delivery is the first,
+	// has an invalid signature or is not an event.
 	before *first
 }
 
@@ -73,8 +74,8 @@ func (l *Listener) parse(at time.Time, header http.Header, body []byte) *deliver
 	return d
 }
 
-// since returns the time from an event to the time at, rounded to seconds. If the id of the event
-// contains its creation time, a result of at most a minute is rounded to milliseconds instead.
+// since returns the time from an event to the time at, rounded to seconds; false if the event has
+// no time. If the id of the event contains a time, up to a minute is rounded to milliseconds.
 func since(e webhook.Event, at time.Time) (time.Duration, bool) {
 	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
 	if err != nil {

@@ -117,7 +117,7 @@ func (p *printer) unanswered(at time.Time, d *delivery, ending bool) {
 	p.line(&p.totals.unanswered, at, fmt.Sprintf("delivery %s, attempt %s: no answer was given; %s", oneLine(d.id), oneLine(d.attempt), why))
 }
 
-// stray prints a request that is not a delivery.
+// stray prints a request that is not a delivery, or whose body could not be read.
 func (p *printer) stray(at time.Time, text string) {
 	p.line(&p.totals.stray, at, oneLine(text))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// subscribe creates the subscription, stores its secret and prints the welcome text.
+// subscribe deletes subscriptions of killed runs, creates a new one and prints the welcome text.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	if err := l.clear(ctx, address); err != nil {
 		return "", err

@@ -22,9 +22,9 @@ func oneLine(text string) string {
 	return printable(text, "")
 }
 
-// printable escapes characters that could control a terminal or reorder text: control
-// characters including C1, format characters, and invalid UTF-8. It uses JSON escapes.
-// Characters in keep are not escaped.
+// printable escapes what could control a terminal or reorder text. A character that
+// unicode.IsPrint rejects gets a JSON escape, unless it is in keep. A byte of invalid UTF-8
+// becomes \x and two digits.
 func printable(text, keep string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff delays retries. The field first is the first delay. Each failure doubles it up to maxRetry.
+// backoff delays retries. Each failure doubles the delay, from the field first up to maxRetry.
 type backoff struct {
 	first    time.Duration
 	failures int

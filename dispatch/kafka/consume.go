@@ -41,17 +41,17 @@ type reader struct {
 	ctx     context.Context // context of the call
 	process Process
 	conns   *broker.Tracker
-	// These logs report that an operation fails, and do not repeat it until the operation succeeds.
+	// Each of these logs reports when an operation begins to fail, and when it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
 
 // Consume consumes events as a member of the consumer group until ctx ends. It calls process
 // with one batch at a time, of at most 500 events. If process returns no error, Consume commits
 // the offsets of the batch. After an error it retries the batch, so delivery is at least once.
-// Before the commit it writes rejected events and other messages to the dead topic.
+// Before the commit it writes rejected events, and messages that are not events, to the dead topic.
 //
 // A new group starts at the oldest message. Consume waits while brokers are unreachable.
-// It returns nil within seconds after ctx ends, and has then left the group.
+// After ctx ends, it returns nil within seconds. It leaves the group if the broker replies.
 func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)) error {
 	r := &reader{
 		Log: l, ctx: ctx, process: process, conns: broker.NewTracker(ctx, len(l.Brokers) == 1, l.security),

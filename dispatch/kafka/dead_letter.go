@@ -17,11 +17,10 @@ const (
 	headerTopic     = "dead-topic"  // original topic
 	headerPartition = "dead-partition"
 	headerOffset    = "dead-offset"
-	headerLength    = "dead-length" // bytes cut off because they exceed the limit of brokers
+	headerLength    = "dead-length" // number of bytes cut off; absent if none
 )
 
-// Limits of the parts of a dead letter, in bytes. Together with maxEnvelope, they are below
-// maxBatch.
+// Limits of the parts of a dead letter, in bytes. Their sum with maxEnvelope is below maxBatch.
 const (
 	keptKey     = 1 << 10
 	keptFault   = 1 << 10
@@ -34,7 +33,7 @@ type rejected struct {
 	fault   fault
 }
 
-// decodeBatch decodes messages into events and rejected messages.
+// decodeBatch decodes messages into events, with the message of each event, and rejected messages.
 func decodeBatch(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []rejected) {
 	for _, m := range messages {
 		if event, why := decode(m); why == nil {

@@ -26,7 +26,7 @@ type partition struct {
 	*generation
 
 	id          int
-	offset      int64     // of the next message; negative (kafka.FirstOffset) if the group has none yet
+	offset      int64     // next offset; negative (kafka.FirstOffset) if the group has no offset
 	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not beyond
 }
 
@@ -81,8 +81,9 @@ func (p *partition) open() (*kafka.Conn, error) {
 	return nil, fmt.Errorf("connecting to the leader of partition %d: %w", p.id, errors.Join(faults...))
 }
 
-// begin seeks the offset of the next message. If the log does not have that offset, begin seeks the
-// first offset of the log. So it may repeat messages, but skips no message that the log has.
+// begin seeks the offset of the next message. If that message was deleted or the log was truncated,
+// begin seeks the first offset. An offset beyond the end is an error at first (pace.truncation).
+// begin may repeat messages, but skips no message that the log has.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
 	first, last, err := conn.ReadOffsets()

@@ -27,7 +27,7 @@ type generation struct {
 
 	gen           *kafka.Generation
 	over          context.Context // ends with the generation or with Consume
-	working       context.Context // ends after the time grace since the end of over, or with Consume
+	working       context.Context // ends with Consume, or the time grace after over
 	messages      chan kafka.Message
 	lagGeneration int // number of this generation in the struct lag
 }
@@ -94,8 +94,8 @@ func (g *generation) collect() []kafka.Message {
 }
 
 // finish processes a batch, writes its dead letters and commits its offsets, in this
-// order. It returns false if the generation must end before the commit. The messages of
-// the batch are then consumed again.
+// order. It returns false if the offsets are not committed. The generation must then end,
+// and the messages of the batch are consumed again.
 func (g *generation) finish(batch []kafka.Message) bool {
 	events, of, dead := decodeBatch(batch)
 	if len(events) > 0 {

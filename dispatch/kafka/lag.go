@@ -13,7 +13,7 @@ import (
 // times, and two measurements may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag measures how many messages of its partitions this reader has not finished. It is a
+// lag measures how many messages of this member's partitions are not finished. It is a
 // prometheus.Collector.
 //
 // During a generation (the time between two rebalances) each partition belongs to one
@@ -37,7 +37,7 @@ var (
 		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
 )
 
-// begin starts a generation with the offsets of its partitions, and returns its number.
+// begin starts a generation with the offsets of its partitions, and returns the generation number.
 func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

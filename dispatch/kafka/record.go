@@ -24,7 +24,7 @@ const (
 	headerMode        = "mode"    // live or sandbox
 	headerCreated     = "created" // microseconds since 1970
 	headerContentType = "content-type"
-	headerTrace       = "traceparent" // W3C; set if the event has one
+	headerTrace       = "traceparent" // W3C trace context of the event; absent for none
 
 	contentType = "application/json"
 )
@@ -47,7 +47,7 @@ const maxEnvelope = 900 << 10
 // maxKey is the maximum length of an account id in bytes. The ids that Vayu makes have 30 bytes.
 const maxKey = 128
 
-// ErrTooLong is the error of an event that exceeds the limit of brokers.
+// ErrTooLong is the error of an event that exceeds maxEnvelope or maxBatch.
 var ErrTooLong = errors.New("over-long")
 
 // size returns an upper bound of the encoded size of a message in bytes.

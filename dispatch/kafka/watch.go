@@ -8,8 +8,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/metadata"
 )
 
-// watch measures the lag until the generation is over, or until the topic has new partitions.
-// In the latter case it returns, which ends the generation.
+// watch measures the lag until the generation is over. If the topic has new partitions, watch
+// returns, which ends the generation.
 //
 // watch does not derive the lag from fetches: while processing fails, there are no fetches,
 // but the lag matters most.
@@ -31,8 +31,8 @@ func (g *generation) watch() {
 	}
 }
 
-// measure reads the first and last offsets of the member's partitions. It ignores failures, because
-// fetch reports them.
+// measure reads the first and last offsets of the member's partitions. After a failure, the lag
+// keeps its last value until lagFresh has passed.
 func (g *generation) measure(client *kafka.Client) {
 	var requests []kafka.OffsetRequest
 	for _, p := range g.gen.Assignments[g.Topic] {
@@ -49,8 +49,8 @@ func (g *generation) measure(client *kafka.Client) {
 }
 
 // hasUnassigned reports whether the topic has a partition that no member reads. The
-// client's own watcher starts with the generation. So it misses partitions that were added
-// between the assignment and the start of the generation.
+// watcher of the Kafka client starts with the generation. So that watcher misses
+// partitions added between the assignment and the start of the generation.
 func (g *generation) hasUnassigned(client *kafka.Client) bool {
 	partitions, err := g.partitions(g.over, g.Topic)
 	if err != nil {

@@ -30,13 +30,13 @@ type lane struct {
 	err       error
 }
 
-// write writes records to a topic. It reports for each record whether all in-sync replicas have the
-// record, even if it returns an error.
+// write writes records to a topic. It reports for each record whether all in-sync replicas have
+// acknowledged the record, even if write returns an error.
 //
 // write does not use kafka.Writer, which continues with a partition after a failed batch, so that
 // later events overtake earlier ones. kafka.Writer also sends after its caller has timed out, and
-// delays batches by a timer. Here each leader gets one request for all its partitions. The first
-// failure of a partition ends the writes to that partition.
+// delays batches by a timer. Here each leader gets one request at a time for all its partitions. A
+// partition gets later records only after the earlier ones are acknowledged.
 //
 // A partition that is new or has a new leader rejects writes for a short time; write retries them.
 func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
@@ -129,8 +129,8 @@ func (l *lane) endRound(acked []bool) {
 	}
 }
 
-// firstFault returns the error of one lane, because the errors of lanes are mostly the same. It
-// returns errNoLeader only if no lane has another error.
+// firstFault returns the error of one lane, because the errors of lanes are mostly the same. The
+// error is errNoLeader only if no lane has another error.
 func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
 		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
@@ -140,8 +140,8 @@ func firstFault(lanes []*lane) (err error) {
 	return err
 }
 
-// batchError returns the error of a batch. The error wraps outbox.ErrPartial if events of other
-// accounts can certainly be published.
+// batchError returns the error of a batch. The error wraps outbox.ErrPartial if a partition has a
+// leader and no request has failed, because events of other accounts can then be published.
 func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) error {
 	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
 	err := errors.Join(tooLong, fault)

@@ -15,7 +15,7 @@ import (
 // Feed finds new events for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the one kind of notices that a Feed finds: of events. It implements sse.Feed.
+// Kinds returns the only kind of notices of a Feed: events. It implements sse.Feed.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }

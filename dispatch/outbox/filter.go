@@ -16,7 +16,7 @@ type filter struct {
 	account, mode string
 	typ           string // "" for all
 	// readable are the types that the key may read; nil for all. The query has a condition on
-	// types only if the key may not read all of them.
+	// readable only if the key may not read some type.
 	readable []schema.EventType
 	subject  string // "" for all
 	from, to int64  // microseconds; to is exclusive
@@ -24,13 +24,12 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the events that one request scans if the filter has a condition on types. Such a
-// scan takes 20 ms. The client continues the scan with the cursor.
+// scanMost bounds the events that one request scans if the filter has a condition on types, but no
+// subject. Such a scan takes 20 ms. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // find returns a page of envelopes, oldest first, and the id after which the next page
-// begins; "" on the last page. If the filter has a condition on types, other pages may also be
-// shorter than the limit.
+// begins; "" on the last page. If scanMost applies, other pages may also be shorter than the limit.
 //
 // An id contains the time of its event in milliseconds, so a time range is a range of ids. A
 // condition on created_at makes the range exact. A subject (the recharge or the like that events

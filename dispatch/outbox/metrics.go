@@ -7,7 +7,7 @@ import (
 	"vayu/internal/metric"
 )
 
-// metrics has the counters of an outbox. Its failure logs do not repeat a failure until it ends.
+// metrics has the counters and the failure logs of an outbox.
 type metrics struct {
 	relayed prometheus.Counter
 	purged  prometheus.Counter

@@ -63,7 +63,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Outbox stores events, and relays them to the publisher while Run runs.
+// Outbox stores events. Its Run relays them to the publisher.
 type Outbox struct {
 	Config
 
@@ -91,7 +91,7 @@ func New(c Config) (*Outbox, error) {
 	return o, nil
 }
 
-// Append stores an event in the transaction of the change that it records, and returns its id.
+// Append stores an event in the transaction of the recorded change, and returns the event id.
 // data must marshal to a JSON object. If data has a method Subject() string, clients can search the
 // event by the subject. The commit wakes the relay of this process. If Append fails, the caller
 // must roll the transaction back.

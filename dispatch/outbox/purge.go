@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// retention is how long events are kept, as documented.
+	// retention is how long events are kept at least, as documented.
 	retention  = 30 * 24 * time.Hour
 	purgeDelay = time.Minute // after the start, which is busy
 	purgeEvery = time.Hour
@@ -48,7 +48,7 @@ func (o *Outbox) purgeOnce(ctx context.Context) error {
 }
 
 // purgeAfter deletes expired events of the next group and returns the last id of the
-// group; "" if there is none.
+// group; "" if no group is left.
 func (o *Outbox) purgeAfter(ctx context.Context, after, until string) (last string, err error) {
 	var end sql.NullString
 	if err := o.DB.View(ctx).QueryRow(

@@ -43,12 +43,12 @@ type Replayed struct {
 	Until   time.Time // events before this time have been scanned
 }
 
-// Replay adds events that lack a delivery to the outbox again. Each subscription that is older than
-// an event and now includes the event's type should have a delivery of the event, in any state.
+// Replay adds events that lack a delivery to the outbox again. An event should have a delivery, in
+// any state, to each subscription that is older, includes the type of the event and is not deleted.
 // Replay is idempotent and can run during normal operation.
 //
-// Each group of events is a transaction, after which Replay calls progress. An error of
-// progress ends the replay. Replay returns its progress even with an error.
+// After each group of events, Replay calls progress. An error of progress ends the replay.
+// Replay returns the progress even with an error.
 func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach
@@ -90,7 +90,7 @@ const (
 
 var insertReplayed = sqlstore.NewBatchStatement(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
 
-// replayAfter replays the next group and returns its last id; "" if there is none.
+// replayAfter replays the next group and returns the last id of the group; "" if no group is left.
 func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string, done *Replayed) (last string, err error) {
 	var end sql.NullString
 	var looked int64
@@ -127,8 +127,8 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	return end.String, nil
 }
 
-// missing returns the ids of events of a group that lack a delivery, and the number of
-// excluded test events.
+// missing returns the ids of the events of a group that lack a delivery, without excluded
+// test events, and the number of the excluded ones.
 func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id string

@@ -37,8 +37,8 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 }
 
 // Claimed adds the claimed items, whose lease ends at the time until. The parameter next is when
-// the lane has another due item in the store; zero for never. After a failed claim, it is the time
-// of the retry.
+// the lane has another due item in the store; zero for never. After a failed claim, next is the
+// time of the retry.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
 	q.addReserved(l, len(items)-c.Limit)

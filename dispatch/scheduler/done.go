@@ -77,8 +77,8 @@ func (q *Queue[T]) setClass(l *lane[T], to class) {
 	q.unpark(l.host) // another parked lane may use the slot for which the lane l waited
 }
 
-// proofLasts is how long a host counts as proven after an acknowledgement. A host without one for
-// longer gets fewer attempts, because most of them would fail.
+// proofLasts is how long a host counts as proven after an acknowledgement. An unproven host gets
+// fewer attempts, because most of its attempts would fail.
 const proofLasts = 10 * time.Minute
 
 // recordResult updates the host with the result of an attempt.

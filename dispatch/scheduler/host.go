@@ -24,7 +24,7 @@ func (h *host[T]) at() time.Time  { return h.tokenAt }
 func (h *host[T]) position() *int { return &h.index }
 
 // pruneHosts removes hosts without lanes, once their token bucket is full. With an earlier
-// removal, a client could refill the bucket: it would delete and recreate its webhook.
+// removal, a client could refill the bucket by recreating its webhook.
 func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {
 		h.tokens.allows(q.clock)

@@ -34,7 +34,7 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 }
 
 // NextStart returns the earliest time at which a rate limit may allow another attempt; zero if
-// no item waits for a rate limit.
+// all slots are in use or no item waits for a rate limit.
 func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}
@@ -89,7 +89,7 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// spend removes the tokens that the start of an attempt costs from their buckets.
+// spend spends the tokens that the start of an attempt of a lane costs.
 func (q *Queue[T]) spend(l *lane[T]) {
 	if l.class != quick {
 		q.startsOf(l.class).spend()
@@ -107,8 +107,8 @@ func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 	l.host.addInFlight(l.class, n)
 }
 
-// tokenRecheck is the least delay before awaitToken checks a host again. It is below the
-// 2 s within which a due attempt must start.
+// tokenRecheck is the least delay before a host is checked again for a token. It is below
+// the 2 s within which a due attempt must start.
 const tokenRecheck = time.Second
 
 // refill sets the clock, and wakes the hosts that are due for a check of their tokens.
@@ -121,8 +121,8 @@ func (q *Queue[T]) refill(now time.Time) {
 }
 
 // admits reports whether a lane that pickLane took from its ring may send. Otherwise admits parks
-// the lane: it waits at its host until the host allows another attempt. It does not park a lane
-// with a new host and attempts in flight: Done enqueues such a lane again.
+// the lane until its host allows another attempt. A lane with a new host and attempts in flight is
+// not parked, because Done and Abandon enqueue it again.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false
@@ -149,9 +149,9 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots returns a limit of the attempts in flight at a host. The limit of the class quick counts all
-// attempts, that of untried all but quick ones, and that of slow and failing both of these. So slow
-// and failing lanes leave slots to other lanes. A lane alone at its host can use all its slots.
+// slots returns a limit of the attempts in flight at a host. The limit for slow and failing counts
+// the attempts of these two classes. The limit for untried also counts untried attempts, and the
+// limit for quick counts all. So slow and failing lanes leave slots to other lanes.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -169,7 +169,7 @@ func (q *Queue[T]) hasToken(h *host[T]) bool {
 }
 
 // awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at
-// the earliest. It waits even if the host has tokens, because items in memory may need all of them.
+// the earliest. A host with tokens waits too, because its items in memory may need all of them.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
@@ -200,7 +200,7 @@ func (q *Queue[T]) wake(h *host[T]) {
 	}
 }
 
-// unpark enqueues one parked lane of each class for which the host has a slot.
+// unpark enqueues one parked lane of each class for which the host has a slot and a token.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
 		return // without a token, awaitToken has scheduled a wake

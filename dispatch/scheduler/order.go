@@ -4,7 +4,7 @@ import (
 	"container/list"
 )
 
-// fifo is a first-in, first-out queue. An empty queue keeps its memory for reuse if that is small.
+// fifo is a first-in, first-out queue. An empty queue keeps a small slice for reuse.
 type fifo[E any] struct {
 	items []E
 	head  int
@@ -49,7 +49,7 @@ func (r *ring[T]) pop() *lane[T] {
 
 func (r *ring[T]) front() *lane[T] { return r.list.Front().Value.(*lane[T]) }
 
-// ringEntry is the position of a lane in a ring. The zero value means that it is in no ring.
+// ringEntry is the position of a lane in a ring. The zero value means that the lane is in no ring.
 type ringEntry[T any] struct {
 	ring *ring[T]
 	at   *list.Element

@@ -66,7 +66,7 @@ func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
 // windowOf returns how many items some slots can send within the horizon if each attempt lasts for
-// the duration took. The result is at least the number of slots.
+// the duration took. The result is at most maxBuffered, but at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {
@@ -89,8 +89,8 @@ func (q *Queue[T]) schedule(l *lane[T]) {
 }
 
 // budget returns how many more items of a class may be buffered. A class other than quick buffers
-// at most one item per slot. Further items could wait until their leases expire, and a release
-// costs more than a later claim.
+// at most one item per free slot of its share. Further items could wait until their leases expire,
+// and a release costs more than a later claim.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt

@@ -1,14 +1,12 @@
 // Package scheduler decides which delivery is attempted next. Each endpoint has a lane
-// with its own slots, so that no endpoint delays another.
+// with its own limit of attempts in flight.
 //
 // A lane buffers in memory only the deliveries that it can send soon. The others stay in the
-// store until the queue claims them. A faster endpoint gets a longer buffer, but not more
-// slots. So retries at an endpoint that times out start on time while the lane has a slot.
+// store until the queue claims them. A faster endpoint gets a longer buffer, but not more slots.
 //
 // Two more limits on attempts in flight apply to the lanes of one host, and to all lanes. The
 // part of a limit that a lane may use depends on its class: how its endpoint behaved last.
 // Slow and failing lanes cannot use all slots, so some are left to quick and untried lanes.
-// Attempts at failing endpoints start last.
 package scheduler
 
 import (
@@ -109,7 +107,7 @@ func New[T any](l Limits) *Queue[T] {
 	}
 }
 
-// Expired removes and returns the items whose lease is too short for an attempt.
+// Expired removes and returns the items whose lease Next has found too short for an attempt.
 func (q *Queue[T]) Expired() []T {
 	out := q.expired
 	q.expired = nil

@@ -35,8 +35,8 @@ type attempt struct {
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
 	// dialed is the stage that this request's dial has reached. sent is 0 until the request has a
-	// connection, and then the stage of the request. That connection may be another than the dialled
-	// one, if another became idle during the dial. So dialed counts only while sent is 0.
+	// connection, and then the stage of the request. Instead of the dialled connection, the request
+	// may get one that became idle during the dial. So dialed counts only while sent is 0.
 	dialed, sent atomic.Int32
 }
 
@@ -86,9 +86,9 @@ func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
 // gotConn signs the request. net/http calls gotConn in the goroutine of RoundTrip, once the request
-// has a connection. Then it passes the request to the writing goroutine over a channel. So the
-// writing goroutine reads the header after gotConn has set it. net/http calls gotConn again, for
-// another connection, only after the writing goroutine of the first connection has ended.
+// has a connection. Then RoundTrip passes the request to the writing goroutine over a channel. So
+// the writing goroutine reads the header after gotConn has changed the header. A second call, for
+// another connection, comes only after the writing goroutine of the first connection has ended.
 //
 // If signing fails, nothing may be written. So gotConn closes the connection, because the writing
 // goroutine ignores a cancellation. gotConn also cancels the context, so that net/http does not retry.

@@ -27,8 +27,8 @@ type Post struct {
 	Header http.Header
 	Body   []byte // not changed
 	// Sign returns the signature; nil for an unsigned request. It is called when the request gets a
-	// connection. It is called again for another connection, if the first one is closed before a
-	// byte was written. If Sign fails, nothing is sent.
+	// connection. It is called again for a new connection if the previous connection is closed
+	// before a byte was written. If Sign fails, nothing is sent.
 	Sign func(now time.Time) (string, error)
 }
 
@@ -39,7 +39,7 @@ type Result struct {
 	Stage    schema.Stage // last stage reached
 	Status   int          // HTTP; 0 for no response
 	Error    string       // shown to the owner of the receiver; at most 200 bytes
-	Body     []byte       // first KiB of the response
+	Body     []byte       // first KiB of the response's body
 	// Slow means that the attempt timed out.
 	Slow bool
 	// Unsent means that Sign failed, so no byte of the request was written. Of the other

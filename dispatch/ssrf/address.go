@@ -13,9 +13,9 @@ var missed4 = []netip.Prefix{
 }
 
 // permits reports whether an address is allowed: public unicast at an allowed port, or in an
-// allowed network. IPv6 addresses that embed IPv4 (mapped, compatible, NAT64, 6to4, Teredo) are
-// denied, because public receivers do not need them. IPv4-mapped addresses of an allowed network
-// are accepted, because sockets may show IPv4 addresses in this form.
+// allowed network. Outside of allowed networks, IPv6 addresses that embed IPv4 (mapped, compatible,
+// NAT64, 6to4, Teredo, ISATAP) are denied, because public receivers do not need them. IPv4 networks
+// include IPv4-mapped addresses, because sockets may show IPv4 addresses in this form.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {

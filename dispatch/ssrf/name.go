@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Denied names; their subdomains are denied as well. Public DNS does not have these names, or
+// Names that deniedName denies with their subdomains. Public DNS does not have these names, or
 // resolves them to addresses that Control denies. With the lists, the client gets the error when
 // it creates a subscription, not after eight attempts.
 var (
@@ -24,8 +24,8 @@ var (
 	}
 )
 
-// deniedName returns why a name is denied; "" for an allowed name. If the operator allows private
-// networks, names for private networks are allowed, and Control checks their addresses.
+// deniedName returns why a name is denied; "" for an allowed name. Any allowed network allows names
+// for private networks. An allowed loopback network also allows names of the machine.
 func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):

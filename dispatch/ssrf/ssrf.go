@@ -1,6 +1,6 @@
 // Package ssrf restricts webhooks to public addresses, to prevent server-side request forgery.
 //
-// There are two checks. Check validates the URL of a new subscription without DNS, to report errors
+// There are two checks. Check validates the URL of a subscription without DNS, to report errors
 // early. Control checks the address of each connection in the dialer. Only Control is decisive,
 // because a name can resolve to another address later.
 package ssrf
@@ -55,10 +55,9 @@ func New(allow []netip.Prefix, ports []int) *Guard {
 	return g
 }
 
-// Check validates the URL of a new subscription without DNS. It returns the URL with a
-// lower-case host and without port 443. The error is a *schema.Problem about the field
-// "url": invalid_webhook_url for a malformed URL, url_not_allowed for a denied
-// destination.
+// Check validates the URL of a subscription without DNS. It returns the URL with a lower-case
+// host and without port 443. The error is a *schema.Problem about the field "url":
+// invalid_webhook_url for a malformed URL, url_not_allowed for a denied destination.
 func (g *Guard) Check(text string) (*url.URL, error) {
 	t, err := read(text)
 	if err != nil {
@@ -104,8 +103,8 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
 }
 
-// Control is a function for net.Dialer, which calls it with a resolved address before it connects.
-// The error for a denied address is an *AddressError.
+// Control is a function for net.Dialer, which calls Control before each connection, with a resolved
+// address. The error for a denied address is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" || !g.permits(ap) {
@@ -114,8 +113,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is the error of a denied connection. Address is the dialled host:port. It is for
-// logs only, because it would help the owner of a subscription to map an internal network.
+// AddressError is the error of a denied connection. Address is the dialled host:port. The error is
+// for logs only: Address would help the owner of a subscription to map an internal network.
 type AddressError struct{ Address string }
 
 // Error implements error.

@@ -2,8 +2,8 @@ package subscription
 
 import "vayu/internal/sqlstore"
 
-// Personal returns what the erasure of an account changes: it deletes the subscriptions of the
-// account and their URLs. The rows are purged when no delivery refers to them.
+// Personal returns what the erasure of an account changes: the subscriptions of the account become
+// deleted, without URL and secrets. The rows are purged when no delivery refers to them.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",

@@ -34,7 +34,7 @@ type Spec struct {
 	ClearNumbers bool
 }
 
-// Made is a subscription with its new secret. Secret is empty if the client chose it.
+// Made is a subscription with the generated secret; Secret is empty if none was generated.
 type Made struct {
 	Webhook schema.Webhook
 	Secret  string
@@ -97,7 +97,7 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 		strconv.Itoa(n)+"; delete one first.")
 }
 
-// secretOr returns the chosen secret, or a new one of 32 random bytes. made is "" for a chosen one.
+// secretOr returns the chosen secret and "", or twice a new secret of 32 random bytes.
 func secretOr(chosen string) (secret, made string) {
 	if chosen != "" {
 		return chosen, ""
@@ -118,7 +118,7 @@ type Patch struct {
 	// ClearNumbers requires the scope recharge:read if the change turns clear numbers on.
 	ClearNumbers *bool
 	// Readable are the event types that the key may read; nil for all. They must include the
-	// types that the change adds. If it changes the URL, they must include all types of the webhook.
+	// types that the change adds, and with a new URL all types of the webhook.
 	Readable []schema.EventType
 }
 

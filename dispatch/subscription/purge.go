@@ -12,7 +12,7 @@ import (
 
 const (
 	purgeEvery = 10 * time.Minute
-	// purgeAfter is the least time between a deletion and its purge. Long before its end, the
+	// purgeAfter is the least time between a deletion and its purge. Long before the purge, the
 	// caches of all instances have dropped the subscription.
 	purgeAfter = time.Hour
 	// purgeGroup is the maximum number of rows that a transaction deletes. On SQLite all other

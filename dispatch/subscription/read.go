@@ -123,8 +123,8 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the current secret, and the previous one unless that has expired. Without
-// the current secret it does not use the previous one: a rotation needs both signatures.
+// decrypt decrypts the current secret, and the previous secret until its grace period ends. If the
+// current secret cannot be decrypted, s gets no secret: a rotation needs both signatures.
 func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, 
 	return err
 }
 
-// logUnreadable logs up to maxLogged secrets that cannot be decrypted, and the number of all.
+// logUnreadable logs unreadable secrets: up to maxLogged by id, and the number if there are more.
 func (r *reading) logUnreadable() {
 	logged := 0
 	for id, err := range r.unreadable {

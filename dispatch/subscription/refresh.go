@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxAge is the maximum time since the last refresh when Fresh lets an instance sign.
+	// maxAge is the age of the last refresh from which on Fresh refreshes the cache.
 	maxAge = 200 * time.Millisecond
 	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is
 	// the sum of maxAge and the 100 ms for which an instance may sign after a call of Fresh. So
@@ -18,8 +18,8 @@ const (
 	rotateDelay = 300 * time.Millisecond
 )
 
-// deletedKept is how long a deleted subscription stays in the cache. That is longer than its
-// attempts, of at most 5 s, and the cancellation of its deliveries take.
+// deletedKept is how long a deleted subscription stays in the cache. Its attempts, of at most
+// 5 s, and the cancellation of its deliveries end earlier.
 const deletedKept = 5 * time.Minute
 
 // newFollower returns the part that refreshes the cache.
@@ -34,8 +34,8 @@ func (b *Cache) newFollower() *tablecache.Follower {
 	})
 }
 
-// Refresh reads changes into the cache now, within two seconds. A process calls Refresh after it
-// has made a change. Other instances read the change at their next refresh or attempt.
+// Refresh reads changes into the cache now, within two seconds. A process calls Refresh after its
+// own changes, and before it matches events. A background refresh or Fresh reads other changes.
 func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
 
 // Fresh refreshes the cache within two seconds, if the last refresh is longer ago than maxAge.

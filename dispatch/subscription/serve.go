@@ -18,7 +18,7 @@ import (
 // path is the path of subscriptions.
 const path = "/v1/webhooks"
 
-// Routes returns the endpoints under /v1/webhooks, except those of deliveries.
+// Routes returns the endpoints under /v1/webhooks, except those of package deliveryapi.
 func (b *Cache) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)

@@ -29,7 +29,7 @@ func DefaultSettings() Settings {
 	return Settings{Topic: "vayu.events", DeadTopic: "vayu.events.dead", Group: "vayu.dispatch", Partitions: 12, Replicas: 1}
 }
 
-// legalTopic matches legal names of topics, except "." and ".."
+// legalTopic matches legal names of topics, and the illegal names "." and ".."
 // (org.apache.kafka.common.internals.Topic).
 var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 

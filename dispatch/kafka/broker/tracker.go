@@ -37,8 +37,8 @@ type Tracker struct {
 	conns  map[net.Conn]struct{}
 }
 
-// NewTracker returns a tracker. If single is true, it redials the only broker for a few seconds
-// while that broker refuses connections, but not after ctx has ended.
+// NewTracker returns a tracker. If single is true, the tracker redials the only broker for a few
+// seconds while that broker refuses connections, but not after ctx has ended.
 func NewTracker(ctx context.Context, single bool, security Security) *Tracker {
 	return &Tracker{ctx: ctx, single: single, security: security, conns: map[net.Conn]struct{}{}}
 }
@@ -89,7 +89,7 @@ func (d *Tracker) Shut() {
 	clear(d.conns)
 }
 
-// trackedConn is a connection that removes itself from its tracker.
+// trackedConn is a connection whose Close removes it from its tracker.
 type trackedConn struct {
 	net.Conn
 
