@@ -51,7 +51,7 @@ type Response struct {
 	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
-	// Length is the Content-Length header of Body. If it is nil, the router computes the length.
+	// Length is the Content-Length header of Body and Tail. If it is nil, the router computes the length.
 	Length []string
 	// Location is the path of the created object; "" for none.
 	Location string
@@ -61,7 +61,8 @@ type Response struct {
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
 	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
-	// reading in seconds, and Stale means that the reading is too old. If Measured is 0, neither is sent.
+	// reading in seconds, and Stale means that it is too old. If Measured is 0, DataAge and Stale are not
+	// sent.
 	Measured int64
 	DataAge  int64
 	Stale    bool

@@ -1,8 +1,8 @@
 // Package quota counts the calls of accounts: by month towards the quotas of their plans, and by day for their
 // usage.
 //
-// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals of
-// all instances, so that they share a quota.
+// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals
+// of all instances, so that the instances share each quota.
 package quota
 
 import (

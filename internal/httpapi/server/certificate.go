@@ -34,7 +34,7 @@ const (
 	acmeMetricInterval = time.Hour
 )
 
-// Certificates provides the TLS certificates of the API. [TLSConfig.Open] creates it.
+// Certificates provides the TLS certificates of the API. [TLSConfig.Open] returns one.
 type Certificates struct {
 	config   TLSConfig
 	log      *slog.Logger
