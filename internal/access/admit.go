@@ -128,8 +128,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 }
 
 // authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token
-// from the key's and the account's bucket. Unless isDashboardRead is true, it also reserves a call of the
-// quota.
+// from the key's and the account's bucket. It reserves a call of the quota, unless isDashboardRead is true.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {

@@ -61,8 +61,7 @@ type Response struct {
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
 	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
-	// reading in seconds, and Stale means that it is too old. If Measured is 0, DataAge and Stale are not
-	// sent.
+	// reading in seconds, and Stale means that it is too old. With Measured 0, neither header is sent.
 	Measured int64
 	DataAge  int64
 	Stale    bool

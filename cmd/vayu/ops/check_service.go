@@ -77,7 +77,7 @@ func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response
 		if resp.Header.Get("Content-Type") == "application/json" || address == addresses[len(addresses)-1] {
 			return resp, address, nil
 		}
-		_ = resp.Body.Close() // another program listens at the default port of the internal listener
+		_ = resp.Body.Close() // another program listens at the address of the internal listener
 	}
 	return nil, address, err
 }

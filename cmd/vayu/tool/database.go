@@ -28,8 +28,8 @@ type Database struct {
 	Reg *prometheus.Registry
 }
 
-// WithDatabase runs work as soon as ClickHouse and its tables are ready. Without a ClickHouse server, the data
-// directory must exist. WithDatabase then uses a running service's engine, or starts one that stops after work.
+// WithDatabase runs work as soon as ClickHouse and its tables are ready. If no server is configured, the data
+// directory must exist. WithDatabase then uses a running service's engine, or starts one until work ends.
 func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{}.Run(cmd, work)
 }
