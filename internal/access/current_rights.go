@@ -29,8 +29,8 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	return out
 }
 
-// SessionsEnded reports, for each call of a browser session, whether that session has ended. It needs one query
-// for all calls.
+// SessionsEnded reports, for each call of a browser session, whether that session has ended. It queries the
+// sessions in groups.
 func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	return session.Ended(s.DB.View(ctx), calls, s.Now())
 }

@@ -50,8 +50,8 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	return all
 }
 
-// fetchReadiness requests /readyz from the internal listener, whose reply has details. If there is no reply in
-// JSON, it requests /readyz from the API. It returns the URL that replied. The caller closes the body.
+// fetchReadiness requests /readyz from the internal listener, whose reply has details, or from the API if that
+// reply is missing or no JSON. It returns the URL that replied. The caller closes the body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	scheme := "http"
 	if c.TLS.Enabled() {

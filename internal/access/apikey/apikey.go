@@ -95,7 +95,7 @@ type newKey struct {
 	Spec
 	scopes   string
 	networks string
-	from     string // id of the key that this one replaces in a rotation
+	from     string // id of the key that the new key replaces in a rotation
 	revision int64
 }
 

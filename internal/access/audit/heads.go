@@ -26,7 +26,7 @@ type Head struct {
 	World   string    `json:"world"` // live, sandbox
 	Seq     int64     `json:"seq"`
 	Hash    string    `json:"hash"` // SHA-256, lower-case hex
-	At      time.Time `json:"at"`   // when it was copied
+	At      time.Time `json:"at"`   // time of the copy
 }
 
 // chainKey identifies the audit chain of an account in a world (live or sandbox).

@@ -33,8 +33,8 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Events appends events for an account's webhooks to the outbox (table of unpublished events). It does so in
-// the transaction of the change that the event reports.
+// Events appends events for an account's webhooks to the outbox (table of unpublished events), in the
+// transaction of the change that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

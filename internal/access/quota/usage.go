@@ -18,8 +18,8 @@ const (
 	usageReads = 3
 )
 
-// Usage returns the usage of an account in a world (live or sandbox). The days include from and to.
-// It adds the counts in the store and the counts that this instance has not written yet.
+// Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
+// up the counts in the store and the counts that this instance has not written yet.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. If a
 // flush does not end within usageWait, or begins during every read, calls of the flush may count twice.
