@@ -41,7 +41,7 @@ func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 
 // Options configures how a command opens its database.
 type Options struct {
-	Create  bool          // create the data directory
+	Create  bool          // create the data directory if it does not exist
 	Migrate bool          // migrate the tables, even if a running service uses them
 	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }

@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net.Conn
 	head    *HeaderBlock // header lines for the next reply; nil for none
-	matched int          // number of bytes of lengthName that the last read bytes match; used only by the reading goroutine
+	matched int          // number of bytes of lengthName that the last read bytes match; for the reading goroutine only
 	length  atomic.Bool  // whether a Content-Length was read
 }
 
