@@ -1,9 +1,9 @@
-// Package access authenticates and authorizes API calls, and audits changes. It covers scopes, rate limits,
-// quotas and sessions. Its sub-packages have accounts, keys, signatures, idempotency keys and the audit log.
+// Package access authenticates and authorizes API calls, and audits changes. Its sub-packages have accounts,
+// keys, sessions, quotas, signatures, idempotency keys and the audit log.
 //
-// A call with a cached bearer key needs no query to the store. Four times a second, a refresh of the cache
-// reads the keys and accounts that have changed. Usage is counted in memory and flushed in batches more than
-// twice a second.
+// Admission queries the store only for sessions, signed calls and unknown keys. Four times a second, a refresh
+// of the cache reads the keys and accounts that have changed. Usage is counted in memory and flushed in
+// batches more than twice a second.
 package access
 
 import (
@@ -80,8 +80,8 @@ func (s Settings) Validate() []error {
 	return append(faults, quota.CheckPlans(s.Plans)...)
 }
 
-// mostKeysWorth is the largest AccountFactor. It is limited so that the product of AccountFactor and the rate
-// of a key fits into an int.
+// mostKeysWorth is the largest AccountFactor. With it, the product of AccountFactor and every realistic rate
+// fits into an int.
 const mostKeysWorth = 1_000_000
 
 // Service admits API calls by the accounts and keys in the store. It implements httpapi.Access.
@@ -90,7 +90,7 @@ type Service struct {
 
 	cache    keyCache
 	follower *tablecache.Follower
-	sweptAt  time.Time     // time of the last removal of expired keys; only load uses it
+	sweptAt  time.Time     // time of the last removal of expired keys; only refreshes use it
 	lookups  *rate.Limiter // limits refreshes for unknown keys
 	usage    *quota.Counters
 	metrics  *metrics

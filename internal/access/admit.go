@@ -28,7 +28,7 @@ type pass struct {
 	unsigned bool
 }
 
-// Admit identifies the key of a call and checks its permissions, rate and quota. It implements httpapi.Access.
+// Admit finds the key of a call and checks address, scope, rate and quota. It implements httpapi.Access.
 func (s *Service) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, error) {
 	p, err := s.admit(c, route)
 	if err != nil {
@@ -127,8 +127,8 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	return g, nil
 }
 
-// authorize decides whether the key may make this call now. It takes tokens from the buckets of the
-// key and the account, and reserves a call of the quota.
+// authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token
+// from the key's and the account's bucket. It reserves a call of the quota, unless isDashboardRead is true.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
@@ -192,7 +192,7 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 
 // Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
 func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // the key was verified when the session was created
+	if c.BySession { // the signature was verified when the session was created
 		return nil
 	}
 	err := p.service.verifySignature(c, p.key)
@@ -214,16 +214,16 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	c.Limits.Quota = p.usage.State()
 }
 
-// isExempt reports whether an endpoint is about the account itself. The quota counts calls of such an endpoint,
-// but never rejects them. A user with no calls left can still sign in, read the usage and revoke a leaked key.
+// isExempt reports whether an endpoint is about the account itself. The quota never rejects calls of such an
+// endpoint. A user with no calls left can still sign in, read the usage and revoke a leaked key.
 func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a browser session only reads data about the account: keys, usage, audit log,
-// sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as usage but not towards the
-// quota. Otherwise looking at the dashboard would use up the quota. Calls about readings, recharges,
-// verifications and wallets count for a session as they do for a key.
+// isDashboardRead reports whether a call with a browser session reads only data about the account: keys,
+// usage, audit log, sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as usage but
+// not towards the quota. Otherwise looking at the dashboard would use up the quota. Calls about readings,
+// recharges, verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
 		return false

@@ -50,14 +50,14 @@ type keyState struct {
 	use     *quota.KeyUse
 }
 
-// keyHash is the SHA-256 of a key, by which the cache and the store find it.
+// keyHash is the SHA-256 of a key. The cache and the store find a key by this hash.
 type keyHash [sha256.Size]byte
 
 // keyMap has keys by their hash.
 type keyMap = tablecache.Map[keyHash, *cachedKey]
 
-// keyCache caches every account, and every key that is neither revoked nor expired. Lookups by
-// hash take no lock.
+// keyCache caches every account and every valid key. Expired keys stay until the next sweep. Lookups by hash
+// take no lock.
 type keyCache struct {
 	byHash atomic.Pointer[keyMap]
 	ended  endedKeys
@@ -129,8 +129,8 @@ type delta struct {
 	keys     []keyRow
 }
 
-// apply adds a delta to the cache. Rows of the same or an older revision are ignored. Keys that
-// have ended at now, in microseconds, are removed.
+// apply adds a delta to the cache. Rows that are not newer than the cached ones are ignored. Keys that have
+// ended at now, in microseconds, are removed.
 func (b *keyCache) apply(n delta, now int64, limits Settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

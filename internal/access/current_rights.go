@@ -9,8 +9,8 @@ import (
 )
 
 // Scopes returns the current scopes of the key of an admitted call. It returns none if the key was revoked or
-// has expired, or no longer allows the call's address. It needs no query. Changes by other instances take
-// effect within a quarter of a second.
+// has expired, or if an allow-list of the key or account excludes the call's address. It needs no query.
+// Changes by other instances take effect within a second.
 func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	g := s.cache.byID(c.Key)
 	if g == nil {
@@ -29,8 +29,8 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	return out
 }
 
-// SessionsEnded reports, for each call of a browser session, whether that session has ended. It needs one query
-// for all calls.
+// SessionsEnded reports, for each call of a browser session, whether that session has ended. It queries the
+// sessions in groups.
 func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	return session.Ended(s.DB.View(ctx), calls, s.Now())
 }

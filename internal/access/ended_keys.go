@@ -22,8 +22,8 @@ const (
 	endedMost = 4096
 )
 
-// endedKeys remembers the revoked and expired keys that the cache removed last. A client that still uses such a
-// key gets the right error without a query. Keys that were removed earlier are looked up in the store.
+// endedKeys remembers the revoked and expired keys that were removed from the cache or looked up last. A call
+// with such a key gets the right error without a query. Other ended keys are looked up in the store.
 type endedKeys struct {
 	mu     sync.Mutex
 	keys   map[keyHash]*cachedKey // values have no state, scopes or allow-list
@@ -63,7 +63,7 @@ func (e *endedKeys) find(hash keyHash, now int64) *cachedKey {
 	return nil
 }
 
-// drop removes an ended key and its buckets from the cache.
+// drop moves an ended key from the cache to endedKeys, and removes the buckets of the key.
 func (b *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, g *cachedKey) {
 	b.ended.add(hash, g)
 	delete(b.states, g.id)
@@ -74,7 +74,7 @@ func (b *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyH
 	b.keys[g.account.id] = slices.DeleteFunc(b.keys[g.account.id], func(h keyHash) bool { return h == hash })
 }
 
-// sweep removes the keys that have expired at now, in microseconds.
+// sweep removes the keys that have ended at now, in microseconds.
 func (b *keyCache) sweep(now int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ const (
 	selectEnded       = "SELECT id, account_id, mode, hash, COALESCE(expires_at, 0), COALESCE(revoked_at, 0) FROM api_key WHERE "
 )
 
-// findEnded reads an ended key from the store and remembers it; nil if there is none.
+// findEnded reads an ended key from the store and remembers it; nil if the key or its account is unknown.
 func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
 	var g cachedKey
 	var accountID, mode string

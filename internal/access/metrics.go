@@ -15,7 +15,7 @@ type metrics struct {
 	refreshFailures prometheus.Counter
 }
 
-// refusalCodes are the error codes of Admit and Verify.
+// refusalCodes are the error codes whose counters exist from the start.
 var refusalCodes = []schema.Code{
 	schema.Unauthorized, schema.KeyRevoked, schema.KeyExpired, schema.SignatureRequired, schema.SignatureInvalid,
 	schema.InsufficientScope, schema.IPNotAllowed, schema.RateLimited, schema.QuotaExceeded,
@@ -62,7 +62,7 @@ func (m *metrics) refused(code schema.Code) {
 	m.refusals.WithLabelValues(string(code)).Inc()
 }
 
-// refusedBy counts a rejected call by the code of its error.
+// refusedBy counts a rejected call by the code of err. It ignores an err that is not a *schema.Problem.
 func (m *metrics) refusedBy(err error) {
 	if problem, ok := errors.AsType[*schema.Problem](err); ok {
 		m.refused(problem.Code)

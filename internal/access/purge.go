@@ -44,7 +44,7 @@ func (s *Service) purge(ctx context.Context) error {
 	}
 }
 
-// purgeOnce deletes all expired rows.
+// purgeOnce deletes all rows that expired at least purgeDelay ago.
 func (s *Service) purgeOnce(ctx context.Context) error {
 	until := s.Now().Add(-purgeDelay).UnixMicro()
 	for what, statement := range purges {

@@ -54,8 +54,8 @@ const (
 )
 
 // findKey returns the key with a hash, or nil. The command line or another instance may have just created an
-// unknown key, so findKey refreshes the cache. If the last refresh failed, findKey does not refresh, because
-// every call with a wrong key would then wait for the timeout.
+// unknown key, so findKey refreshes the cache, limited by lookupRate. If the last refresh failed, findKey does
+// not refresh, because every call with a wrong key would then wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if g := s.cache.find(hash); g != nil {
 		return g
@@ -89,7 +89,7 @@ func (s *Service) loadChanges(view sqlstore.View) error {
 	if begun && n.revision == since {
 		return nil
 	}
-	if n.revision < since { // the store was replaced by an older one
+	if n.revision < since { // invalidate was called, or an older store was restored
 		n.full, since = true, 0
 	}
 	var err error

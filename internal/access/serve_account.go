@@ -123,7 +123,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	return from, to, f.Problem()
 }
 
-// quota returns the quota of the caller's account; nil in the sandbox, which has none.
+// quota returns the quota of the caller's account; nil in the sandbox, or if the plan has no limit.
 func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 	if c.World != schema.Live {
 		return nil

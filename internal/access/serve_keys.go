@@ -101,8 +101,8 @@ func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error
 	return resp, err
 }
 
-// checkDelegation checks that the caller has every right of the key in a reply. A stored
-// reply to a repeated call is checked too: a key with more rights may have made the first call.
+// checkDelegation checks the key in a reply with [apikey.Record.Covers]. A stored reply to a repeated call is
+// checked too: a key with more rights may have made the first call.
 func (s *Service) checkDelegation(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error {
 	made, err := apikey.ByID(tx, strings.TrimPrefix(resp.Location, keysPath), s.Now())
 	if err != nil {

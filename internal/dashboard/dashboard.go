@@ -109,8 +109,8 @@ const unbuilt = `<!doctype html>
 `
 
 // Has reports whether a path is a file of the build, or could be a view within the single-page application.
-// The name of a place in the path of such a view may have dots. Has returns false for missing files and for
-// paths below /dashboard/v1/. It implements httpapi.Tree.
+// Directly below base, only index.html and names without an extension can be views. A deeper path may have
+// dots, as in names of places. No view is below /dashboard/v1/ or in assets. Has implements httpapi.Tree.
 func (s *site) Has(name string) bool {
 	if s.files[name] != nil {
 		return true

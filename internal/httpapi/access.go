@@ -28,18 +28,18 @@ type Access interface {
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the admission of one call. The router uses it to finish the checks of the call and to
-// count it.
+// Pass is the admission of one call. With the Pass, the router finishes the checks of the call and
+// counts the call.
 type Pass interface {
-	// Verify checks the signature of the request, if the key requires one. It needs the body, so the router
-	// calls it after reading the body and before the handler.
+	// Verify checks the signature of the request, if the key requires one. Verify needs the body, so the
+	// router calls Verify after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve raises the call's reservation to n calls of the account's quota. Admit has already
-	// reserved one call. If the quota has too few calls left, Reserve does not change the
-	// reservation and returns a *schema.Problem. Reserve is idempotent.
+	// Reserve raises the call's reservation to n calls of the account's quota. If Admit has reserved no call,
+	// because the quota does not count the call, Reserve does nothing. If the quota has too few calls left,
+	// the reservation stays, and the error is a *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
-	// End counts the call and updates the call's Limits. The router calls it once with the status
-	// of the reply, before it writes the header.
+	// End counts the call and updates the call's Limits. The router calls End once with the status of the
+	// reply, before it writes the header.
 	End(c *Call, status int)
 }
 

@@ -85,7 +85,7 @@ const (
 	BatchBody = 8 << 20
 )
 
-// LimitClass is a class of token buckets. Each key and each account has one bucket of every class.
+// LimitClass is a class of token buckets. A key, and an account in each world, has one bucket per class.
 type LimitClass uint8
 
 const (

@@ -149,7 +149,7 @@ func dotted(p jsontext.Pointer) string {
 // HasValue reports whether a field is present in a body. A field with null counts as absent.
 func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
-// Text returns the value of a JSON string. If v is of another type, it returns false and adds a fault to f.
+// Text returns the value of a JSON string. If v is no valid string, it returns false and adds a fault to f.
 func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
 		f.Add(field, field+" must be text.")

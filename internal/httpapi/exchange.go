@@ -18,8 +18,8 @@ type exchange struct {
 	varied     bool                // the header Vary is decided
 }
 
-// end passes the status of the reply to the call's Pass (its admission by Access), if it has one.
-// Further calls of end do nothing.
+// end passes the status of the reply to the Pass of the call (its admission by Access), if there is
+// one. Further calls of end do nothing.
 func (x *exchange) end(status int) {
 	pass := x.pass
 	if pass == nil {

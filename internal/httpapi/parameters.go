@@ -51,7 +51,7 @@ func Parameters(raw string, allowed ...string) (map[string]string, error) {
 // mostFaults limits the number of faults in a reply.
 const mostFaults = 20
 
-// Printable makes a parameter name of a client safe to repeat in a reply: printable, and at most 40 characters.
+// Printable makes a client's parameter name safe for a reply: printable, and cut after 40 characters.
 func Printable(name string) string {
 	const longest = 40
 	name = strings.Map(func(r rune) rune {
@@ -72,8 +72,8 @@ const (
 	maxLimit     = 1000
 )
 
-// PageSize returns the entries per page from the parameter "limit": 1 to 1000, by default 100. For
-// any other value it returns a problem.
+// PageSize returns the entries per page from the parameter "limit": 1 to 1000. The default is 100. An invalid
+// value yields a problem.
 func PageSize(params map[string]string) (int, *schema.Problem) {
 	text, ok := params["limit"]
 	if !ok {

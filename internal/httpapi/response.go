@@ -21,9 +21,9 @@ type Flusher interface {
 	Flush() error
 }
 
-// Response is what a handler returns. The reply's body is Body, or else Value encoded as JSON.
-// Header values are slices in the form of net/http, so that a response can be shared by requests
-// without allocations. Do not change these slices.
+// Response is what a handler returns. If Value is set, the body is Value as JSON; otherwise it is Body and
+// Tail, or what Stream writes. Header values are slices in the form of net/http, so that a response can be
+// shared by requests without allocations. Do not change these slices.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
@@ -31,10 +31,10 @@ type Response struct {
 	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
 	// handler that sets Tail also sets Length and ETag, which are those of Body and Tail together.
 	Tail [][]byte
-	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each
-	// piece has the time limit that otherwise applies to the whole reply. Stream is called once,
-	// after status and header are sent. If it fails, the router aborts the connection, so that the
-	// client notices that the rest is missing.
+	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each piece has
+	// the time limit that otherwise applies to the whole reply. Stream is called once, after status and header
+	// are sent. If Stream fails, the router aborts the connection, so that the client notices that the rest is
+	// missing.
 	Stream func(w Flusher) error
 	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off
 	// buffering in proxies. The connection ends if the client does not read a piece within a few
@@ -51,7 +51,7 @@ type Response struct {
 	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
-	// Length is the Content-Length header of Body. If it is nil, the router computes the length.
+	// Length is the Content-Length header of Body and Tail. If it is nil, the router computes the length.
 	Length []string
 	// Location is the path of the created object; "" for none.
 	Location string
@@ -61,7 +61,7 @@ type Response struct {
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
 	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
-	// reading in seconds, and Stale means that the reading is too old. If Measured is 0, neither is sent.
+	// reading in seconds, and Stale means that it is too old. With Measured 0, neither header is sent.
 	Measured int64
 	DataAge  int64
 	Stale    bool

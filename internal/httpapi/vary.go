@@ -28,8 +28,8 @@ func (v credential) add(h http.Header) {
 	}
 }
 
-// varyBy writes the Vary header, which names the header with the credential of the call. It returns
-// the kind of the credential.
+// varyBy writes the Vary header, which names the header with the credential of the call. It returns the
+// kind of the credential. For noCredential, it writes nothing.
 func (x *exchange) varyBy(route *Route) credential {
 	x.varied = true
 	switch {

@@ -67,8 +67,8 @@ func erasures() []sqlstore.Erasure {
 // activeKeys counts the keys of account $1 that can be used at time $2.
 const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
 
-// matters are queries that count the open matters of account $1, such as pending recharges. An account
-// without open matters is closed.
+// matters are queries that count the open matters of account $1, such as pending recharges. An account without
+// open matters and without active keys is closed.
 var matters = [...]struct{ name, query string }{
 	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
 	{"open recharges", `SELECT count(*) FROM recharge WHERE account_id = $1

@@ -50,8 +50,8 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	return all
 }
 
-// fetchReadiness requests /readyz from the internal listener, whose reply has details. If there is no reply in
-// JSON, it requests /readyz from the API. It returns the URL that replied. The caller closes the body.
+// fetchReadiness requests /readyz from the internal listener, whose reply has details, or from the API if that
+// reply is missing or no JSON. It returns the URL that replied. The caller closes the body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	scheme := "http"
 	if c.TLS.Enabled() {
@@ -77,7 +77,7 @@ func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response
 		if resp.Header.Get("Content-Type") == "application/json" || address == addresses[len(addresses)-1] {
 			return resp, address, nil
 		}
-		_ = resp.Body.Close() // another program listens at the default port of the internal listener
+		_ = resp.Body.Close() // another program listens at the address of the internal listener
 	}
 	return nil, address, err
 }

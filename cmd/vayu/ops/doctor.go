@@ -121,8 +121,7 @@ func disk(dir string) finding {
 	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness reports the age of the newest city index of a world (live or sandbox). A world without any city
-// index is not a fault, because nothing was imported yet.
+// freshness reports the age of the newest city index of a world (live or sandbox). Having none is no fault.
 func freshness(ctx context.Context, t *tool.Database, w schema.World) finding {
 	var (
 		readings, cities uint64

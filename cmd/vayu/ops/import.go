@@ -52,8 +52,8 @@ is run again. It works beside a running service, whose answers follow within sec
 	}
 }
 
-// importFiles imports files in order, and then computes hourly and daily values from their readings. If one
-// file cannot be imported, importFiles continues with the next one.
+// importFiles imports files in order, and then computes hourly and daily values from their readings. If a file
+// cannot be imported, importFiles continues with the next one, unless ctx has ended.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	store := loader.New(t.DB.Conn(), schema.Live.Database())
 	record := journal.New(t.DB.Conn(), schema.OpsDatabase, schema.Live)

@@ -81,7 +81,8 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request. Without an argument, the settings determine the URL.
+// target returns the URL to request. Without an argument, the settings determine the URL, and r.insecure is
+// set unless --ca is set.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {

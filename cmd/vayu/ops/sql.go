@@ -17,7 +17,7 @@ import (
 	"vayu/query/result"
 )
 
-// clickHouseError returns ClickHouse's own error message, without the text that the client library adds.
+// clickHouseError reduces an error of the ClickHouse server to its code and message. It wraps any other error.
 func clickHouseError(err error) error {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)

@@ -125,7 +125,7 @@ func Defaults() Config {
 	}
 }
 
-// Validate checks each setting, and combinations of settings. It implements config.Validator.
+// Validate checks the settings of Config itself, and combinations of settings. It implements config.Validator.
 func (c Config) Validate() []error {
 	var wrong []error
 	if c.Data == "" {
@@ -189,7 +189,7 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store. If share is true, other processes may use the store.
+// StateStore returns the configuration of the state store; with share, for a command beside a service.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }

@@ -86,8 +86,8 @@ func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 // flag --key, because every user of a machine can read command lines.
 const KeyVariable = "VAYU_API_KEY"
 
-// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`. The variable is
-// used if the encryption key is a setting and not a file.
+// NewKeyVariable is the environment variable with the new key for `vayu encryption rotate`. It must be set if
+// the encryption key is a setting, and must not be set if the key is a file.
 const NewKeyVariable = "VAYU_NEW_ENCRYPTION_KEY"
 
 // WarnPlain logs a warning for each store to which this instance connects over a network without TLS.

@@ -12,9 +12,9 @@ import (
 const (
 	// RoleAPI serves API requests. For a recharge or verification, that includes the first call to a provider.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes indices. Only the leader of its instances does so.
+	// RoleIngest collects readings and computes indices. Of several such instances, only the leader does so.
 	RoleIngest = "ingest"
-	// RolePipeline polls providers about pending transactions (status enquiries), and runs batches.
+	// RolePipeline polls providers about pending transactions, runs batches and checks the ledger.
 	RolePipeline = "pipeline"
 	// RoleDispatch delivers events to subscribers.
 	RoleDispatch = "dispatch"
@@ -31,8 +31,8 @@ func (c Config) Has(some ...string) bool {
 // UsesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
-// checkRoles validates the roles. A role that this instance lacks must be on another instance. If this instance
-// lacks a role, checkRoles therefore checks that the settings name stores that instances share.
+// checkRoles validates the roles. Another instance must have each role that this instance lacks. The settings
+// must then name stores that instances share, and, for the role pipeline without api, public-url.
 func (c Config) checkRoles() (wrong []error) {
 	for _, role := range c.Roles {
 		if !slices.Contains(roles, role) {

@@ -13,7 +13,7 @@ import (
 type SourceStatus struct {
 	Outcome     string   `json:"outcome,omitempty"`      // outcome of the last run, as in the metric vayu_source_outcome
 	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
-	Breaker     string   `json:"breaker,omitempty"`      // "open" if fetching is paused after too many failures
+	Breaker     string   `json:"breaker,omitempty"`      // "open" after too many failures, until a fetch succeeds
 	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were rejected since the start
 }
 

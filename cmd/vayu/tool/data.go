@@ -17,8 +17,8 @@ func CheckNotRestoring(dir string) error {
 	return nil
 }
 
-// MakeData creates the data directory if it does not exist. Only the owner may read the directory, because it
-// contains keys. If it is the directory of an incomplete restore, MakeData returns an error.
+// MakeData creates the data directory if it does not exist. The new directory is readable by its owner only,
+// because it will contain keys. For a directory of an incomplete restore, MakeData returns an error.
 func MakeData(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)

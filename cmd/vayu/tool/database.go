@@ -28,8 +28,8 @@ type Database struct {
 	Reg *prometheus.Registry
 }
 
-// WithDatabase runs work as soon as ClickHouse and its tables are ready. Without a ClickHouse server, the data
-// directory must exist. WithDatabase then uses a running service's engine, or starts one that stops after work.
+// WithDatabase runs work as soon as ClickHouse and its tables are ready. If no server is configured, the data
+// directory must exist. WithDatabase then uses a running service's engine, or starts one until work ends.
 func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{}.Run(cmd, work)
 }
@@ -41,7 +41,7 @@ func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 
 // Options configures how a command opens its database.
 type Options struct {
-	Create  bool          // create the data directory
+	Create  bool          // create the data directory if it does not exist
 	Migrate bool          // migrate the tables, even if a running service uses them
 	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }

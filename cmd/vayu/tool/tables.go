@@ -82,9 +82,9 @@ const (
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change
-// is true or this process has started the engine. It retries while a server or node is unavailable, and logs
-// the reason. It returns an error if a retry cannot help.
+// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if
+// change is true or this process has started the engine. It retries while the tables need a migration, or a
+// server or node is unavailable. It logs the reason, and returns an error if a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	w := tableWait{log: log}
 	for {
@@ -111,8 +111,8 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// tableWait logs why an instance waits for the tables. It logs once that the tables need a migration. It logs
-// other reasons at intervals, because the error texts of these reasons differ between attempts.
+// tableWait logs why an instance waits for the tables. It logs a needed migration once, until the reason
+// changes. It logs other reasons every waitLogInterval, because their error texts differ between attempts.
 type tableWait struct {
 	log    *slog.Logger
 	at     time.Time // time of the last message; zero before the first message

@@ -38,7 +38,7 @@ type air struct {
 	metrics *runner.Metrics
 	rollups [len(schema.Worlds)]*airquality.Rollup
 
-	onFirstAnswers func() // called once, when the sandbox has its first answers
+	onFirstAnswers func() // called once: when the sandbox has answers, or at the start without the role ingest
 	once           sync.Once
 	prepared       chan struct{} // closed when the tables are up to date
 }
@@ -64,8 +64,8 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	return a, nil
 }
 
-// runner returns a runner with new sources. A source never returns a reading twice. The sources of an earlier
-// runner would therefore omit the readings that the earlier runner failed to store.
+// runner returns a runner with new sources. A source may omit readings that an earlier fetch accepted. The
+// sources of an earlier runner could therefore omit readings that the earlier runner failed to store.
 func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
 	all, err := a.cfg.Catalogue()
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
 	return f.Archive.Load(ctx, b)
 }
 
-// Run waits for ClickHouse and its tables. Then it collects readings and answers requests until ctx ends.
+// Run waits for ClickHouse and its tables, then serves queries (role api) and collects readings (role ingest).
 func (a *air) Run(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (a *air) prepare(ctx context.Context) error {
 }
 
 // changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality tests of time
-// series. If the tests changed a result, it refreshes the answers again.
+// series. If the tests change hours, it refreshes the answers again.
 func (a *air) changed(ctx context.Context, w schema.World) error {
 	if _, err := a.rollups[w].Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)

@@ -68,7 +68,7 @@ func (s *Service) bareReadiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
 }
 
-// writeReadiness replies with the status of the service. If detail is not nil, the reply includes it.
+// writeReadiness replies with the status of the service, and includes detail if detail is not nil.
 func (s *Service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail
 	if shown == nil {

@@ -63,7 +63,7 @@ type Service struct {
 	trace        *tracing.Tracer // nil if tracing is off
 	watcher      *watcher
 	metrics      *prometheus.Registry
-	address      string         // URL of the API; empty until it listens
+	address      string         // URL of the API; empty until the API listens
 	readyCache   readinessCache // cached store checks of the readiness probe
 	draining     atomic.Bool    // true after a stop was requested; readiness probes then fail
 }
@@ -194,7 +194,7 @@ func (s *Service) Run(ctx context.Context) error {
 // parts returns the parts of the service that this instance's roles need, in the order of their start. If the
 // instance has no internal listener, the parameter internal is nil.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
-	// The watcher reports unavailable stores, so it starts before the parts that need a store.
+	// The watcher starts before the parts that wait for other stores, so that it reports these stores.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.Has(settings.RoleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
@@ -212,12 +212,12 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if s.Has(settings.RoleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "push", Run: s.push.Run})
 	}
-	// The API starts before the part "air", because it can answer while ClickHouse starts.
+	// The API starts before the part "air", because the API can answer while ClickHouse starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// Parts that need ClickHouse come last, so that the start of ClickHouse does not delay the others.
+	// The part "air" waits for ClickHouse, so only parts that can start late come after it.
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}

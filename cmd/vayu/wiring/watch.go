@@ -22,8 +22,8 @@ import (
 const (
 	// storeCheckInterval is the pause between store checks. It may be long, because alerts fire after minutes.
 	storeCheckInterval = 15 * time.Second
-	// The ledger is checked some minutes after a start, and then daily. A check reads every posting, so it
-	// should not compete with other work at startup.
+	// The ledger is checked some minutes after this instance becomes the leader, and then daily. A check reads
+	// every posting, so it should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
 	// A failed check is retried soon. A new leader has ten attempts before the alert LedgerUnverified fires.
@@ -80,8 +80,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. At the end
-// it resets the metrics, so that only the leader reports results.
+// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. It then
+// resets the ledger metrics, so that only the leader reports results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -97,8 +97,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends. It logs
-// the hash of each copy, so that a later change of the file can be detected.
+// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends, and calls
+// audit.KeyHeads. It logs the hash of each copy, so that a later change of the file can be detected.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)

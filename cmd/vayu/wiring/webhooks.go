@@ -112,8 +112,8 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 const dispatchDrain = 15 * time.Second
 
 // parts returns the parts of the service that this instance's roles need, in the order of their start. The
-// outbox relay starts last, because it uses all other parts. An instance that has the role api but not
-// dispatch needs only the cache of subscriptions.
+// outbox relay starts last, because its events go to the other parts. An instance that has the role api but
+// not dispatch needs only the cache of subscriptions.
 func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RoleAPI, settings.RoleDispatch) {
 		return nil

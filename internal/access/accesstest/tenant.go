@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Plans are the plans of accounts in tests. "unlimited" has no limit of calls, and all settings need "free".
+// Plans are the plans of accounts in tests. "unlimited" has no limit; every configuration needs "free".
 var Plans = map[string]int64{"unlimited": 0, "free": 1000}
 
 // Cipher returns a cipher with the same key in every test.

@@ -22,7 +22,7 @@ type Record struct {
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
 	// NameTolerance is the least score, 0 to 100, with which a name passes a verification that sets no
-	// tolerance. If it is not valid, the service's default applies.
+	// tolerance. If NameTolerance is NULL, the service's default applies.
 	NameTolerance sql.NullInt64
 	CreatedAt     time.Time
 }
@@ -46,8 +46,8 @@ func Raise(tx *sqlstore.Tx) (revision int64, err error) {
 	return revision, nil
 }
 
-// Create creates an account with one of the configured plans. A *schema.Problem describes an invalid
-// name or plan.
+// Create creates an account with one of the configured plans. The error is a *schema.Problem if the name is
+// invalid or in use, or if the plan is not configured.
 func Create(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time.Time) (Record, audit.Entry, error) {
 	var f schema.RequestErrors
 	checkName(&f, "name", name)

@@ -59,8 +59,8 @@ func (k *Spec) Check() (scopes []schema.Scope, networks []netip.Prefix, f schema
 	return scopes, networks, f
 }
 
-// Create creates a key of an existing account. A *schema.Problem describes an invalid
-// specification.
+// Create creates a key of an existing account. The error is a *schema.Problem if the specification is invalid,
+// or if the account already has MaxActive active keys.
 func Create(tx *sqlstore.Tx, box *encryption.Cipher, spec Spec, now time.Time) (Created, audit.Entry, error) {
 	scopes, networks, f := spec.Check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
@@ -80,8 +80,8 @@ func Create(tx *sqlstore.Tx, box *encryption.Cipher, spec Spec, now time.Time) (
 	return made, auditEntry("key.create", spec.Account, made.Record), nil
 }
 
-// auditEntry returns the audit entry of a new key. The prefix and the last four characters
-// identify a key and reveal nothing.
+// auditEntry returns the audit entry of a new key. The prefix and the last four characters identify a key, and
+// do not help to guess the rest.
 func auditEntry(action, account string, k schema.Key) audit.Entry {
 	detail := map[string]any{
 		"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour, "scopes": k.Scopes,
@@ -95,7 +95,7 @@ type newKey struct {
 	Spec
 	scopes   string
 	networks string
-	from     string // id of the key that this one replaces in a rotation
+	from     string // id of the key that the new key replaces in a rotation
 	revision int64
 }
 
@@ -164,7 +164,7 @@ const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.las
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanRecord returns a function that reads a row of selectRecord. The key is active if it is valid at now.
+// scanRecord returns a function that reads a row of selectRecord. Active means that the key is valid at now.
 func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	return func(row sqlstore.Scanner) (Record, error) {
 		var k Record

@@ -11,8 +11,8 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns the requested specification, with the limits of k where the request sets none. It does
-// not remove default scopes that k lacks. [Record.Covers] returns an error for such a scope.
+// Inherited returns the requested specification, with the limits of k where the request sets none.
+// signatureOpen means that the request has no require_signature. [Record.Covers] checks the default scopes.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList

@@ -29,8 +29,7 @@ type Entry struct {
 }
 
 // Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
-// the change. It should be the last statement, because it locks the chain of the account until the transaction
-// ends.
+// the change. Append should be the last statement, because it locks the chain until the transaction ends.
 func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	row := chainRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
 	var err error

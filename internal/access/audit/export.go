@@ -23,8 +23,7 @@ const (
 // the query takes a millisecond or two.
 const exportPage = 500
 
-// export streams all rows of a selection, newest first. It leaves out rows that are written after the
-// export has begun.
+// export streams all rows of a selection, newest first. It leaves out rows newer than the first exported row.
 func (l *Log) export(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {

@@ -26,7 +26,7 @@ type Head struct {
 	World   string    `json:"world"` // live, sandbox
 	Seq     int64     `json:"seq"`
 	Hash    string    `json:"hash"` // SHA-256, lower-case hex
-	At      time.Time `json:"at"`   // when it was copied
+	At      time.Time `json:"at"`   // time of the copy
 }
 
 // chainKey identifies the audit chain of an account in a world (live or sandbox).
@@ -38,7 +38,7 @@ func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
 // concurrent use.
 type HeadLog struct {
 	path   string
-	copied map[chainKey]string // hash of the last head
+	copied map[chainKey]string // hash of the last copied head
 }
 
 // NewHeadLog returns a log that appends to a file; Copy creates the file.
@@ -46,8 +46,8 @@ func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads of the chains that have grown since the last Copy. It returns the number of these
-// heads and the SHA-256 of the appended text. After an error, the next Copy appends the same heads again.
+// Copy appends the heads whose hash differs from the last copied one; for a new HeadLog, all heads. It returns
+// their number and the SHA-256 of the appended text. After an error, the next Copy retries.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head
 	err = sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
@@ -85,8 +85,8 @@ func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (hea
 	return len(moved), hex.EncodeToString(hash[:]), nil
 }
 
-// appendFile appends lines to a file. If an interrupted write left an incomplete line, appendFile starts a
-// new line. After an error it removes what it has written.
+// appendFile appends lines to a file. If an interrupted write left an incomplete line, appendFile starts a new
+// line. If the write fails, appendFile truncates the file to its earlier size.
 func appendFile(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

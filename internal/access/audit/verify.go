@@ -35,9 +35,10 @@ type Report struct {
 	Unkeyed int64
 }
 
-// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). If
-// account is not empty, it is the id of the only account to verify. It calls report for each chain that has
-// rows. It may run while a service appends rows. It fails if a read fails, or if the account does not exist.
+// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). account is
+// the id of the only one to verify; empty for all. Verify calls report for each chain that has rows or a
+// fault, and may run beside a service. It fails if a read fails, the account is unknown, or the record of
+// [KeyHeads] is invalid.
 //
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
 // previous row. Table audit_head names the last row, the head. An account with keys has a chain.

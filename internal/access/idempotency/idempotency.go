@@ -27,8 +27,8 @@ const (
 	life    = 24 * time.Hour
 )
 
-// Key is the Idempotency-Key header of a POST, which makes retries safe. Its methods accept nil for
-// a call without the header.
+// Key is the Idempotency-Key header of a POST, which makes retries safe. For a call without the header,
+// [Key.Perform], [Key.Claim] and [Key.CreatedPath] accept nil.
 type Key struct {
 	box         *encryption.Cipher
 	account     string
@@ -37,8 +37,8 @@ type Key struct {
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if the call has none. The parameter box computes a digest
-// of the request. A later request with the same key and another digest is rejected.
+// Parse reads the Idempotency-Key of a POST; nil if c has none or is no POST. The parameter box computes a
+// digest of the request. For 24 hours, a request with the same key and another digest is rejected.
 func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -66,8 +66,8 @@ func valid(text string) bool {
 	return len(text) > 0 && len(text) <= longest
 }
 
-// Perform runs do and stores the reply. If an earlier call had the same key, Perform returns the earlier reply
-// instead, and stored is true. Without an Idempotency-Key, it only runs do.
+// Perform runs do and stores the reply. If the reply to an earlier call with the same key is stored and has
+// not expired, Perform returns that reply instead, and stored is true. If o is nil, Perform only runs do.
 func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
@@ -132,9 +132,9 @@ func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, erro
 	return resp, nil
 }
 
-// CreatedPath returns the path of the object that an earlier call with the key created, or "".
-// Handlers use it to answer a repeated call with the object's current state. The error is a
-// *schema.Problem if the key was used with another request.
+// CreatedPath returns the path of the object that an earlier call with the key created, or "". With this path,
+// handlers answer a repeated call with the object's current state. The error is a *schema.Problem if the key
+// was used with another request.
 func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil

@@ -18,7 +18,7 @@ type Account struct {
 	mu       sync.Mutex // guards the replacement of month and today
 }
 
-// Account returns the counters of the account with an id. Every call with one id returns the same pointer.
+// Account returns the counters of the account with an id. The same id always yields the same pointer.
 func (l *Counters) Account(id string) *Account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +33,7 @@ func (l *Counters) Account(id string) *Account {
 // SetPlan applies the limit of a plan to the account.
 func (a *Account) SetPlan(plan string) { a.limit.Store(a.counters.limitOf(plan)) }
 
-// Quota returns the account's quota and its usage in the live world in the month of now, including unwritten
+// Quota returns the account's quota and the calls of the live world in the month of now, including unwritten
 // calls. It returns nil if the plan has no limit.
 func (a *Account) Quota(now time.Time) *schema.Quota {
 	limit := a.limit.Load()

@@ -26,7 +26,7 @@ func (a *Account) Begin(world schema.World, method, template string, key *KeyUse
 }
 
 // Admit reserves one call of the account's quota, and reports whether the quota had a call left. The quota
-// counts an exempt call, but never rejects it. Without Admit, a call counts only as usage.
+// counts an exempt call, but never rejects it. In the sandbox, Admit returns true and reserves nothing.
 func (c *Call) Admit(exempt bool) bool {
 	if c.day.month == nil {
 		return true

@@ -124,7 +124,7 @@ func (l *Counters) pending(keep func(*day) bool) []*day {
 	return days
 }
 
-// unwritten returns the number of counted calls that are not stored.
+// unwritten returns the number of calls whose counts are not in the store.
 func (l *Counters) unwritten() int64 {
 	sum := int64(0)
 	for _, d := range l.pending(func(*day) bool { return true }) {
@@ -150,8 +150,8 @@ func (l *Counters) endFlush() {
 	close(l.flushDone)
 }
 
-// waitFlushed waits until no flush runs, at most for limit. It returns the number of flushes begun
-// before the wait.
+// waitFlushed waits until the current flush ends, at most for limit. It returns the number of flushes that had
+// begun before the wait.
 func (l *Counters) waitFlushed(ctx context.Context, limit time.Duration) int {
 	l.mu.Lock()
 	begun, ended := l.flushes, l.flushDone

@@ -12,10 +12,9 @@ var (
 	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropMissing removes the usage of deleted accounts and keys from a batch. Their rows are missing after a
-// manual DELETE, or after a restore of an older store. One missing row would make every flush fail, for all
-// accounts. dropMissing reports whether it removed any usage; otherwise the flush failed for another reason.
-// The caller holds l.flushing.
+// dropMissing removes the usage of deleted accounts and keys from a batch. Accounts and keys can be missing
+// after a manual DELETE, or after a restore of an older store. One missing row would make every flush fail,
+// for all accounts. dropMissing reports whether it removed any usage. The caller holds l.flushing.
 func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
 	for i, d := range b.days {

@@ -119,7 +119,7 @@ func (b *batch) build() {
 	b.sort()
 }
 
-// addDay adds the unwritten usage of a day to b.rows. It returns how many calls of the quota it uses up.
+// addDay adds the unwritten usage of a day to b.rows. It returns the part that counts towards the quota.
 func (b *batch) addDay(d *day) (counted int64) {
 	for o, c := range *d.counters.Load() {
 		l := usageRow{
@@ -148,7 +148,7 @@ func (b *batch) sort() {
 	slices.SortFunc(b.keys, func(x, y keyRow) int { return cmp.Compare(x.key.key, y.key.key) })
 }
 
-// markWritten subtracts a committed batch from the usage that is still to write.
+// markWritten subtracts a committed batch from the unwritten usage, and merges the stored totals.
 func (b *batch) markWritten() {
 	for i := range b.rows {
 		l := &b.rows[i]
@@ -198,7 +198,7 @@ func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 	return nil
 }
 
-// writeMonths adds to the usage of each month, and announces the marks (80 and 100 per cent) that it reaches.
+// writeMonths adds to the usage of each month, and announces the marks (80, 100 per cent) that usage reaches.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {
@@ -236,7 +236,7 @@ func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	return nil
 }
 
-// mark is a percentage of the quota. When usage reaches it, an event announces it once per month.
+// mark is a percentage of the quota. Once per month, an event announces that usage reaches the mark.
 type mark struct {
 	set       string
 	event     schema.EventType

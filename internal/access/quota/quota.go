@@ -1,8 +1,8 @@
 // Package quota counts the calls of accounts: by month towards the quotas of their plans, and by day for their
 // usage.
 //
-// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals of
-// all instances, so that they share a quota.
+// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals
+// of all instances, so that the instances share each quota.
 package quota
 
 import (
@@ -33,8 +33,8 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Events appends events for an account's webhooks to the outbox (table of unpublished events). It does so in
-// the transaction of the change that the event reports.
+// Events appends events for an account's webhooks to the outbox (table of unpublished events), in the
+// transaction of the change that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

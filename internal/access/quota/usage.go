@@ -13,16 +13,16 @@ import (
 const (
 	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
 	usageWait = 250 * time.Millisecond
-	// usageReads limits how often Usage reads the store. It reads again if a flush began during the read.
-	// A flush begins every 400 ms and a read takes milliseconds, so a third read is rare.
+	// usageReads limits how often Usage reads the store. Usage reads again if a flush began during the read. A
+	// flush begins every 400 ms and a read takes milliseconds, so a third read is rare.
 	usageReads = 3
 )
 
-// Usage returns the usage of an account in a world (live or sandbox). The days include from and to.
-// It adds the counts in the store and the counts that this instance has not written yet.
+// Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
+// up the counts in the store and the counts that this instance has not written yet.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. If a
-// flush does not end within usageWait, the result may include its calls twice.
+// flush does not end within usageWait, or begins during every read, calls of the flush may count twice.
 func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
 	for try := 1; ; try++ {
 		writings := l.waitFlushed(ctx, usageWait)

@@ -161,7 +161,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// deleteAll answers DELETE /v1/sessions: it ends all sessions of the key.
+// deleteAll answers DELETE /v1/sessions: it ends all sessions of the calling key.
 func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -46,11 +46,11 @@ var (
 	errNotFound      = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
 )
 
-// tokenHash is the SHA-256 of a session's token, the secret in the browser's cookie. It is the key of a
-// session in the store.
+// tokenHash is the SHA-256 of a session's token, the secret in the browser's cookie. The store finds a session
+// by this hash.
 type tokenHash [sha256.Size]byte
 
-// mintToken returns a new random session token, in the form of the cookie's value, and its hash.
+// mintToken returns a new random token, in the form of the cookie's value, and the hash of the token.
 func mintToken() (string, tokenHash) {
 	var raw [tokenBytes]byte
 	_, _ = rand.Read(raw[:]) // never fails
@@ -199,8 +199,8 @@ func agentOf(r *http.Request) string {
 	return name
 }
 
-// cookieOf returns the cookie of a session token. Browsers send it only from this site and below
-// [httpapi.SessionPrefix]. Scripts cannot read it.
+// cookieOf returns the cookie of a session token. Browsers send the cookie only from pages of this site, and
+// only to paths below [httpapi.SessionPrefix]. Scripts cannot read it.
 func cookieOf(token string, life time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // the router adds Secure where there is TLS
 		Name: cookieName, Value: token, Path: httpapi.SessionPrefix, MaxAge: max(1, int(life/time.Second)),

@@ -55,7 +55,7 @@ const (
 // Signature is a parsed header.
 type Signature struct {
 	scheme scheme
-	at     string // as sent, because it is signed
+	at     string // as sent, because the signature covers this text
 	Unix   int64
 	MAC    [sha256.Size]byte
 }
@@ -132,7 +132,7 @@ func (s *Signature) Signs(c *httpapi.Call, secret []byte) bool {
 	text := s.at + "." + c.Method + "." + c.RequestURI + "."
 	if s.scheme == lined {
 		keys, versions := c.Header[idempotency.Header], c.Header[versionHeader]
-		if len(keys) > 1 || len(versions) > 1 { // repeated headers could be joined in two ways
+		if len(keys) > 1 || len(versions) > 1 { // repeated headers could be joined in several ways
 			return false
 		}
 		r := Signed{Method: c.Method, Target: c.RequestURI, IdempotencyKey: strings.Join(keys, ""), Version: strings.Join(versions, "")}

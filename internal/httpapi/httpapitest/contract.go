@@ -199,7 +199,7 @@ func (d *document) template(name string) string {
 	return template
 }
 
-// value returns the text of a header, or a number if the header's schema requires an integer.
+// value returns the text of a header; as a number if it is an integer and the schema requires one.
 func (h *header) value(text string) any {
 	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

@@ -22,9 +22,9 @@ const (
 	// reloadInterval is the interval at which Run checks whether the certificate files changed.
 	// Each check reads the files, which have a few kilobytes.
 	reloadInterval = 5 * time.Second
-	// acmeFirstRetry is the delay before the first retry to obtain certificates. The delay is short:
-	// the first attempt may have failed only because the port was not open yet. It is longer than a
-	// minute, because autocert does not retry earlier.
+	// acmeFirstRetry is the delay before the first retry to obtain certificates. The delay is short: the first
+	// attempt may have failed only because the port was not open yet. The delay exceeds a minute, because
+	// autocert does not retry earlier.
 	acmeFirstRetry = 70 * time.Second
 	// acmeRetry is the delay before each later retry. Let's Encrypt allows five failed validations
 	// of a name per hour (letsencrypt.org/docs/rate-limits).
@@ -34,7 +34,7 @@ const (
 	acmeMetricInterval = time.Hour
 )
 
-// Certificates provides the TLS certificates of the API. [TLSConfig.Open] creates it.
+// Certificates provides the TLS certificates of the API. [TLSConfig.Open] returns one.
 type Certificates struct {
 	config   TLSConfig
 	log      *slog.Logger

@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net.Conn
 	head    *HeaderBlock // header lines for the next reply; nil for none
-	matched int          // number of bytes of lengthName that the last read bytes match; only for the reading goroutine
+	matched int          // number of bytes of lengthName that the last read bytes match; for the reading goroutine only
 	length  atomic.Bool  // whether a Content-Length was read
 }
 
@@ -29,9 +29,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hadLength reports whether any request of the connection had a Content-Length. It also returns true
-// if a body contained the text of that header line. The only effect of this mistake is that the
-// connection is closed after a reply.
+// hadLength reports whether any request of the connection so far had a Content-Length. It also returns true if
+// a body contained the text of that header line. The only effect of this mistake is that the connection is
+// closed after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
 
 // scan searches the read bytes for lengthName, which may be split between two reads.
@@ -83,7 +83,7 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// Begin returns the block of header lines for the next reply. The router calls it when it starts a request.
+// Begin returns the block of header lines for the next reply. The router calls Begin for each request.
 func (c *conn) Begin() *HeaderBlock {
 	if c.head == nil { // otherwise the previous request got no reply, and its block is reused
 		c.head = headerBlocks.Get().(*HeaderBlock)
@@ -92,8 +92,8 @@ func (c *conn) Begin() *HeaderBlock {
 	return c.head
 }
 
-// Write sends p. If p starts with a status line, Write inserts the router's header lines after that line. No
-// status line is later in p, because net/http flushes its buffer after each reply. Write implements net.Conn.
+// Write sends p. If p starts with a status line, except 1xx, Write inserts the router's header lines after
+// that line. No status line is later in p, because net/http flushes after each reply. It implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {

@@ -23,7 +23,7 @@ var headerBlocks = sync.Pool{New: func() any { return &HeaderBlock{lines: make([
 // buffers are smaller, because the first write of a reply has at most 4 KiB.
 const maxPooled = 8 << 10
 
-// release makes the block available to other connections.
+// release makes the block available to other connections, unless its buffer is larger than maxPooled.
 func (h *HeaderBlock) release() {
 	if cap(h.whole) <= maxPooled {
 		h.lines = h.lines[:0]

@@ -16,8 +16,8 @@ import (
 // nil.
 //
 // At most maxConnections are open at once, and at most limits.PerAddress of one client. At a limit, the
-// listener closes the longest idle connection, of all clients or of that client. If none is idle, it closes a
-// client's new connection. At maxConnections, new connections wait in the queue of the operating system.
+// listener closes the longest idle connection, of all clients or of that client. If none is idle, that
+// client's new connection is closed, and at maxConnections new connections wait.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) net.Listener {
 	auto := promauto.With(reg)
 	handshakes := auto.NewCounter(prometheus.CounterOpts{

@@ -19,9 +19,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the client's address. Without trusted proxies, it is the socket's address. Behind trusted
-// proxies, it is the rightmost address of X-Forwarded-For that is not a trusted proxy. Entries to the left of
-// this address may be forged and are ignored. On a Unix socket, the address is invalid.
+// Client returns the client's address. Starting at the socket, it follows X-Forwarded-For from right to left
+// while the address is a trusted proxy, and stops before an invalid entry. Entries to the left of the result
+// may be forged and are ignored. On a Unix socket, the address is invalid.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

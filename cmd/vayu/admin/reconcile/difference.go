@@ -22,14 +22,14 @@ type differences struct {
 	names map[string]string // names of accounts, by id
 	of    *reconcile.Comparison
 	json  bool
-	kept  map[reconcile.Kind][]reconcile.Difference // differences that end prints, by kind
+	kept  map[reconcile.Kind][]reconcile.Difference // differences that the method end prints, by kind
 }
 
 func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints a difference as JSON. Without --json, it keeps the difference for the tables of end.
+// difference prints d as JSON. Without --json, it keeps at most maxShown of each kind for [differences.end].
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -83,7 +83,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is a number of recharges, and the sums of their amounts in the file and in the store, as JSON.
+// countLine is a number of lines or recharges, and the sums of their amounts in file and store, as JSON.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`

@@ -35,8 +35,8 @@ const (
 type backupManifest struct {
 	Version string    `json:"version"` // of vayu
 	Made    time.Time `json:"made"`    // UTC
-	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart. It
-	// is empty if nothing was encrypted yet.
+	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart.
+	// It is empty if the store has no key yet.
 	Encryption string `json:"encryption"`
 	// Owner is the id of the encryption key; empty if there is no key, and in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
@@ -51,8 +51,8 @@ const (
 	keyApart     = "apart" // in the data directory, but not in the backup
 )
 
-// stagingName is the folder of the data directory where a backup is built before it is encrypted. Unencrypted
-// files are acceptable in that folder, because the data directory itself has the same data unencrypted.
+// stagingName is the folder of the data directory where a backup is built before it is encrypted. Only the
+// owner may read this folder.
 const stagingName = "backup.staging"
 
 // NewBackup returns the command `vayu backup`.

@@ -179,8 +179,8 @@ type eventCounts struct {
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether the commit failed. A canceled commit stores no
-// event, and is not a failure.
+// observe counts the result of a commit, and reports whether the commit failed. A canceled commit is not
+// counted, and is not a failure.
 func (t *eventCounts) observe(err error) (failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
