@@ -76,6 +76,29 @@ func TestBuilderKeepsRejectedValues(t *testing.T) {
 	}
 }
 
+// A run keeps the first values of each reason, whatever the number of its builders.
+func TestRunBoundsValues(t *testing.T) {
+	t.Parallel()
+	run := ingest.Run{ID: 7}
+	values := make([]ingest.RejectedValue, 60)
+	for i := range values {
+		values[i] = ingest.RejectedValue{Reason: ingest.BadNumber, Line: int64(i)}
+	}
+	for range 3 {
+		run.Add(&ingest.Batch{Run: 7, Values: values, Rejected: ingest.Rejections{ingest.BadNumber: 60}})
+	}
+	run.Add(&ingest.Batch{Run: 6, Values: values, Rejected: ingest.Rejections{ingest.BadTime: 1}, Withdrawn: 2}) // fetched earlier
+	if len(run.Values) != 100 || run.Values[99].Line != 39 {
+		t.Errorf("%d values are kept, want 100 in their order", len(run.Values))
+	}
+	if diff := cmp.Diff(ingest.Rejections{ingest.BadNumber: 180}, run.Rejected); diff != "" {
+		t.Errorf("rejected (-want +got):\n%s", diff)
+	}
+	if run.Withdrawn != 2 {
+		t.Errorf("%d readings are withdrawn, want 2", run.Withdrawn)
+	}
+}
+
 func TestBuilderAppliesTheRules(t *testing.T) {
 	t.Parallel()
 	yield, batches := collect(t)

@@ -100,6 +100,20 @@ var want = runner.Summary{
 
 var countsOnly = cmp.Options{cmpopts.IgnoreFields(runner.Summary{}, "Elapsed", "Resumed")}
 
+// An import succeeds if only its record fails.
+func TestImportWithoutJournal(t *testing.T) {
+	t.Parallel()
+	store, opened := &memoryStore{keys: map[readingKey]bool{}}, []int64{}
+	broken := &memoryJournal{err: errors.New("ClickHouse is down")}
+	got, err := runner.NewImporter(store, broken, t.TempDir()).Import(t.Context(), runner.Job{Key: "table", Open: tableSource{rows: tableRows, opened: &opened}.open})
+	if err != nil || got.Stored != want.Stored {
+		t.Errorf("%d readings stored, error %v, want %d", got.Stored, err, want.Stored)
+	}
+	if !errors.Is(got.RecordError, broken.err) {
+		t.Errorf("RecordError is %v, want %v", got.RecordError, broken.err)
+	}
+}
+
 func TestImportCountsEveryValue(t *testing.T) {
 	t.Parallel()
 	store, opened := &memoryStore{keys: map[readingKey]bool{}}, []int64{}

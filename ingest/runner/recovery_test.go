@@ -55,6 +55,20 @@ func TestLongStoreFailureLosesNothing(t *testing.T) {
 		if got := k.metric(t, "vayu_source_breaker_state", ""); got != 0 {
 			t.Errorf("the source's breaker is %v for a fault of the store, want 0, closed", got)
 		}
+		if len(k.journal.runs) != 4 {
+			t.Fatalf("%d runs are recorded, want 4", len(k.journal.runs))
+		}
+		// The first run fetched the batch, and the last one stored it.
+		first, last := k.journal.runs[0], k.journal.runs[3]
+		if first.Outcome != "store_failed" || first.Stored != 0 || first.Rejected[ingest.MissingValue] != 1 {
+			t.Errorf("the first run is %+v", first)
+		}
+		if last.Outcome != "done" || last.Stored != 1 || len(last.Rejected) != 0 {
+			t.Errorf("the last run is %+v", last)
+		}
+		if k.archive.run != first.ID {
+			t.Errorf("the stored batch has the run %d, want %d", k.archive.run, first.ID)
+		}
 	})
 }
 

@@ -24,7 +24,8 @@ type memoryArchive struct {
 	mu               sync.Mutex
 	rows             int
 	loads            int
-	failures         int // remaining failures of Load
+	run              uint64 // of the last stored batch
+	failures         int    // remaining failures of Load
 	first            time.Time
 	last             time.Time
 	coverageFailures int // remaining failures of Coverage
@@ -41,6 +42,7 @@ func (s *memoryArchive) Load(_ context.Context, b *ingest.Batch) error {
 		return errFull
 	}
 	s.rows += b.Rows()
+	s.run = b.Run
 	return nil
 }
 

@@ -75,6 +75,33 @@ func (c configured) Config() columnstore.Config {
 	return cfg
 }
 
+// A database with fixed clauses has them after its rows are stored, and they are applied once.
+func TestFixedTTLIsApplied(t *testing.T) {
+	t.Parallel()
+	db := columnstoretest.New(t)
+	p := migration.Params{Database: columnstoretest.Database(t, db), Files: clickhouse.OpsFiles(), TTL: map[string]string{"rejected": "toDateTime(started) + toIntervalDay(30)"}}
+	if err := migration.Apply(t.Context(), db, p); err != nil {
+		t.Fatal(err)
+	}
+	watched, done := watch(db)
+	for i, want := range [...]int{1, 0} {
+		done.list = nil
+		if err := migration.ApplyStorage(t.Context(), watched, p); err != nil {
+			t.Fatal(err)
+		}
+		if len(done.list) != want {
+			t.Errorf("call %d sent %q, want %d statements", i+1, done.list, want)
+		}
+	}
+	var full string
+	if err := db.Conn().QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE name = 'rejected' AND database = '"+p.Database+"'").Scan(&full); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(full, " TTL toDateTime(started) + toIntervalDay(30)") {
+		t.Errorf("the table is %s", full)
+	}
+}
+
 // Changed settings apply to existing tables, and each change runs once.
 func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 	t.Parallel()
