@@ -58,6 +58,14 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestJSONOfSmallFloats(t *testing.T) {
+	t.Parallel()
+	want := `{"a":null,"b":null,"c":1.5}` + "\n"
+	if diff := cmp.Diff(want, write(t, "json", "SELECT toFloat32(nan) AS a, toNullable(toFloat32(-inf)) AS b, toFloat32(1.5) AS c")); diff != "" {
+		t.Errorf("JSON (-want +got):\n%s", diff)
+	}
+}
+
 func TestTableShowsNULL(t *testing.T) {
 	t.Parallel()
 	got := write(t, "table", "SELECT arrayJoin([('Pune', 50), ('Agra', NULL)]) AS t, t.1 AS city, t.2 AS aqi")

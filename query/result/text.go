@@ -57,8 +57,16 @@ func CSV(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
+// finite returns v, or nil if JSON cannot represent its value x.
+func finite(x float64, v any) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return v
+}
+
 // JSON writes each row as a JSON object on its own line, and returns the number of rows. Fields are
-// in column order. A Float64 that JSON cannot represent becomes null.
+// in column order. A number that JSON cannot represent becomes null.
 func JSON(w io.Writer, rows Rows) (int, error) {
 	out := bufio.NewWriter(w)
 	names := make([][]byte, len(rows.Columns()))
@@ -84,9 +92,9 @@ func JSON(w io.Writer, rows Rows) (int, error) {
 			case time.Time:
 				v = text(c, i, "")
 			case float64:
-				if math.IsNaN(x) || math.IsInf(x, 0) {
-					v = nil
-				}
+				v = finite(x, v)
+			case float32:
+				v = finite(float64(x), v)
 			}
 			cell, err := json.Marshal(v)
 			if err != nil {

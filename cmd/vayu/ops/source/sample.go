@@ -15,7 +15,7 @@ import (
 	"vayu/schema/air"
 )
 
-// showSample prints the readings of a sample, at most most of them, and what was rejected.
+// showSample prints the first readings of a sample and its rejected values. most limits the readings.
 func showSample(w io.Writer, s runner.Sample, most int) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
