@@ -47,8 +47,8 @@ func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) 
 		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// The retries here would end before a leader is elected. The connections still work, and
-		// the transport reads the new leaders after metadataAge.
+		// Without a leader, do not retry: the retries here would end before one is elected. Keep
+		// the connections: they still work, and after metadataAge new leaders are read.
 		if errors.Is(err, errNoLeader) {
 			return acked, err
 		}

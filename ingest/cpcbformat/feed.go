@@ -54,7 +54,8 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey identifies a pollutant of a station, to detect duplicates in a feed.
+// feedKey identifies a reading by its station, parameter and time, to detect
+// duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter

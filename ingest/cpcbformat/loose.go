@@ -95,8 +95,8 @@ func isBoard(word string) bool {
 	return len(word) > 3 && (strings.HasSuffix(word, "pcb") || strings.HasSuffix(word, "pcc")) || word == "pcba"
 }
 
-// states are the states and union territories that may follow an agency, in lower
-// case without blanks.
+// states are the states and union territories that may follow the agency in a
+// station's name. They are in lower case without blanks.
 var states = []string{
 	"andhrapradesh", "arunachalpradesh", "assam", "bihar", "chandigarh", "chhattisgarh", "delhi", "goa", "gujarat",
 	"haryana", "himachalpradesh", "jammuandkashmir", "jharkhand", "karnataka", "kerala", "ladakh", "madhyapradesh",

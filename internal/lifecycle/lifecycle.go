@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// DefaultDrain is the time that a part may take to stop if it has no Drain. Ten seconds
-// is five times the slowest permitted answer of the API. It leaves room for several
-// parts in the 30 s that service managers allow before a kill.
+// DefaultDrain is the time that a part may take to stop if it has no Drain. It leaves
+// room for several parts in the 30 s that Kubernetes allows by default before a kill.
 const DefaultDrain = 10 * time.Second
 
 // ErrEnded is the error of a part that returned nil before it was stopped. A part that

@@ -189,8 +189,8 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 		return err
 	}
 	defer func() {
-		// After a full disk or an I/O error SQLite may already have ended the transaction. A ROLLBACK is still
-		// required (sqlite.org/lang_transaction.html). A connection on which ROLLBACK fails is replaced.
+		// Always send ROLLBACK, because the error may have left the transaction open. ROLLBACK may fail if SQLite
+		// has already ended the transaction. A connection on which ROLLBACK fails is replaced.
 		if err != nil && exec("ROLLBACK") != nil {
 			s.disconnect()
 		}

@@ -4,8 +4,8 @@ import (
 	"vayu/pipeline/httpconnector/answer"
 )
 
-// Shape is the caller's definition of a description: its calls, their fields and the fields of
-// answers.
+// Shape is what the caller requires and permits in a description: the calls, the fields of each
+// call, and the fields of answers and callbacks.
 type Shape struct {
 	Calls map[string]CallShape
 	// Callback is the content of callbacks; nil if there are none.

@@ -91,8 +91,8 @@ func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error)
 	return n, nil
 }
 
-// numberDigest returns the digest of a masked number. The digest covers the id, so that
-// recharges of the same number have different digests.
+// numberDigest returns the digest that is stored when a number is masked. It is computed from the
+// full number and the recharge's id, so recharges of the same number have different digests.
 func (s *Service) numberDigest(id, number string) []byte {
 	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
 }

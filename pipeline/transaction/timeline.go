@@ -79,8 +79,9 @@ func (o *Summary) finishes(s Step) bool {
 	}
 }
 
-// sentAt returns the time of the last call. If Sent is later than latest, or latest is zero,
-// Sent is only the latest possible start. Then sentAt returns the time of the claim.
+// sentAt returns the time of the last call, but never a time before Created. The parameter latest
+// is a time by which the call had begun; zero if unknown. If Sent is later than latest, or latest
+// is zero, Sent is LeaseMargin after the claim. Then sentAt returns the time of the claim.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {

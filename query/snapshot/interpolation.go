@@ -70,10 +70,11 @@ func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	return newest
 }
 
-// Interpolate returns the figures of a position, and the stations that were used. Stations count if
-// they are of the given kinds and within 100 km. Their hour must be at most 3 h older than the
-// newest hour among them. It interpolates the stations within 25 km. If there are none, it uses the
-// nearest station. Stations within 100 km fill missing values. It returns false if none has an AQI.
+// Interpolate returns the figures of a position, and the stations whose mean they are. These are
+// the stations within 25 km; if there are none, the nearest station within 100 km. They are of the
+// given kinds and have an AQI, whose hour is at most 3 h older than the newest within 100 km.
+// PreferStations removes doubles. Missing values are filled with amounts up to 24 h old from any
+// station of these kinds within 100 km. It returns false if no such station has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
 	newest := s.newestAround(p, kinds)
 	if newest == 0 {

@@ -8,7 +8,7 @@ import (
 
 // MolarVolume is the volume of one mole of an ideal gas at 25 °C, in litres. At 1
 // atm (1013.25 hPa) it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465.
-// CPCB and US EPA use 24.45, the value at 1013.8 hPa. So µg/m³ = ppb · M / 24.45,
+// CPCB and US EPA use 24.45, the value at 1013.9 hPa. So µg/m³ = ppb · M / 24.45,
 // where M is the molar mass in g/mol.
 const MolarVolume = 24.45
 

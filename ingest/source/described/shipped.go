@@ -9,7 +9,7 @@ import (
 //go:embed shipped/*.yaml
 var shipped embed.FS
 
-// Shipped returns the descriptions that are part of the program, without Env.
+// Shipped returns the descriptions that are part of the program. Their field Env is nil.
 func Shipped() []File {
 	entries, _ := fs.ReadDir(shipped, "shipped") // an embedded folder is always readable
 	all := make([]File, 0, len(entries))

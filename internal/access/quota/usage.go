@@ -19,10 +19,12 @@ const (
 )
 
 // Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
-// up the counts in the store and the counts that this instance has not written yet.
+// up the counts in the store and the counts that this instance has not written yet. Before each read of the
+// store, Usage waits for a running flush.
 //
-// The result is exact as of an instant during the query, except for unwritten counts of other instances. If a
-// flush does not end within usageWait, or begins during every read, calls of the flush may count twice.
+// The result is exact as of an instant during the query, except for unwritten counts of other instances. If the
+// flush outlasts usageWait, or a flush begins during each of usageReads reads, calls of that flush may count
+// twice.
 func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
 	for try := 1; ; try++ {
 		writings := l.waitFlushed(ctx, usageWait)

@@ -78,7 +78,8 @@ func (a *answer) finish() {
 	}
 }
 
-// fail sends err: as the status and body of the reply, or inside the data if the reply has begun.
+// fail sends err to the client as the status and body of the reply. If the reply has begun, it
+// appends err to the data as an exception block.
 func (a *answer) fail(err error) {
 	var e *chdb.Exception
 	if !errors.As(err, &e) {

@@ -26,7 +26,8 @@ import (
 // Variable is the name of the environment variable with the DSN of the PostgreSQL server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// timeout limits each wait for a store to open or to close.
+// timeout limits each wait for a store to open or to close, and each statement of ExecOnServer. It
+// is also the StatementTimeout that Postgres sets.
 const timeout = time.Minute
 
 // Each runs a test once per engine, as the subtests "sqlite" and "postgres". Each subtest has a new store

@@ -2,8 +2,8 @@ package namematch
 
 import "strings"
 
-// variants maps the sound of a spelling to the sound of the usual spelling. It has names for which
-// encodeSound returns different sounds. The usual spelling is the first of its line.
+// variants maps the sound of each spelling of a name to the sound of its usual spelling. Each line
+// has the spellings of one name, the usual one first.
 var variants = variantMap(`
 mohammed mohammad mohamed mohamad muhammad muhammed mohammod mahammad mohmad mohmed mohd md muhamad
 chaudhary chaudhari choudhary choudhari choudhury chowdhury chowdhary chowdary chaudhuri choudhry chaudhry choudary chowdhry

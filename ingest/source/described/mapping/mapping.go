@@ -9,7 +9,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Owner is the network of a description.
+// Owner has the name, licence and attribution of the network that a description is about.
 type Owner struct{ Network, Licence, Attribution string }
 
 // Mapping turns records into readings. It is immutable.
