@@ -138,9 +138,9 @@ func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoint
 }
 
 // BenchmarkWebhookLatency measures the time from the commit of an event to its
-// receipt, at 200 events a second. It runs alone, beside 640 events for a receiver
-// that answers after 4 s, beside 400 such receivers, and beside 1,000 endpoints that
-// do not answer.
+// receipt, at 200 events a second. It runs alone, and beside 640 events for an endpoint
+// that answers after 4 s. It also runs beside 400 such endpoints, and beside 1,000
+// endpoints that do not answer.
 func BenchmarkWebhookLatency(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchLatency(b, func(*fixture) {}) })
 	b.Run("slow-neighbour", func(b *testing.B) {

@@ -198,8 +198,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world in its first successful call, after a new roll-up,
-// and when an hour is due to become current. Calls for the same world run one after the other.
+// Refresh publishes a new snapshot of a world in its first successful call and after a new roll-up.
+// It also does so when an hour is due to become current. Calls for the same world run serially.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()

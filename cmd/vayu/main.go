@@ -48,8 +48,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. If the error is a problem (an error
-// body of the API) with a status below 500, the text names flags and not JSON fields, and omits the code.
+// userMessage returns the text of an error for a user of the command line. A problem is an error body of the
+// API. For a problem with a status below 500, the text names flags, not JSON fields, and omits the code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {

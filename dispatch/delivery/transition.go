@@ -7,7 +7,7 @@ import (
 )
 
 // RetryDelays are the delays before the attempts 2 to 8. Each delay counts from the start of the
-// previous attempt. Counted from the start of the first attempt, attempts 2 to 8 start after 10 s,
+// previous attempt. Attempts 2 to 8 start this long after the start of the first attempt: 10 s,
 // 40 s, 160 s, 760 s, about 1 h, 7 h and 31 h.
 var RetryDelays = [...]time.Duration{
 	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,

@@ -22,9 +22,10 @@ type topicState struct {
 	inSync               int // min.insync.replicas; 0 if unknown
 }
 
-// compare warns if a topic has fewer replicas or partitions than configured, or if it
-// acknowledges events that only one of three or more replicas has. compare does not
-// change the topic, because the operator decides whether to move replicas and keys.
+// compare warns if a topic has fewer replicas or partitions than configured. It also
+// warns if a topic with three or more replicas acknowledges events that only one of them
+// has. compare does not change the topic, because the operator decides whether to move
+// replicas and keys.
 func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
 	now := topicState{partitions: len(topic.Partitions), inSync: inSync(ctx, client, topic.Name)}
 	for i, p := range topic.Partitions {

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// maxBatch bounds the events of a batch. It is large enough to amortise the commits of a batch, and
-// so small that the first event of a batch does not wait long for the last event.
+// maxBatch bounds the events of a batch. It is large enough to amortise the commits of a batch. It
+// is so small that the first event of a batch does not wait long for the last event.
 const maxBatch = 500
 
 // relay publishes events while this instance leads.

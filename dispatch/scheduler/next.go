@@ -33,8 +33,8 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	return "", value, false
 }
 
-// NextStart returns the earliest time at which a rate limit may allow another attempt; zero if
-// all slots are in use or no item waits for a rate limit.
+// NextStart returns the earliest time at which a rate limit may allow another attempt. It returns
+// zero if all slots are in use or no item waits for a rate limit.
 func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}

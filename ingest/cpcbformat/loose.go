@@ -134,8 +134,8 @@ func NormalizeName(name string) string {
 	return strings.TrimSuffix(name, agency) + first
 }
 
-// Period parses the averaging interval in names of CPCB's files, a number and a unit
-// such as 15 Min, 1 Hr, 8 Hrs or 1 Day. It returns 0 for other texts.
+// Period parses the averaging interval in names of CPCB's files. Examples are 15 Min,
+// 1 Hr, 8 Hrs and 1 Day. It returns 0 for other texts.
 func Period(number, unit string) time.Duration {
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > 1440 {

@@ -139,8 +139,8 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 }
 
 // Do sends a request. It returns an [*ingest.BatchError] for a reply that is too large,
-// empty or a web page, and a [*StatusError] for any status but 200 and an expected 304.
-// No error contains the address's query or a header of the request.
+// empty or a web page. It returns a [*StatusError] for any status but 200 and an
+// expected 304. No error contains the address's query or a header of the request.
 func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	recorder := ingest.RecorderOf(ctx)
 	got := received{explain: recorder.Keeps()}

@@ -42,8 +42,8 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 }
 
 // Refresh applies the changes in the store to the cache now. Callers use it after they have committed a change
-// of a key or an account, so that the change takes effect on this instance at once. On other instances, the
-// change takes effect within a second. After an error, the next refresh includes the same changes.
+// of a key or an account. The change then takes effect on this instance at once, and on other instances
+// within a second. After an error, the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
 
 // Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The rate is

@@ -55,8 +55,8 @@ func (x *exchange) number(name string, v int64) {
 var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
 
 // retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not
-// help. If the problem has no RetryAfter, retryIn estimates the time until the next month's quota
-// begins, the bucket has a token again, or a dependency recovers.
+// help. Without a RetryAfter, retryIn estimates the time until the next month's quota begins, the
+// bucket has a token again, or a dependency recovers.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

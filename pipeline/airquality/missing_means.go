@@ -29,7 +29,7 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 
 // recentMeans is the time before the newest reading whose plain means afterMigration
 // computes first. The rolling means of an hour use the plain means of that hour and of
-// the 30 hours before, so four days suffice for current indices.
+// the 30 hours before. Four days thus suffice for current indices.
 const recentMeans = 4 * 24 * time.Hour
 
 // afterMigration runs the first increment after a migration. It first computes the

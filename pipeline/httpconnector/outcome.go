@@ -174,8 +174,8 @@ func excerpt(body []byte) string {
 	return strconv.Quote(string(body[:min(most, len(body))]))
 }
 
-// IsUnreadable reports whether an error is due to an unreadable answer, such as an error page,
-// invalid JSON, or a value that the description does not map.
+// IsUnreadable reports whether an error is due to an unreadable answer. Examples are an error page,
+// invalid JSON, and a value that the description does not map.
 func IsUnreadable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)

@@ -114,8 +114,8 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 }
 
 // readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of
-// the tested times, such as "one_unit"; "neither" if none does. It returns nil if no day was
-// tested.
+// the tested times, such as "one_unit". It returns "neither" if no assumption fits, and nil if no
+// day was tested.
 func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, error) {
 	var found *string
 	var name string

@@ -17,9 +17,9 @@ import (
 // the station's latest reading. The search thus reads two or three monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours is the number of hours with a reading in the
-// 24 hours before the station's latest reading, or the longest averaging interval of these
-// readings, if that is larger.
+// Reading is the latest reading of a parameter. Hours is the larger of two figures for the 24 hours
+// before the station's latest reading. One is the number of hours with a reading; the other is the
+// longest averaging interval of these readings, in hours.
 type Reading struct {
 	air.LatestReading
 	Hours uint64

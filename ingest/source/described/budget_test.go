@@ -89,7 +89,7 @@ func TestCallsStayInTheBudget(t *testing.T) {
 }
 
 // TestBudgetEndsFetch checks that a fetch which cannot wait for the budget ends at
-// once, and that the next one begins with the partitions that were not reached.
+// once. The next fetch must begin with the partitions that were not reached.
 func TestBudgetEndsFetch(t *testing.T) {
 	t.Parallel()
 	var clock fixture.Clock

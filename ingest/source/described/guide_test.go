@@ -23,7 +23,7 @@ func block(t *testing.T, text, language string) string {
 	return body
 }
 
-// TestGuide runs the example of the guide with the reply that the guide shows, and
+// TestGuide runs the example of the guide with the reply that the guide shows. It also
 // checks that the guide has every key of the shipped descriptions.
 func TestGuide(t *testing.T) {
 	t.Parallel()

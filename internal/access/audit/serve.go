@@ -89,8 +89,8 @@ func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]
 	return s
 }
 
-// isAction reports whether a text has the form of an action, such as "key.create", or of the first part of an
-// action with the dot, such as "key.".
+// isAction reports whether a text has the form of an action, such as "key.create". The first part of an
+// action with its dot, such as "key.", is valid too.
 func isAction(text string) bool {
 	const longest = 64
 	first, second, dotted := strings.Cut(text, ".")

@@ -72,7 +72,7 @@ func New(c Config) (*Counters, error) {
 }
 
 // Instances must share a quota within a second. An instance writes its usage every 400 ms and reads the totals
-// every 200 ms, so a call takes effect on other instances within about 600 ms.
+// every 200 ms. A call thus takes effect on other instances within about 600 ms.
 const (
 	totalsInterval = 200 * time.Millisecond
 	flushEvery     = 2 // in readings of totals

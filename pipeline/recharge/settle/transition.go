@@ -129,8 +129,8 @@ func (st *transitionTx) resendAfter() time.Duration {
 	return after
 }
 
-// apply applies the transition. It returns false if the recharge has changed since it was read,
-// if a refusal finds the lease lost, or if the alarm was raised before.
+// apply applies the transition. It returns false if the recharge has changed since it was read, or
+// if the alarm was raised before. It also returns false if a refusal finds the lease lost.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:

@@ -155,8 +155,8 @@ func sameStem(x, y *word, head trait) bool {
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// truncation matches the last word of a long name, which a bank may have cut, with a longer word of
-// the other name that begins with it. A surname is never a cut word: Das is not Dasgupta.
+// truncation matches the last word of a long name with a longer word of the other name that begins
+// with it. A bank may have cut the last word, unless it is a surname: Das is not Dasgupta.
 func (p *pair) truncation() {
 	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
 		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
