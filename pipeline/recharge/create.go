@@ -48,11 +48,11 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 	}
 	w := s.Waiters.Add(d.ID)
 	defer s.Waiters.Remove(d.ID, w)
+	end := s.Now().Add(wait) // before create starts the call
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	end := s.Now().Add(wait)
 	made = s.Await(ctx, made, w, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
 	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
