@@ -36,7 +36,10 @@ type Run struct {
 	Received  Received
 	Stored    int
 	Withdrawn int // stored readings that the source now reports as missing
-	Rejected  Rejections
+	// Newest is the end of the averaging interval of the newest stored reading; zero for
+	// none.
+	Newest   time.Time
+	Rejected Rejections
 	// Values are the first 100 rejected values of each reason but [MissingValue].
 	Values []RejectedValue
 
@@ -48,6 +51,11 @@ type Run struct {
 func (r *Run) Add(b *Batch) {
 	r.Stored += b.Rows()
 	r.Withdrawn += b.Withdrawn
+	for i := range b.Stations {
+		if last := b.Stations[i].LastSeen; last.After(r.Newest) {
+			r.Newest = last
+		}
+	}
 	if b.Run == r.ID {
 		r.AddRejected(b)
 	}

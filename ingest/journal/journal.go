@@ -39,7 +39,7 @@ var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "window_from", Type: "DateTime('UTC')"}, {Name: "window_to", Type: "DateTime('UTC')"},
 	{Name: "outcome", Type: "String"}, {Name: "error", Type: "String"}, {Name: "requests", Type: "UInt32"},
 	{Name: "bytes", Type: "UInt64"}, {Name: "body_sha256", Type: "String"}, {Name: "stored", Type: "UInt64"},
-	{Name: "withdrawn", Type: "UInt64"}, {Name: "rejected", Type: "Map(String, UInt64)"},
+	{Name: "withdrawn", Type: "UInt64"}, {Name: "newest", Type: "DateTime('UTC')"}, {Name: "rejected", Type: "Map(String, UInt64)"},
 }
 
 // valueColumns are the columns of rejected and their types on the wire.
@@ -78,6 +78,7 @@ func (j *Journal) recordRuns(ctx context.Context, runs []ingest.Run) error {
 		column(runs, func(r *ingest.Run) string { return r.Received.SHA256 }),
 		column(runs, func(r *ingest.Run) uint64 { return uint64(r.Stored) }),
 		column(runs, func(r *ingest.Run) uint64 { return uint64(r.Withdrawn) }),
+		column(runs, func(r *ingest.Run) time.Time { return dateTime(r.Newest) }),
 		column(runs, func(r *ingest.Run) map[string]uint64 {
 			counts := make(map[string]uint64, len(r.Rejected))
 			for reason, n := range r.Rejected {
@@ -128,7 +129,7 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime returns t, or 1970 for an earlier t, such as the start of an open window.
+// dateTime returns t, or 1970 for an earlier t, such as the start of an open window or a zero time.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

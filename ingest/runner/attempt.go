@@ -108,9 +108,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 		r.metrics.batch(f.Name, b)
 		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
 		run.Add(b)
-		for i := range b.Stations {
-			r.noteNewest(f, b.Stations[i].LastSeen)
-		}
+		r.noteNewest(f, run.Newest)
 		return nil
 	}
 	err := r.storeUnstored(limited, f, load, stored)

@@ -258,7 +258,7 @@ func TestRunsAreRecorded(t *testing.T) {
 		want := []ingest.Run{
 			{ID: started(0), Source: "test", Kind: ingest.LiveRun, Outcome: "fetch_failed", Error: "503", Received: ingest.Received{Requests: 1}},
 			{
-				ID: started(15 * time.Second), Source: "test", Kind: ingest.LiveRun, Outcome: "done", Stored: 1,
+				ID: started(15 * time.Second), Source: "test", Kind: ingest.LiveRun, Outcome: "done", Stored: 1, Newest: bubbleStart.Add(15 * time.Second),
 				Received: ingest.Received{Requests: 2, Bytes: 3, SHA256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
 				Rejected: ingest.Rejections{ingest.MissingValue: 1},
 			},

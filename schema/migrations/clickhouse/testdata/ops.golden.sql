@@ -54,3 +54,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(started)
 ORDER BY (source, world, run, number)
 COMMENT 'Rejected values: the first 100 of each reason in a run. Written by ingest/journal only. Read with FINAL.';
+
+-- The age of a source's data, without a scan of its readings.
+ALTER TABLE vayu_ops.source_run 
+ADD COLUMN IF NOT EXISTS newest DateTime('UTC') COMMENT 'end of the averaging interval of the newest stored reading, UTC; 1970 if the run stored none' CODEC(DoubleDelta, LZ4) AFTER withdrawn;

@@ -59,3 +59,10 @@ COMMENT 'Rejected values: the first 100 of each reason in a run. Written by inge
 
 CREATE TABLE IF NOT EXISTS vayu_ops.rejected ON CLUSTER `air` AS vayu_ops.rejected_local ENGINE = Distributed(`air`, 'vayu_ops', 'rejected_local', cityHash64(source))
 COMMENT 'Rejected values: the first 100 of each reason in a run. Written by ingest/journal only. Read with FINAL.';
+
+-- The age of a source's data, without a scan of its readings.
+ALTER TABLE vayu_ops.source_run_local ON CLUSTER `air`
+ADD COLUMN IF NOT EXISTS newest DateTime('UTC') COMMENT 'end of the averaging interval of the newest stored reading, UTC; 1970 if the run stored none' CODEC(DoubleDelta, LZ4) AFTER withdrawn;
+
+ALTER TABLE vayu_ops.source_run ON CLUSTER `air`
+ADD COLUMN IF NOT EXISTS newest DateTime('UTC') COMMENT 'end of the averaging interval of the newest stored reading, UTC; 1970 if the run stored none' CODEC(DoubleDelta, LZ4) AFTER withdrawn;
