@@ -17,6 +17,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Handler: s.stationQuality},
+		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
 	}
 }
 

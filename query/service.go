@@ -31,6 +31,9 @@ type Config struct {
 	// Database returns the name of the database of a world (live or sandbox). nil
 	// means [schema.World.Database].
 	Database func(schema.World) string
+	// Operations is the name of the database with the runs of sources. "" means
+	// [schema.OpsDatabase].
+	Operations string
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
 	Directory string
@@ -66,6 +69,7 @@ const (
 // sandbox).
 type Service struct {
 	worlds       [len(schema.Worlds)]*worldState
+	ops          rollup.Tables // runs of sources
 	pins         *places.Pins
 	pinFile      string
 	poll         time.Duration
@@ -84,6 +88,7 @@ type worldState struct {
 	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
+	sources        sourceList
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -117,6 +122,10 @@ func New(c Config) (*Service, error) {
 	if c.HistoryBytes <= 0 {
 		c.HistoryBytes = defaultHistory
 	}
+	if c.Operations == "" {
+		c.Operations = schema.OpsDatabase
+	}
+	s.ops = rollup.NewTables(c.Conn, c.Operations).WithBreaker(c.Conn, "runs of sources")
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
