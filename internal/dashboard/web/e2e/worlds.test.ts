@@ -26,6 +26,7 @@ test('names that contain scripts are shown as text, wherever users or receivers 
 	const { page, faults } = await signedIn('/keys', key);
 	for (const path of [
 		'/keys',
+		'/sources',
 		'/audit',
 		'/sessions',
 		'/recharges',

@@ -6,6 +6,7 @@ test.each([
 	['/air/Delhi', '/'],
 	['/pin/411001', '/'],
 	['/compare', '/compare'],
+	['/sources', '/sources'],
 	['/recharges/new', '/recharges'],
 	['/webhooks/wh_1', '/webhooks'],
 	['/deliveries/dlv_1', '/deliveries'],

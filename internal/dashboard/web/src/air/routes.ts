@@ -5,5 +5,6 @@ export const routes: readonly Route[] = [
 	{ path: '/', load: async () => (await import('./Cities')).Cities },
 	{ path: '/air/:city', load: async () => (await import('./City')).City },
 	{ path: '/pin/:pincode', load: async () => (await import('./City')).Pin },
+	{ path: '/sources', load: async () => (await import('./Sources')).Sources },
 	{ path: '/compare', load: async () => (await import('./Compare')).Compare },
 ];
