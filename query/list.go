@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
+	"vayu/query/sources"
 	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -26,6 +28,15 @@ const (
 	defaultRadius = 25.0
 	maxRadius     = 500.0
 )
+
+// listSources handles GET /v1/sources.
+func (s *Service) listSources(c *httpapi.Call) (httpapi.Response, error) {
+	if _, err := listParams(c.URL.RawQuery); err != nil {
+		return httpapi.Response{}, err
+	}
+	reply, err := s.sources.Of(c.Context(), c.World, s.now())
+	return httpapi.Response{Value: reply, Cache: []string{fmt.Sprintf("private, max-age=%d", int(sources.MaxAge.Seconds()))}}, err
+}
 
 // listParams parses the query of a list endpoint. It returns an error for a
 // parameter that is not in allowed.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
+	"vayu/query/sources"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -69,7 +71,7 @@ const (
 // sandbox).
 type Service struct {
 	worlds       [len(schema.Worlds)]*worldState
-	ops          rollup.Tables // runs of sources
+	sources      *sources.Lists
 	pins         *places.Pins
 	pinFile      string
 	poll         time.Duration
@@ -88,7 +90,6 @@ type worldState struct {
 	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
-	sources        sourceList
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -122,10 +123,7 @@ func New(c Config) (*Service, error) {
 	if c.HistoryBytes <= 0 {
 		c.HistoryBytes = defaultHistory
 	}
-	if c.Operations == "" {
-		c.Operations = schema.OpsDatabase
-	}
-	s.ops = rollup.NewTables(c.Conn, c.Operations).WithBreaker(c.Conn, "runs of sources")
+	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase))
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))

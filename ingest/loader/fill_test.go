@@ -3,6 +3,7 @@ package loader_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 	if length := last.Sub(first); length != 12*day-time.Hour {
 		t.Errorf("%s of hours, want 12 days", length)
 	}
-	whole, err := runner.FetchSample(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last})
+	whole, err := runner.FetchSample(t.Context(), src, ingest.Window{From: first.Add(-time.Second), To: last}, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -274,7 +275,7 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 		}
 		panic("half way")
 	}}
-	got, err := runner.FetchSample(t.Context(), src, ingest.Window{To: now})
+	got, err := runner.FetchSample(t.Context(), src, ingest.Window{To: now}, math.MaxInt)
 	var panicked *panics.Error
 	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
 		t.Errorf("Try = %v, want the panic as an error", err)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"time"
 
 	"vayu/ingest"
 	"vayu/schema/air"
@@ -9,22 +10,24 @@ import (
 
 // Sample is the result of a trial fetch.
 type Sample struct {
-	Readings []air.Reading
+	Readings []air.Reading // the first ones, up to the limit of FetchSample
+	Count    int           // of all readings
+	Newest   time.Time     // end of the averaging interval of the newest reading; zero for none
 	// Stations describes the stations of the readings, in order of arrival.
 	Stations []air.Station
 	Rejected ingest.Rejections
 	Values   []ingest.RejectedValue // the first of each reason
 }
 
-// FetchSample fetches a window once, completely, without storing it. After an error the
-// sample holds the readings that the source yielded earlier. A panic of the source is
-// returned as an error.
-func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sample, error) {
+// FetchSample fetches a window once, completely, without storing it. The sample keeps at most
+// `most` readings. After an error the sample holds the readings that the source yielded
+// earlier. A panic of the source is returned as an error.
+func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window, most int) (Sample, error) {
 	var sample Sample
 	var run ingest.Run // bounds the rejected values
 	at := make(map[string]int)
 	keep := func(_ context.Context, b *ingest.Batch) error {
-		for row := range b.Rows() {
+		for row := range min(b.Rows(), most-len(sample.Readings)) {
 			sample.Readings = append(sample.Readings, b.Reading(row))
 		}
 		for _, s := range b.Stations {
@@ -39,6 +42,6 @@ func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window) (Sampl
 		return nil
 	}
 	_, err := transfer(ctx, src, w, func(context.Context, *ingest.Batch) error { return nil }, keep)
-	sample.Rejected, sample.Values = run.Rejected, run.Values
+	sample.Count, sample.Newest, sample.Rejected, sample.Values = run.Stored, run.Newest, run.Rejected, run.Values
 	return sample, err
 }

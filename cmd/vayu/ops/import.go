@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,7 +28,8 @@ const importSource = "import"
 
 // NewImport returns the command `vayu import`.
 func NewImport() *cobra.Command {
-	return &cobra.Command{
+	var dryRun bool
+	cmd := &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Load saved files into the live world; idempotent",
 		Long: `Load saved files into the live world, also gzipped:
@@ -45,15 +47,55 @@ nothing exits with 1 and names the main reason. An import that was interrupted c
 is run again. It works beside a running service, whose answers follow within seconds, and without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if dryRun {
+				return eachFile(cmd.Context(), cmd.OutOrStdout(), paths, func(path string) error { return tryFile(cmd.Context(), cmd.OutOrStdout(), path) })
+			}
 			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 				return importFiles(ctx, t, cmd.OutOrStdout(), paths)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "store nothing; show the first readings and the rejected values of each file")
+	return cmd
 }
 
-// importFiles imports files in order, and then computes hourly and daily values from their readings. If a file
-// cannot be imported, importFiles continues with the next one, unless ctx has ended.
+// shownReadings is how many readings of a file a dry run shows.
+const shownReadings = 10
+
+// tryFile reads a file and prints what an import would store.
+func tryFile(ctx context.Context, out io.Writer, path string) error {
+	f, err := file.Open(importSource, path, 0, time.Now)
+	if err != nil {
+		return err
+	}
+	sample, err := runner.FetchSample(ctx, f, ingest.Window{To: time.Now()}, shownReadings)
+	_, _ = fmt.Fprintf(out, "%s: %s\n", path, f.Format())
+	if err == nil && sample.Count == 0 {
+		err = &runner.NothingStoredError{Rejected: sample.Rejected}
+	}
+	return errors.Join(source.ShowSample(out, sample), err)
+}
+
+// eachFile calls the function do with each file. After an error, eachFile prints the error and continues with the
+// next file, unless ctx has ended.
+func eachFile(ctx context.Context, out io.Writer, paths []string, do func(path string) error) error {
+	failed := 0
+	for _, path := range paths {
+		if err := do(path); err != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
+			}
+			failed++
+			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
+	}
+	return nil
+}
+
+// importFiles imports files in order, and then computes hourly and daily values from their readings.
 func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
 	store := loader.New(t.DB.Conn(), schema.Live.Database())
 	record := journal.New(t.DB.Conn(), schema.OpsDatabase, schema.Live)
@@ -62,30 +104,21 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 	if err != nil {
 		return err
 	}
-	failed, stored := 0, 0
-	for _, path := range paths {
+	stored := 0
+	failed := eachFile(ctx, out, paths, func(path string) error {
 		n, err := ImportFile(ctx, out, importer, path)
 		stored += n
-		if err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
-			}
-			failed++
-			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
-		}
-	}
+		return err
+	})
 	result, err := rollup.Update(ctx)
 	if err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
 	if result.Stations > 0 && stored > 0 {
 		_, _ = fmt.Fprintf(out, "computed the hours of %d stations from %s to %s in %s\n", result.Stations,
 			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
-	}
-	return nil
+	return failed
 }
 
 // ImportFile imports one file and returns the number of readings that it has stored.

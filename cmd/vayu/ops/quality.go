@@ -28,16 +28,9 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 1 km, or beside the one that the setting quality.colocated names. The fits are stored in the table colocation.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			first, err := tool.ParseInstant(from, schema.Day.Start)
+			first, last, err := tool.ParseRange(from, to)
 			if err != nil {
-				return fmt.Errorf("--from: %w", err)
-			}
-			last, err := tool.ParseInstant(to, schema.Day.End)
-			if err != nil {
-				return fmt.Errorf("--to: %w", err)
-			}
-			if !first.Before(last) {
-				return fmt.Errorf("--to %s is not after --from %s", to, from)
+				return err
 			}
 			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 				checker, err := quality.New(t.DB.Conn(), schema.Live.Database(), t.Quality)

@@ -138,16 +138,8 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 		}
 	}
 	var err error
-	if w.From, err = tool.ParseInstant(from, schema.Day.Start); err != nil {
-		return w, fmt.Errorf("--from: %w", err)
-	}
-	if w.To, err = tool.ParseInstant(to, schema.Day.End); err != nil {
-		return w, fmt.Errorf("--to: %w", err)
-	}
-	if !w.From.Before(w.To) {
-		return w, fmt.Errorf("--to %s is not after --from %s", to, from)
-	}
-	return w, nil
+	w.From, w.To, err = tool.ParseRange(from, to)
+	return w, err
 }
 
 func newReinstate() *cobra.Command {

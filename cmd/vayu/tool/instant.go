@@ -7,8 +7,22 @@ import (
 	"vayu/schema"
 )
 
-// ParseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
-func ParseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
+// ParseRange parses the flags --from and --to. Each is a time, or an Indian day: its start for --from, its end for --to.
+func ParseRange(from, to string) (first, last time.Time, err error) {
+	if first, err = parseInstant(from, schema.Day.Start); err != nil {
+		return first, last, fmt.Errorf("--from: %w", err)
+	}
+	if last, err = parseInstant(to, schema.Day.End); err != nil {
+		return first, last, fmt.Errorf("--to: %w", err)
+	}
+	if !first.Before(last) {
+		return first, last, fmt.Errorf("--to %s is not after --from %s", to, from)
+	}
+	return first, last, nil
+}
+
+// parseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
+func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil
 	}

@@ -3,6 +3,7 @@ package file
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,7 +31,7 @@ func TestRejectedValuesHaveTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	var recorder ingest.Recorder
-	sample, err := runner.FetchSample(ingest.WithRecorder(t.Context(), &recorder), src, ingest.Window{})
+	sample, err := runner.FetchSample(ingest.WithRecorder(t.Context(), &recorder), src, ingest.Window{}, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}

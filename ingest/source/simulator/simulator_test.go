@@ -31,7 +31,7 @@ func newSource(tb testing.TB) ingest.Source {
 
 func fetch(tb testing.TB, from, to time.Time) runner.Sample {
 	tb.Helper()
-	sample, err := runner.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to})
+	sample, err := runner.FetchSample(tb.Context(), newSource(tb), ingest.Window{From: from, To: to}, math.MaxInt)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +14,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/runner"
-	"vayu/schema"
 )
 
 // keptExchanges is how many requests `source preview` shows.
@@ -32,32 +33,24 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			now := time.Now()
-			w := ingest.Window{From: now.Add(-testWindow), To: now}
-			var err error
-			if from != "" {
-				if w.From, err = tool.ParseInstant(from, schema.Day.Start); err != nil {
-					return fmt.Errorf("--from: %w", err)
-				}
-			}
-			if to != "" {
-				if w.To, err = tool.ParseInstant(to, schema.Day.End); err != nil {
-					return fmt.Errorf("--to: %w", err)
-				}
-			}
-			if !w.From.Before(w.To) {
-				return fmt.Errorf("--to %s is not after --from %s", w.To.UTC().Format(time.RFC3339), w.From.UTC().Format(time.RFC3339))
+			first, last, err := tool.ParseRange(cmp.Or(from, now.Add(-testWindow).Format(time.RFC3339)), cmp.Or(to, now.Format(time.RFC3339)))
+			if err != nil {
+				return err
 			}
 			src, err := open(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			recorder := ingest.Recorder{Kept: keptExchanges}
-			sample, err := runner.FetchSample(ingest.WithRecorder(cmd.Context(), &recorder), src, w)
+			if asJSON {
+				most = math.MaxInt
+			}
+			sample, err := runner.FetchSample(ingest.WithRecorder(cmd.Context(), &recorder), src, ingest.Window{From: first, To: last}, most)
 			if asJSON {
 				return errors.Join(printPreview(cmd.OutOrStdout(), runner.NewPreview(sample, &recorder, err)), err)
 			}
 			showExchanges(cmd.OutOrStdout(), &recorder)
-			return errors.Join(showSample(cmd.OutOrStdout(), sample, most), err)
+			return errors.Join(ShowSample(cmd.OutOrStdout(), sample), err)
 		},
 	}
 	flags := cmd.Flags()

@@ -10,37 +10,36 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
 	"vayu/ingest"
 	"vayu/ingest/runner"
-	"vayu/schema/air"
 )
 
-// showSample prints the first readings of a sample and its rejected values. most limits the readings.
-func showSample(w io.Writer, s runner.Sample, most int) error {
+// ShowSample prints the readings and the rejected values of a sample.
+func ShowSample(w io.Writer, s runner.Sample) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
 		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
 	}
-	for _, r := range s.Readings[:min(most, len(s.Readings))] {
+	for _, r := range s.Readings {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
 			r.At.UTC().Format("2006-01-02 15:04"), r.Value, runner.UnitOf(r), r.Kind, r.Averaging, r.Flag)
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", len(s.Readings), len(s.Stations), newest(s.Readings, time.Now()))
+	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", s.Count, len(s.Stations), age(s.Newest, time.Now()))
 	ShowRejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err
 }
 
-// newest returns a text about the age of the newest reading, because a source may return only old readings.
-func newest(readings []air.Reading, now time.Time) string {
-	if len(readings) == 0 {
+// age returns a text about the age of the newest reading, because a source may return only old readings.
+func age(newest, now time.Time) string {
+	if newest.IsZero() {
 		return ""
 	}
-	last := slices.MaxFunc(readings, func(a, b air.Reading) int { return a.At.Compare(b.At) }).At
-	return fmt.Sprintf(", the newest of %s UTC (%s ago)", last.UTC().Format("2006-01-02 15:04"), now.Sub(last).Round(time.Minute))
+	return fmt.Sprintf(", the newest of %s UTC (%s ago)", newest.UTC().Format("2006-01-02 15:04"), now.Sub(newest).Round(time.Minute))
 }
 
 // shownValues is how many rejected values of each reason `source test` and `source preview` show.

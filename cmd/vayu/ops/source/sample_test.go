@@ -3,18 +3,15 @@ package source
 import (
 	"testing"
 	"time"
-
-	"vayu/schema/air"
 )
 
 func TestHowOldTheNewestReadingIs(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 11, 2, 0, 0, time.UTC)
-	readings := []air.Reading{{At: now.Add(-9 * time.Hour)}, {At: now.Add(-5*time.Hour - 32*time.Minute)}, {At: now.Add(-6 * time.Hour)}}
-	if got, want := newest(readings, now), ", the newest of 2026-11-22 05:30 UTC (5h32m0s ago)"; got != want {
+	if got, want := age(now.Add(-5*time.Hour-32*time.Minute), now), ", the newest of 2026-11-22 05:30 UTC (5h32m0s ago)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := newest(nil, now); got != "" {
+	if got := age(time.Time{}, now); got != "" {
 		t.Errorf("without readings: %q", got)
 	}
 }

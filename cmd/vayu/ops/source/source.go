@@ -77,11 +77,11 @@ func newTest() *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			sample, err := runner.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now})
-			if err != nil && len(sample.Readings) == 0 {
+			sample, err := runner.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now}, most)
+			if err != nil && sample.Count == 0 {
 				return err
 			}
-			return errors.Join(showSample(cmd.OutOrStdout(), sample, most), err)
+			return errors.Join(ShowSample(cmd.OutOrStdout(), sample), err)
 		},
 	}
 	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")

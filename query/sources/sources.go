@@ -1,55 +1,64 @@
-package query
+// Package sources lists the sources of readings with their last runs.
+package sources
 
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
-	"vayu/internal/httpapi"
 	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
 
 const (
-	// runsRange is the age up to which the list of sources considers runs.
+	// MaxAge is how long a list answers further calls. One account cannot occupy ClickHouse
+	// with the query.
+	MaxAge = 10 * time.Second
+	// runsRange is the age up to which a list considers runs.
 	runsRange = 30 * 24 * time.Hour
-	// sourcesAge is how long a list of sources answers further calls. One account cannot
-	// occupy ClickHouse with the query.
-	sourcesAge = 10 * time.Second
 )
 
-// sourceList is the last list of the sources of a world (live or sandbox).
-type sourceList struct {
+// Lists has the lists of sources of both worlds (live and sandbox). It is safe for
+// concurrent use.
+type Lists struct {
+	ops    rollup.Tables
+	worlds [len(schema.Worlds)]list
+}
+
+// list is the last list of a world.
+type list struct {
 	mu    sync.Mutex
 	until time.Time // reply answers calls before this time
 	reply *air.SourcesReply
 }
 
-// listSources handles GET /v1/sources.
-func (s *Service) listSources(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := listParams(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
-	list := &s.worlds[c.World].sources
-	list.mu.Lock()
-	defer list.mu.Unlock()
-	if now := s.now(); list.reply == nil || !now.Before(list.until) {
-		ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
-		defer cancel()
-		reply, err := readSources(ctx, s.ops, c.World, now)
-		if err != nil {
-			return httpapi.Response{}, rollup.Unavailable(err)
-		}
-		list.reply, list.until = reply, now.Add(sourcesAge)
-	}
-	return httpapi.Response{Value: list.reply, Cache: []string{"private, max-age=" + strconv.Itoa(int(sourcesAge.Seconds()))}}, nil
+// New returns the lists that a database has, normally [schema.OpsDatabase].
+func New(conn rollup.Conn, database string) *Lists {
+	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources")}
 }
 
-// readSources reads the runs of the last 30 days from the table source_run.
-func readSources(ctx context.Context, ops rollup.Tables, world schema.World, now time.Time) (*air.SourcesReply, error) {
+// Of returns the sources of a world, at most MaxAge old. The caller must not change the
+// reply.
+func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air.SourcesReply, error) {
+	last := &l.worlds[world]
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if last.reply == nil || !now.Before(last.until) {
+		ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+		defer cancel()
+		reply, err := read(ctx, l.ops, world, now)
+		if err != nil {
+			return nil, rollup.Unavailable(err)
+		}
+		last.reply, last.until = reply, now.Add(MaxAge)
+	}
+	return last.reply, nil
+}
+
+// read reads the runs of the last 30 days from the table source_run.
+func read(ctx context.Context, ops rollup.Tables, world schema.World, now time.Time) (*air.SourcesReply, error) {
 	reply := &air.SourcesReply{Status: schema.Success, Data: []air.Source{}}
 	var (
 		row             air.Source
