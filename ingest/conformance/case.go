@@ -1,0 +1,190 @@
+// Package conformance checks sources of readings. A test case is a folder with the
+// input bytes, and the expected readings or error. A bug report becomes a folder,
+// without Go code.
+//
+//	case.json      the replies or the input, and the expected result (see [Case])
+//	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
+//	missing.csv    the cells without a value, sorted: station,pollutant,at,kind,averaging; may be absent
+//	stations.csv   the stations, sorted; may be absent:
+//	               id,name,city,state,latitude,longitude,kind,attribution,licence
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+)
+
+// Key is the API key of a source under test. No error may contain it.
+const Key = "secret-key-of-the-source"
+
+// caseFile is the name of the file that makes a folder a case.
+const caseFile = "case.json"
+
+// Case is a test case: the content of its file case.json, with the URL and the path
+// of the test.
+type Case struct {
+	// About is the purpose of the case.
+	About string `json:"about"`
+	// Now is the time of the source's clock.
+	Now time.Time `json:"now"`
+	// From and To are the fetched window. Without them the source chooses it.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// Replies are served over HTTP, one per request.
+	Replies []Reply `json:"replies,omitempty"`
+	// Repeat serves the last reply again for every further request.
+	Repeat bool `json:"repeat,omitempty"`
+	// Input is the input file, for a source that reads files.
+	Input string `json:"input,omitempty"`
+	// Error is part of the expected error of Fetch, or of opening the source.
+	Error string `json:"error,omitempty"`
+	// Reason is the expected reason of a [ingest.BatchError]; empty for another
+	// error.
+	Reason ingest.Reason `json:"reason,omitempty"`
+	// Rejected are the expected rejections, by reason.
+	Rejected ingest.Rejections `json:"rejected,omitempty"`
+
+	// URL is the address of the server.
+	URL string `json:"-"`
+	// Path is the path of Input.
+	Path string `json:"-"`
+
+	dir string
+}
+
+// Reply is one reply of the server. The default status is 200.
+type Reply struct {
+	// File holds the body; empty for an empty body.
+	File   string            `json:"file,omitempty"`
+	Status int               `json:"status,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	// Path is the path that the request must have; empty for any.
+	Path string `json:"path,omitempty"`
+	// Query holds parameters that the request must have.
+	Query map[string]string `json:"query,omitempty"`
+	// Gzip compresses the body.
+	Gzip bool `json:"gzip,omitempty"`
+	// Endless repeats the body until the client closes the connection.
+	Endless bool `json:"endless,omitempty"`
+	// Cut announces more bytes than are sent, like a broken connection.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Clock returns [Case.Now] as the clock of the source under test.
+func (c *Case) Clock() time.Time { return c.Now }
+
+// Window returns the window that the case fetches.
+func (c *Case) Window() ingest.Window { return ingest.Window{From: c.From, To: c.To} }
+
+// Name returns the name of the case's folder.
+func (c *Case) Name() string { return filepath.Base(c.dir) }
+
+// Folders returns the folders of a directory that hold a case, sorted.
+func Folders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cases: %w", err)
+	}
+	var all []string
+	for _, entry := range entries {
+		folder := filepath.Join(dir, entry.Name())
+		if _, err := os.Stat(filepath.Join(folder, caseFile)); err == nil {
+			all = append(all, folder)
+		}
+	}
+	return all, nil
+}
+
+// Load reads the case of a folder.
+func Load(dir string) (*Case, error) {
+	name := filepath.Join(dir, caseFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading a case: %w", err)
+	}
+	c := &Case{dir: dir}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(c); err != nil {
+		return nil, fmt.Errorf("reading the case %s: %w", name, err)
+	}
+	if c.Now.IsZero() || (len(c.Replies) == 0) == (c.Input == "") {
+		return nil, fmt.Errorf("reading the case %s: it needs now, and either replies or an input", name)
+	}
+	for _, file := range append(c.files(), c.Input) {
+		if file != "" && !filepath.IsLocal(file) {
+			return nil, fmt.Errorf("reading the case %s: the file %q is outside the folder", name, file)
+		}
+	}
+	if c.Input != "" {
+		c.Path = filepath.Join(dir, c.Input)
+	}
+	return c, nil
+}
+
+// files returns the names of the replies' files.
+func (c *Case) files() []string {
+	var all []string
+	for _, r := range c.Replies {
+		all = append(all, r.File)
+	}
+	return all
+}
+
+// Body returns the body of a reply, before it is compressed or cut.
+func (c *Case) Body(r Reply) ([]byte, error) {
+	if r.File == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(filepath.Join(c.dir, r.File))
+	if err != nil {
+		return nil, fmt.Errorf("reading a reply of the case %s: %w", c.Name(), err)
+	}
+	return text, nil
+}
+
+// expected returns the content of a file with expected results, and whether it
+// exists.
+func (c *Case) expected(name string) (text string, exists bool, err error) {
+	content, err := os.ReadFile(filepath.Join(c.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("reading the expected results: %w", err)
+	}
+	return string(content), true, nil
+}
+
+// mismatch returns how an error differs from the expected one; empty if it
+// matches.
+func (c *Case) mismatch(err error) string {
+	if err != nil && strings.Contains(err.Error(), Key) {
+		return "the error contains the key"
+	}
+	if c.Error == "" {
+		if err != nil {
+			return fmt.Sprintf("error %v, want none", err)
+		}
+		return ""
+	}
+	if err == nil || !strings.Contains(err.Error(), c.Error) {
+		return fmt.Sprintf("error %v, want one with %q", err, c.Error)
+	}
+	got := ingest.None
+	if batch, ok := errors.AsType[*ingest.BatchError](err); ok {
+		got = batch.Reason
+	}
+	if got != c.Reason {
+		return fmt.Sprintf("error %v with reason %q, want reason %q", err, got, c.Reason)
+	}
+	return ""
+}

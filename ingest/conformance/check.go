@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"vayu/ingest"
+)
+
+// Opener builds the source under test for a case, at c.URL or c.Path with c.Clock
+// and [Key].
+type Opener func(c *Case) (ingest.Source, error)
+
+// Fault is a failed part of a case.
+type Fault struct {
+	// Part is the part of the case: "result" for its expected result, "again" for a second
+	// fetch, "cancelled" for a fetch whose context ended, "refused" for a store that is down.
+	Part string
+	Text string
+}
+
+// checking is the state of the check of a case.
+type checking struct {
+	c      *Case
+	server *server // nil for a source that reads files
+	open   Opener
+	faults []Fault
+}
+
+func (k *checking) faultf(part, format string, args ...any) {
+	k.faults = append(k.faults, Fault{part, fmt.Sprintf(format, args...)})
+}
+
+// restart makes the server begin again, and notes the faults of earlier requests.
+func (k *checking) restart(part string) {
+	if k.server == nil {
+		return
+	}
+	k.server.restart()
+	for _, text := range k.server.takeFaults() {
+		k.faultf(part, "%s", text)
+	}
+}
+
+// Check checks that the source gives the readings, rejections and error of the case, and
+// that it keeps the contract of [ingest.Source]. The error is one of the check itself.
+func (c *Case) Check(ctx context.Context, open Opener) ([]Fault, error) {
+	k := &checking{c: c, open: open}
+	if len(c.Replies) == 0 {
+		return k.faults, k.run(ctx)
+	}
+	k.server = &server{c: c}
+	var err error
+	served := Serve(ctx, k.server, func(address string) {
+		c.URL = address + "/feed"
+		err = k.run(ctx)
+	})
+	return k.faults, errors.Join(err, served)
+}
+
+func (k *checking) run(ctx context.Context) error {
+	src, err := k.open(k.c)
+	if err != nil {
+		if fault := k.c.mismatch(err); fault != "" {
+			k.faultf("result", "%s", fault)
+		}
+		return nil
+	}
+	got, err := Fetch(ctx, src, k.c.Window(), k.c.Now)
+	k.restart("result")
+	if fault := k.c.mismatch(err); fault != "" {
+		k.faultf("result", "%s", fault)
+		return nil
+	}
+	if err != nil && len(got.Readings) > 0 {
+		k.faultf("result", "a rejected batch yielded %d readings", len(got.Readings))
+	}
+	if failed := k.compare(got); failed != nil || err != nil {
+		return failed
+	}
+	k.fetchAgain(ctx, src, got)
+	k.fetchCancelled(ctx)
+	if got.Batches > 0 {
+		k.fetchRefused(ctx)
+	}
+	return nil
+}
+
+// compare compares the fetched data with the files of the case.
+func (k *checking) compare(got *Fetched) error {
+	for _, text := range got.Faults {
+		k.faultf("result", "%s", text)
+	}
+	for _, file := range []struct {
+		name, text string
+		required   bool
+	}{
+		{"readings.csv", got.readingText(), true}, {"missing.csv", lines(got.Missing), false}, {"stations.csv", got.stationText(), false},
+	} {
+		want, exists, err := k.c.expected(file.name)
+		if err != nil {
+			return err
+		}
+		if diff := difference(want, file.text); diff != "" && (exists || file.required) {
+			k.faultf("result", "%s differs (- expected, + fetched):\n%s", file.name, diff)
+		}
+	}
+	if !maps.Equal(k.c.Rejected, got.Rejected) {
+		k.faultf("result", "rejected %v, want %v", got.Rejected, k.c.Rejected)
+	}
+	return nil
+}
+
+// fetchAgain checks that a second fetch gives the same readings, or none if the
+// source detects that nothing changed.
+func (k *checking) fetchAgain(ctx context.Context, src ingest.Source, first *Fetched) {
+	second, err := Fetch(ctx, src, k.c.Window(), k.c.Now)
+	k.restart("again")
+	if err != nil {
+		k.faultf("again", "the second fetch: %v", err)
+		return
+	}
+	if len(second.Readings) == 0 {
+		return
+	}
+	if diff := difference(first.readingText(), second.readingText()); diff != "" {
+		k.faultf("again", "the second fetch differs (- first, + second):\n%s", diff)
+	}
+}
+
+// fetchCancelled checks that a fetch with an ended context returns the context's
+// error.
+func (k *checking) fetchCancelled(ctx context.Context) {
+	src, err := k.open(k.c)
+	if err != nil {
+		k.faultf("cancelled", "%v", err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = Fetch(ctx, src, k.c.Window(), k.c.Now)
+	k.restart("cancelled")
+	if !errors.Is(err, context.Canceled) {
+		k.faultf("cancelled", "error %v after the context ended, want its error", err)
+	}
+}
+
+// errRefused is the error of a store that cannot store a batch.
+var errRefused = errors.New("the store is down")
+
+// fetchRefused checks that Fetch returns yield's error at once, and that a second fetch
+// yields again.
+func (k *checking) fetchRefused(ctx context.Context) {
+	src, err := k.open(k.c)
+	if err != nil {
+		k.faultf("refused", "%v", err)
+		return
+	}
+	for range 2 {
+		calls := 0
+		err := src.Fetch(ctx, k.c.Window(), func(b *ingest.Batch) error {
+			calls++
+			b.Release()
+			return errRefused
+		})
+		k.restart("refused")
+		if calls != 1 {
+			k.faultf("refused", "yield was called %d times, want once", calls)
+		}
+		if !errors.Is(err, errRefused) {
+			k.faultf("refused", "Fetch returned %v, want %v", err, errRefused)
+		}
+	}
+}

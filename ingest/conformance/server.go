@@ -1,0 +1,126 @@
+package conformance
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Serve serves a handler on a free port of this machine while use runs, and passes use
+// the address, such as http://127.0.0.1:40123.
+func Serve(ctx context.Context, handler http.Handler, use func(address string)) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("starting the fake server: %w", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	use("http://" + listener.Addr().String())
+	err = server.Close()
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// server serves the replies of a case in their order over real HTTP.
+type server struct {
+	c *Case
+
+	mu     sync.Mutex
+	next   int
+	faults []string // of the requests
+}
+
+// restart makes the server begin again with the first reply.
+func (s *server) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = 0
+}
+
+// takeFaults returns the faults of the requests so far, and forgets them.
+func (s *server) takeFaults() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	faults := s.faults
+	s.faults = nil
+	return faults
+}
+
+func (s *server) faultf(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fmt.Sprintf(format, args...))
+}
+
+func (s *server) reply() (Reply, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.next
+	s.next++
+	if last := len(s.c.Replies) - 1; i > last {
+		return s.c.Replies[last], s.c.Repeat
+	}
+	return s.c.Replies[i], true
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	reply, ok := s.reply()
+	if !ok {
+		s.faultf("request %s?%s came after the last reply", r.URL.Path, r.URL.Query().Encode())
+		http.Error(w, "no further reply", http.StatusTeapot)
+		return
+	}
+	if reply.Path != "" && reply.Path != r.URL.EscapedPath() {
+		s.faultf("request of %s, want %s", r.URL.EscapedPath(), reply.Path)
+	}
+	for name, want := range reply.Query {
+		if got := r.URL.Query().Get(name); got != want {
+			s.faultf("request with %s=%q, want %q", name, got, want)
+		}
+	}
+	for name, value := range reply.Header {
+		w.Header().Set(name, strings.ReplaceAll(value, "$URL", s.c.URL))
+	}
+	if tag := reply.Header["ETag"]; tag != "" && r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	s.send(w, r, reply)
+}
+
+func (s *server) send(w http.ResponseWriter, r *http.Request, reply Reply) {
+	body, err := s.c.Body(reply)
+	if err != nil {
+		s.faultf("%v", err)
+	}
+	if reply.Cut {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)+1000))
+	}
+	var out io.Writer = w
+	if reply.Gzip {
+		w.Header().Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		defer func() { _ = packed.Close() }() // a closed client connection is part of a case
+		out = packed
+	}
+	if reply.Status != 0 {
+		w.WriteHeader(reply.Status)
+	}
+	for {
+		if _, err := out.Write(body); err != nil || !reply.Endless || r.Context().Err() != nil {
+			return
+		}
+	}
+}
