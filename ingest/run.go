@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -114,7 +115,8 @@ type Exchange struct {
 	Request string        `json:"request"` // method and address
 	Status  int           `json:"status"`  // of the reply; 0 if none came
 	Bytes   int           `json:"bytes"`   // of the body
-	Body    string        `json:"body"`    // first 2 KiB of the body
+	Body    string        `json:"body"`    // first 2 KiB of the body; all of it with [Recorder.Whole]
+	Header  http.Header   `json:"-"`       // of the reply
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Error   string        `json:"error"` // "" if the whole reply was received
 }
@@ -124,6 +126,8 @@ type Exchange struct {
 type Recorder struct {
 	// Kept is how many exchanges the recorder keeps.
 	Kept int
+	// Whole makes the recorder keep whole bodies.
+	Whole bool
 
 	mu        sync.Mutex
 	received  Received
@@ -158,7 +162,12 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	r.received.Requests++
 	r.add(body)
 	if len(r.exchanges) < r.Kept {
-		e.Bytes, e.Body = len(body), clean(cutRaw(string(body[:min(len(body), maxRaw)])))
+		e.Bytes = len(body)
+		if r.Whole {
+			e.Body = clean(string(body))
+		} else {
+			e.Body = clean(cutRaw(string(body[:min(len(body), maxRaw)])))
+		}
 		r.exchanges = append(r.exchanges, e)
 	}
 }

@@ -84,6 +84,13 @@ func (c *Case) Clock() time.Time { return c.Now }
 // Window returns the window that the case fetches.
 func (c *Case) Window() ingest.Window { return ingest.Window{From: c.From, To: c.To} }
 
+// Host returns the host and port of URL.
+func (c *Case) Host() string {
+	_, after, _ := strings.Cut(c.URL, "://")
+	host, _, _ := strings.Cut(after, "/")
+	return host
+}
+
 // Name returns the name of the case's folder.
 func (c *Case) Name() string { return filepath.Base(c.dir) }
 

@@ -65,6 +65,20 @@ func NewPublic(timeout time.Duration, limit int64) *Client {
 	return c
 }
 
+// NewTo is [New] for a fake of all hosts: every request goes to the server at the given
+// host and port on this machine, over plain HTTP. The Host header stays.
+func NewTo(server string, timeout time.Duration, limit int64) *Client {
+	c := New(timeout, limit)
+	direct := http.DefaultTransport.(*http.Transport).Clone()
+	direct.Proxy = nil
+	c.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.Host, r.URL.Scheme, r.URL.Host = r.URL.Host, "http", server
+		return direct.RoundTrip(r)
+	})
+	return c
+}
+
 // roundTrip is a function as [http.RoundTripper].
 type roundTrip func(*http.Request) (*http.Response, error)
 
@@ -146,7 +160,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	got := received{explain: recorder.Keeps()}
 	began := time.Now()
 	reply, err := c.do(ctx, r, &got)
-	exchange := ingest.Exchange{Request: r.shown(), Status: got.status, Elapsed: time.Since(began)}
+	exchange := ingest.Exchange{Request: r.shown(), Status: got.status, Header: got.header, Elapsed: time.Since(began)}
 	if err != nil {
 		exchange.Error = r.clean(err.Error())
 	}
@@ -157,6 +171,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 // received is what came of a reply, also if the request failed.
 type received struct {
 	status  int // 0 if no reply came
+	header  http.Header
 	body    []byte
 	explain bool // read the body of a reply with an error status, too
 }
@@ -195,7 +210,7 @@ func (c *Client) do(ctx context.Context, r Request, got *received) (*Reply, erro
 		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	defer resp.Body.Close()
-	got.status = resp.StatusCode
+	got.status, got.header = resp.StatusCode, resp.Header
 	if resp.StatusCode == http.StatusNotModified && known != (Validators{}) {
 		return &Reply{Validators: known, Header: resp.Header}, nil
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"vayu/cmd/vayu/ops/source"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/journal"
 	"vayu/ingest/loader"
+	"vayu/ingest/preview"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/file"
 	"vayu/schema"
@@ -73,7 +73,7 @@ func tryFile(ctx context.Context, out io.Writer, path string) error {
 	if err == nil && sample.Count == 0 {
 		err = &runner.NothingStoredError{Rejected: sample.Rejected}
 	}
-	return errors.Join(source.ShowSample(out, sample), err)
+	return errors.Join(preview.Sample(out, sample), err)
 }
 
 // eachFile calls the function do with each file. After an error, eachFile prints the error and continues with the
@@ -162,7 +162,7 @@ func showSummary(out io.Writer, path, format string, s runner.Summary) {
 	if s.RecordError != nil {
 		_, _ = fmt.Fprintf(out, "the import is not recorded in %s: %v\n", schema.OpsDatabase, s.RecordError)
 	}
-	source.ShowRejections(out, s.Rejected)
+	preview.Rejections(out, s.Rejected)
 	for reason, n := range s.Positions {
 		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)
 	}

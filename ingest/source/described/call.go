@@ -16,8 +16,7 @@ type caller struct {
 	client *fetch.Client
 	budget budget
 	clock  func() time.Time
-	// sleep waits for d and returns an error when ctx ends. Tests replace it.
-	sleep func(ctx context.Context, d time.Duration) error
+	sleep  Sleep
 }
 
 const (

@@ -49,8 +49,13 @@ func open(t testing.TB, f File, clock func() time.Time) *Source {
 
 // run runs the cases of a folder against a description.
 func run(t *testing.T, folder string, f File) {
+	f.Env = anyKey
+	d, err := Parse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sourcetest.Run(t, folder, func(c *sourcetest.Case) (ingest.Source, error) {
-		return open(t, at(f, c.URL), c.Clock), nil
+		return d.NewAgainst(c.Host(), c.Clock, func(ctx context.Context, _ time.Duration) error { return ctx.Err() }), nil
 	})
 }
 
@@ -59,7 +64,7 @@ func TestShippedDescriptions(t *testing.T) {
 	for _, f := range Shipped() {
 		t.Run(NameOf(f.Path), func(t *testing.T) {
 			t.Parallel()
-			run(t, filepath.Join("testdata", NameOf(f.Path)), f)
+			run(t, filepath.Join("shipped", NameOf(f.Path)), f)
 		})
 	}
 }

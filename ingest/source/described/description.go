@@ -4,6 +4,7 @@
 package described
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -193,10 +194,23 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	if d.local {
 		client = fetch.New(d.timeout, d.maxBytes)
 	}
+	return d.source(client, clock, sleepUntil), nil
+}
+
+// Sleep waits for d and returns an error when ctx ends.
+type Sleep func(ctx context.Context, d time.Duration) error
+
+// NewAgainst builds the source for a test: its requests go to a fake server on this
+// machine, host:port, and it waits with sleep.
+func (d *Description) NewAgainst(server string, clock func() time.Time, sleep Sleep) *Source {
+	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
+}
+
+func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep Sleep) *Source {
 	return &Source{
 		d: d, clock: clock, behind: make(map[string]lag),
-		caller: &caller{client: client, budget: budget{rule: d.budget}, clock: clock, sleep: sleepUntil},
-	}, nil
+		caller: &caller{client: client, budget: budget{rule: d.budget}, clock: clock, sleep: sleep},
+	}
 }
 
 // clean removes secrets from a text.

@@ -183,3 +183,27 @@ func TestStoreErrorEndsFetch(t *testing.T) {
 		t.Errorf("error %v, want that of the store", err)
 	}
 }
+
+// TestListIsRenamedLater checks that a fetch does not remember the fields that an earlier
+// fetch has seen.
+func TestListIsRenamedLater(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	field := "sensors"
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/list" {
+			_, _ = fmt.Fprintf(w, `{"all":[{%q:[{"id":"a"}]}]}`, field)
+			return
+		}
+		_, _ = fmt.Fprint(w, one)
+	})
+	s := source(t, server, "partitions: {request: {url: "+server+"/list}, records: all, each: sensors, fields: {part: each.id}}\n", &clock)
+	if err := s.Fetch(t.Context(), ingest.Window{}, drop); err != nil {
+		t.Fatal(err)
+	}
+	field = "devices"
+	if err := s.Fetch(t.Context(), ingest.Window{}, drop); err == nil || !strings.Contains(err.Error(), `field "sensors"`) {
+		t.Errorf("error %v, want one about the field sensors", err)
+	}
+}

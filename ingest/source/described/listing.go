@@ -54,8 +54,9 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 		return l.fixed, nil
 	}
 	var all []map[string]string
+	walk := l.list.NewWalk()
 	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body mapping.Reply) (int, error) {
-		return l.list.Walk(body, since, func(entry map[string]string) error {
+		return walk.Page(body, since, func(entry map[string]string) error {
 			if len(all) >= mostPartitions {
 				return refuse(fmt.Sprintf("the API lists more than %d entries", mostPartitions))
 			}
@@ -67,7 +68,7 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 		return nil, err
 	}
 	if len(all) == 0 {
-		if missing := l.list.Unlisted(); missing != "" {
+		if missing := walk.Unlisted(); missing != "" {
 			return nil, refuse("the list has no entry: " + missing)
 		}
 	}

@@ -2,20 +2,36 @@ package described
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
+	"os"
 	"path"
 )
 
-//go:embed shipped/*.yaml
+// shipped has the file of each shipped description, and a folder with its cases.
+//
+//go:embed shipped
 var shipped embed.FS
+
+// CopyCases copies the cases of a shipped description into a folder, which must not exist.
+func CopyCases(name, folder string) error {
+	from, err := fs.Sub(shipped, path.Join("shipped", name))
+	if err == nil {
+		err = os.CopyFS(folder, from)
+	}
+	if err != nil {
+		return fmt.Errorf("copying the cases of the source %q: %w", name, err)
+	}
+	return nil
+}
 
 // Shipped returns the descriptions that are part of the program. Their field Env is nil.
 func Shipped() []File {
-	entries, _ := fs.ReadDir(shipped, "shipped") // an embedded folder is always readable
-	all := make([]File, 0, len(entries))
-	for _, e := range entries {
-		text, _ := shipped.ReadFile(path.Join("shipped", e.Name()))
-		all = append(all, File{Path: e.Name(), Text: text})
+	names, _ := fs.Glob(shipped, "shipped/*.yaml") // an embedded folder is always readable
+	all := make([]File, 0, len(names))
+	for _, name := range names {
+		text, _ := shipped.ReadFile(name)
+		all = append(all, File{Path: path.Base(name), Text: text})
 	}
 	return all
 }

@@ -2,10 +2,7 @@ package source
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -13,6 +10,7 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/preview"
 	"vayu/ingest/runner"
 )
 
@@ -47,10 +45,10 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 			}
 			sample, err := runner.FetchSample(ingest.WithRecorder(cmd.Context(), &recorder), src, ingest.Window{From: first, To: last}, most)
 			if asJSON {
-				return errors.Join(printPreview(cmd.OutOrStdout(), runner.NewPreview(sample, &recorder, err)), err)
+				return errors.Join(preview.New(sample, &recorder, err).JSON(cmd.OutOrStdout()), err)
 			}
-			showExchanges(cmd.OutOrStdout(), &recorder)
-			return errors.Join(ShowSample(cmd.OutOrStdout(), sample), err)
+			preview.Exchanges(cmd.OutOrStdout(), &recorder)
+			return errors.Join(preview.Sample(cmd.OutOrStdout(), sample), err)
 		},
 	}
 	flags := cmd.Flags()
@@ -59,35 +57,4 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 	flags.IntVar(&most, "rows", 50, "show at most so many readings")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object with all readings")
 	return cmd
-}
-
-// showExchanges prints the requests, and the beginning of their replies.
-func showExchanges(w io.Writer, recorder *ingest.Recorder) {
-	all := recorder.Exchanges()
-	for _, e := range all {
-		_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
-		if e.Error != "" {
-			_, _ = fmt.Fprintf(w, "  error: %s\n", oneLine(e.Error))
-		}
-		if e.Body != "" {
-			_, _ = fmt.Fprintf(w, "  %s\n", oneLine(e.Body))
-		}
-	}
-	if more := recorder.Received().Requests - len(all); more > 0 {
-		_, _ = fmt.Fprintf(w, "… and %d requests more\n", more)
-	}
-	if len(all) > 0 {
-		_, _ = fmt.Fprintln(w)
-	}
-}
-
-// printPreview prints a preview as JSON.
-func printPreview(w io.Writer, p *runner.Preview) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	if err := out.Encode(p); err != nil {
-		return fmt.Errorf("writing the preview: %w", err)
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
+	"vayu/ingest/preview"
 	"vayu/ingest/runner"
 	"vayu/schema"
 )
@@ -81,7 +82,7 @@ func newTest() *cobra.Command {
 			if err != nil && sample.Count == 0 {
 				return err
 			}
-			return errors.Join(ShowSample(cmd.OutOrStdout(), sample), err)
+			return errors.Join(preview.Sample(cmd.OutOrStdout(), sample), err)
 		},
 	}
 	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")

@@ -10,7 +10,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// List reads named fields of partitions or stations as text.
+// List describes how to read named fields of partitions or stations as text. It is
+// immutable.
 type List struct {
 	Records Records
 
@@ -18,9 +19,24 @@ type List struct {
 	paths map[string][]path
 	only  map[string][]string // accepted values of fields
 	last  *clock              // time of the newest reading of an entry; nil for none
+}
 
-	walked  int // records
+// Walk reads the pages of one list. It is not safe for concurrent use.
+type Walk struct {
+	l       *List
+	last    *clock // with the last parsed time
+	walked  int    // records
 	without map[string]int
+}
+
+// NewWalk returns a walk before the first page.
+func (l *List) NewWalk() *Walk {
+	w := &Walk{l: l, without: make(map[string]int)}
+	if l.last != nil {
+		last := *l.last
+		w.last = &last
+	}
+	return w
 }
 
 // ReadList reads the keys of [ReadRecords], and the keys fields, only and last.
@@ -51,22 +67,23 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Walk calls the function visit with the fields of each entry. It skips entries that
-// the key `only` excludes, and entries whose newest reading is before since. count is
-// the number of records.
-func (l *List) Walk(reply Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
+// Page calls the function visit with the fields of each entry of a page. It skips entries
+// that the key `only` excludes, and entries whose newest reading is before since. count
+// is the number of records.
+func (w *Walk) Page(reply Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
+	l := w.l
 	return l.Records.Walk(reply, nil, func(f *Frame) error {
-		l.walked++
+		w.walked++
 		seen, err := l.Records.walkEach(f, func() error {
-			if l.last != nil {
-				if at, reason, _ := l.last.of(f, since); reason == ingest.None && at.Before(since) {
+			if w.last != nil {
+				if at, reason, _ := w.last.of(f, since); reason == ingest.None && at.Before(since) {
 					return nil
 				}
 			}
 			entry := make(map[string]string, len(l.names))
 			for _, name := range l.names {
 				text, seen := f.text(l.paths[name])
-				l.note(name, seen)
+				w.note(name, seen)
 				if text != "" {
 					entry[name] = strings.Clone(text)
 				}
@@ -78,28 +95,25 @@ func (l *List) Walk(reply Reply, since time.Time, visit func(map[string]string) 
 			}
 			return visit(entry)
 		})
-		l.note(l.Records.each, seen)
+		w.note(l.Records.each, seen)
 		return err
 	})
 }
 
 // note counts the records that lack a field. A negative count means that a record had the field.
-func (l *List) note(name string, seen bool) {
-	if l.without == nil {
-		l.without = make(map[string]int)
-	}
-	if seen || l.without[name] < 0 {
-		l.without[name] = -1
+func (w *Walk) note(name string, seen bool) {
+	if seen || w.without[name] < 0 {
+		w.without[name] = -1
 		return
 	}
-	l.without[name]++
+	w.without[name]++
 }
 
 // Unlisted describes a field that no record has; "" if there is none.
-func (l *List) Unlisted() string {
-	for _, name := range append(slices.Clone(l.names), l.Records.each) {
-		if n := l.without[name]; n > 0 && name != "" {
-			return fmt.Sprintf("none of %d records has the field %q; the API may have renamed it", l.walked, name)
+func (w *Walk) Unlisted() string {
+	for _, name := range append(slices.Clone(w.l.names), w.l.Records.each) {
+		if n := w.without[name]; n > 0 && name != "" {
+			return fmt.Sprintf("none of %d records has the field %q; the API may have renamed it", w.walked, name)
 		}
 	}
 	return ""

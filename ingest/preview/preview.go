@@ -1,25 +1,30 @@
-package runner
+// Package preview shows the result of a trial fetch as text or as JSON.
+package preview
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/runner"
 	"vayu/schema/air"
 )
 
 // Preview is a trial fetch as JSON. Times are RFC 3339 in UTC.
 type Preview struct {
 	Requests []ingest.Exchange      `json:"requests"`
-	Readings []PreviewReading       `json:"readings"`
-	Stations []PreviewStation       `json:"stations"`
+	Readings []Reading              `json:"readings"`
+	Stations []Station              `json:"stations"`
 	Rejected ingest.Rejections      `json:"rejected"`
 	Values   []ingest.RejectedValue `json:"rejected_values"`
 	Received ingest.Received        `json:"received"`
 	Error    string                 `json:"error"` // empty for none
 }
 
-// PreviewReading is a reading of a [Preview].
-type PreviewReading struct {
+// Reading is a reading of a [Preview].
+type Reading struct {
 	Station   string  `json:"station"`
 	Parameter string  `json:"parameter"`
 	Value     float64 `json:"value"`
@@ -30,8 +35,8 @@ type PreviewReading struct {
 	Flag      string  `json:"flag"`
 }
 
-// PreviewStation is a station of a [Preview].
-type PreviewStation struct {
+// Station is a station of a [Preview].
+type Station struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`
 	City      string   `json:"city"`
@@ -41,10 +46,10 @@ type PreviewStation struct {
 	Kind      string   `json:"kind"`
 }
 
-// NewPreview returns the preview of a sample. failed is the error of the fetch.
-func NewPreview(s Sample, recorder *ingest.Recorder, failed error) *Preview {
+// New returns the preview of a sample. failed is the error of the fetch.
+func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 	p := &Preview{
-		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []PreviewReading{}, Stations: []PreviewStation{},
+		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []Reading{}, Stations: []Station{},
 		Rejected: make(ingest.Rejections), Values: append([]ingest.RejectedValue{}, s.Values...), Received: recorder.Received(),
 	}
 	p.Rejected.Merge(s.Rejected)
@@ -52,13 +57,13 @@ func NewPreview(s Sample, recorder *ingest.Recorder, failed error) *Preview {
 		p.Error = failed.Error()
 	}
 	for _, r := range s.Readings {
-		p.Readings = append(p.Readings, PreviewReading{
-			r.Station, r.Parameter.ID(), r.Value, UnitOf(r), r.At.UTC().Format(time.RFC3339), r.Averaging, r.Kind.String(), r.Flag.String(),
+		p.Readings = append(p.Readings, Reading{
+			r.Station, r.Parameter.ID(), r.Value, unitOf(r), r.At.UTC().Format(time.RFC3339), r.Averaging, r.Kind.String(), r.Flag.String(),
 		})
 	}
 	for i := range s.Stations {
 		one := &s.Stations[i]
-		station := PreviewStation{ID: one.ID, Name: one.Name, City: one.City, State: one.State, Kind: one.Kind.String()}
+		station := Station{ID: one.ID, Name: one.Name, City: one.City, State: one.State, Kind: one.Kind.String()}
 		if one.Located() {
 			station.Latitude, station.Longitude = &one.Latitude, &one.Longitude
 		}
@@ -67,8 +72,19 @@ func NewPreview(s Sample, recorder *ingest.Recorder, failed error) *Preview {
 	return p
 }
 
-// UnitOf returns the unit of a reading's value.
-func UnitOf(r air.Reading) string {
+// JSON writes the preview as one JSON object.
+func (p *Preview) JSON(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(p); err != nil {
+		return fmt.Errorf("writing the preview: %w", err)
+	}
+	return nil
+}
+
+// unitOf returns the unit of a reading's value.
+func unitOf(r air.Reading) string {
 	if r.Kind == air.SubIndex {
 		return "of 500"
 	}

@@ -1,4 +1,4 @@
-package source
+package preview
 
 import (
 	"cmp"
@@ -15,21 +15,21 @@ import (
 	"vayu/ingest/runner"
 )
 
-// ShowSample prints the readings and the rejected values of a sample.
-func ShowSample(w io.Writer, s runner.Sample) error {
+// Sample writes the readings and the rejected values of a sample as text.
+func Sample(w io.Writer, s runner.Sample) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
 		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
 	}
 	for _, r := range s.Readings {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
-			r.At.UTC().Format("2006-01-02 15:04"), r.Value, runner.UnitOf(r), r.Kind, r.Averaging, r.Flag)
+			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unitOf(r), r.Kind, r.Averaging, r.Flag)
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
 	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", s.Count, len(s.Stations), age(s.Newest, time.Now()))
-	ShowRejections(w, s.Rejected)
+	Rejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err
 }
@@ -45,7 +45,7 @@ func age(newest, now time.Time) string {
 // shownValues is how many rejected values of each reason `source test` and `source preview` show.
 const shownValues = 3
 
-// showValues prints the first rejected values of each reason.
+// showValues writes the first rejected values of each reason.
 func showValues(w io.Writer, values []ingest.RejectedValue) {
 	shown := make(ingest.Rejections)
 	for _, v := range values {
@@ -62,8 +62,28 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
 }
 
-// ShowRejections prints how many values were rejected for each reason, the most frequent reason first.
-func ShowRejections(w io.Writer, rejected ingest.Rejections) {
+// Exchanges writes the requests, and the beginning of their replies.
+func Exchanges(w io.Writer, recorder *ingest.Recorder) {
+	all := recorder.Exchanges()
+	for _, e := range all {
+		_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
+		if e.Error != "" {
+			_, _ = fmt.Fprintf(w, "  error: %s\n", oneLine(e.Error))
+		}
+		if e.Body != "" {
+			_, _ = fmt.Fprintf(w, "  %s\n", oneLine(e.Body))
+		}
+	}
+	if more := recorder.Received().Requests - len(all); more > 0 {
+		_, _ = fmt.Fprintf(w, "… and %d requests more\n", more)
+	}
+	if len(all) > 0 {
+		_, _ = fmt.Fprintln(w)
+	}
+}
+
+// Rejections writes how many values were rejected for each reason, the most frequent reason first.
+func Rejections(w io.Writer, rejected ingest.Rejections) {
 	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
 	for _, reason := range reasons {
 		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
