@@ -38,6 +38,8 @@ type Builder struct {
 	record func() (line int64, raw string) // see Describe; nil if unknown
 	kept   Rejections                      // values in Batch.Values of the fetch, by reason
 
+	recorder *Recorder // see Observe
+
 	position   int64
 	positioned bool  // the source calls At
 	err        error // error of a flush in At or Missing

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -8,6 +9,7 @@ import (
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/geo"
+	"vayu/schema/parameter"
 )
 
 // described is a station as the source described it. The field used reports whether the
@@ -122,9 +124,21 @@ func (b *Builder) RejectField(reason Reason, field string) {
 // function the builder only counts rejections.
 func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
 
-// Continue copies the function of [Builder.Describe] and the counts of kept values from
-// an earlier builder of the same fetch.
-func (b *Builder) Continue(earlier *Builder) { b.record, b.kept = earlier.record, earlier.kept }
+// Observe makes [Builder.Field] and [Builder.Unit] note fields with the recorder of the fetch's
+// context.
+func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
+
+// Field notes a field or column of the source's records. See [Fingerprint].
+func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) }
+
+// Unit notes the unit that a record states for a parameter, in the spelling of the source.
+func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
+
+// Continue copies the functions of [Builder.Describe] and [Builder.Observe], and the counts of
+// kept values, from an earlier builder of the same fetch.
+func (b *Builder) Continue(earlier *Builder) {
+	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
+}
 
 // At sets the position in the input from which an interrupted import resumes. A source
 // calls At between rows, because a full batch then ends at that position. Values after

@@ -26,17 +26,20 @@ const (
 type Run struct {
 	// ID is the start of the run in microseconds since 1970. Each reading that the run
 	// fetched has it in the column `run`.
-	ID      uint64
-	Source  string
-	Kind    RunKind
-	Window  Window
-	Elapsed time.Duration
-	Outcome string // label of the metric vayu_source_runs_total
-	Error   string // "" for none; without secrets
+	ID     uint64
+	Source string
+	Kind   RunKind
+	Window Window
+	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal; "" if it has none.
+	ConfigSHA256 string
+	Elapsed      time.Duration
+	Outcome      string // label of the metric vayu_source_runs_total
+	Error        string // "" for none; without secrets
 
-	Received  Received
-	Stored    int
-	Withdrawn int // stored readings that the source now reports as missing
+	Received    Received
+	Fingerprint Fingerprint
+	Stored      int
+	Withdrawn   int // stored readings that the source now reports as missing
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.
 	Newest   time.Time
@@ -121,7 +124,7 @@ type Exchange struct {
 	Error   string        `json:"error"` // "" if the whole reply was received
 }
 
-// Recorder counts the requests and bodies of a fetch. It is safe for concurrent use. A nil
+// Recorder counts the requests and bodies of a fetch, and notes its fields and units. It is safe for concurrent use. A nil
 // Recorder records no exchanges.
 type Recorder struct {
 	// Kept is how many exchanges the recorder keeps.
@@ -129,10 +132,11 @@ type Recorder struct {
 	// Whole makes the recorder keep whole bodies.
 	Whole bool
 
-	mu        sync.Mutex
-	received  Received
-	sum       hash.Hash
-	exchanges []Exchange
+	mu          sync.Mutex
+	received    Received
+	sum         hash.Hash
+	exchanges   []Exchange
+	fingerprint Fingerprint
 }
 
 type recorderKey struct{}

@@ -37,7 +37,7 @@ type pollutantEntry struct{ id, min, max, avg, hourly string }
 // ParseFeed adds nothing and returns an [*ingest.BatchError]. The caller limits the size
 // of r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
-	stations, err := readFeed(r)
+	stations, err := readFeed(r, b)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (f *pollutantEntry) flag() air.Flag {
 	return air.Plain
 }
 
-// readFeed reads the whole feed strictly; an incomplete feed is an error.
-func readFeed(r io.Reader) ([]feedStation, error) {
+// readFeed reads the whole feed strictly; an incomplete feed is an error. It notes the attributes in b.
+func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
 		return nil, refuse("a web page (HTML) in place of the feed's XML")
 	}
 	d := xml.NewDecoder(in)
-	var w feedWalk
+	w := feedWalk{builder: b, attributes: make(map[attributeOf]bool)}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -153,7 +153,16 @@ type feedWalk struct {
 	closed      bool
 	state, city string
 	stations    []feedStation
+
+	builder    *ingest.Builder
+	attributes map[attributeOf]bool // that builder knows
 }
+
+// attributeOf identifies an attribute by its element.
+type attributeOf struct{ element, name string }
+
+// maxAttributes bounds feedWalk.attributes; the feed has 16.
+const maxAttributes = 500
 
 func (w *feedWalk) token(token xml.Token) error {
 	switch t := token.(type) {
@@ -175,6 +184,13 @@ func (w *feedWalk) token(token xml.Token) error {
 }
 
 func (w *feedWalk) start(t xml.StartElement) {
+	for _, a := range t.Attr {
+		of := attributeOf{t.Name.Local, a.Name.Local}
+		if !w.attributes[of] && len(w.attributes) < maxAttributes {
+			w.attributes[of] = true
+			w.builder.Field(of.element+"."+of.name, ingest.TextField)
+		}
+	}
 	switch t.Name.Local {
 	case "State":
 		w.state, w.city = attribute(t, "id"), ""

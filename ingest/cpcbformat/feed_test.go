@@ -25,7 +25,7 @@ func TestFeedAgreesWithCPCB(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	stations, err := readFeed(file)
+	stations, err := readFeed(file, ingest.NewBuilder("cpcb", time.Now(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -40,6 +41,8 @@ var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "outcome", Type: "String"}, {Name: "error", Type: "String"}, {Name: "requests", Type: "UInt32"},
 	{Name: "bytes", Type: "UInt64"}, {Name: "body_sha256", Type: "String"}, {Name: "stored", Type: "UInt64"},
 	{Name: "withdrawn", Type: "UInt64"}, {Name: "newest", Type: "DateTime('UTC')"}, {Name: "rejected", Type: "Map(String, UInt64)"},
+	{Name: "config_sha256", Type: "String"}, {Name: "fingerprint", Type: "String"},
+	{Name: "fields", Type: "Map(String, String)"}, {Name: "units", Type: "Map(String, Array(String))"},
 }
 
 // valueColumns are the columns of rejected and their types on the wire.
@@ -85,6 +88,22 @@ func (j *Journal) recordRuns(ctx context.Context, runs []ingest.Run) error {
 				counts[string(reason)] = uint64(n)
 			}
 			return counts
+		}),
+		column(runs, func(r *ingest.Run) string { return r.ConfigSHA256 }),
+		column(runs, func(r *ingest.Run) string { return r.Fingerprint.Hash() }),
+		column(runs, func(r *ingest.Run) map[string]string {
+			fields := make(map[string]string, len(r.Fingerprint.Fields))
+			for path, is := range r.Fingerprint.Fields {
+				fields[path] = is.String()
+			}
+			return fields
+		}),
+		column(runs, func(r *ingest.Run) map[string][]string {
+			units := make(map[string][]string, len(r.Fingerprint.Units))
+			for parameter, all := range r.Fingerprint.Units {
+				units[parameter] = slices.Sorted(slices.Values(all))
+			}
+			return units
 		}),
 	})
 }

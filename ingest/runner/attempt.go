@@ -32,7 +32,7 @@ const (
 // watermark (end of the fetched range).
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
-	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w}
+	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w, ConfigSHA256: f.ConfigSHA256}
 	err := r.fetch(ctx, f, kind, &run)
 	outcome := outcomeOf(err)
 	if err == nil {
@@ -97,7 +97,7 @@ func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 // run. It fills the counts of the run.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) error {
 	var received ingest.Recorder
-	defer func() { run.Received = received.Received() }()
+	defer func() { run.Received, run.Fingerprint = received.Received(), received.Fingerprint() }()
 	limited, cancel := context.WithTimeoutCause(ingest.WithRecorder(ctx, &received), f.Timeout, errTimeout)
 	defer cancel()
 	load := loadWithRetry(&runStore{r.archive, run.ID}, func(err error) {

@@ -16,6 +16,8 @@ type Feed struct {
 	Name string
 	// Source fetches the readings.
 	Source ingest.Source
+	// ConfigSHA256 identifies the source's configuration in the journal: SHA-256, hexadecimal.
+	ConfigSHA256 string
 	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
 	// Default "@hourly". The first run starts at once.
 	Schedule string

@@ -76,7 +76,7 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	default:
 		run.Outcome = string(Done)
 	}
-	run.Elapsed, run.Received = time.Since(begun), recorder.Received()
+	run.Elapsed, run.Received, run.Fingerprint = time.Since(begun), recorder.Received(), recorder.Fingerprint()
 	// An interrupted import is recorded, too, because its stored readings stay.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,6 +93,17 @@ func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error
 	return d.New(name, clock)
 }
 
+// configHash returns the SHA-256 of the file of a description, or of the settings of a source in Go with masked
+// secrets, hexadecimal.
+func configHash(f Factory) string {
+	text := fmt.Appendf(nil, "%+v", f)
+	if d, described := f.(fromFile); described {
+		text = d.Text
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
 // Names returns the names of all sources, sorted.
 func (c *Catalogue) Names() []string { return slices.Sorted(maps.Keys(c.entries)) }
 
@@ -173,7 +186,7 @@ func (c *Catalogue) Feeds(world schema.World, names []string, clock func() time.
 			continue
 		}
 		feed := c.entries[name].Feed
-		feed.Name, feed.Source = name, src
+		feed.Name, feed.Source, feed.ConfigSHA256 = name, src, configHash(c.entries[name].Factory(c.config))
 		feeds = append(feeds, feed)
 	}
 	return feeds, errors.Join(faults...)

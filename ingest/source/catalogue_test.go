@@ -1,6 +1,8 @@
 package source_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +54,13 @@ func TestDescriptionsOfAFolder(t *testing.T) {
 	feeds, err := all.Feeds(schema.Live, names, time.Now)
 	if err != nil || len(feeds) != 3 || feeds[0].Name != "roof-a" || feeds[0].Schedule != "@hourly" {
 		t.Errorf("feeds %v, %v", feeds, err)
+	}
+	sum := sha256.Sum256([]byte(roof))
+	if got, want := feeds[0].ConfigSHA256, hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("the hash of a description is %q, want that of its file, %q", got, want)
+	}
+	if feeds[2].ConfigSHA256 == "" || feeds[2].ConfigSHA256 == feeds[0].ConfigSHA256 {
+		t.Errorf("the hash of a source in Go is %q", feeds[2].ConfigSHA256)
 	}
 	if _, err := all.Feeds(schema.Sandbox, []string{"roof-a"}, time.Now); err == nil {
 		t.Error("a description was accepted for the sandbox")

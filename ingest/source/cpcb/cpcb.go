@@ -30,6 +30,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 		return nil
 	}
 	b := ingest.NewBuilder(s.name, s.clock(), yield)
+	b.Observe(ctx)
 	if err := cpcbformat.ParseFeed(bytes.NewReader(reply.Body), b); err != nil {
 		b.Discard()
 		return fmt.Errorf("reading CPCB's feed: %w", err)

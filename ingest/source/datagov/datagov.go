@@ -51,6 +51,9 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 			return fmt.Errorf("fetching data.gov.in from record %d: %w", records.read, err)
 		}
 		body := bytes.ReplaceAll(reply.Body, []byte(s.config.Key.Reveal()), []byte("***")) // an error page may quote the key
+		if page == 0 {
+			noteFields(ingest.RecorderOf(ctx), body)
+		}
 		done, err := records.addPage(body)
 		if err != nil {
 			return fmt.Errorf("reading page %d of data.gov.in: %w", page+1, err)

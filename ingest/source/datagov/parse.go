@@ -72,6 +72,28 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.pageError(count, fresh)
 }
 
+// noteFields notes the fields of a page's records. An invalid page is an error of addPage.
+func noteFields(r *ingest.Recorder, body []byte) {
+	var page struct {
+		Records []map[string]any `json:"records"`
+	}
+	_ = json.Unmarshal(body, &page)
+	for _, record := range page.Records {
+		for name, value := range record {
+			is := ingest.ObjectField
+			switch value.(type) {
+			case nil:
+				is = ingest.NullField
+			case string:
+				is = ingest.TextField
+			case float64:
+				is = ingest.NumberField
+			}
+			r.Field(name, is)
+		}
+	}
+}
+
 // missing returns how many records of the portal's total were not found.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 

@@ -109,6 +109,7 @@ func (f *fetching) run(ctx context.Context) error {
 		}
 	}
 	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
+	f.builder.Observe(ctx)
 	f.sink = f.d.mapping.NewSink(f.builder, f.now, listed)
 	f.builder.Describe(func() (int64, string) {
 		number, text := f.sink.Record()

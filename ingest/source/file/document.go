@@ -50,7 +50,7 @@ func parseJSON(in *table.Input, b *ingest.Builder) error {
 	if !table.HeaderOf(cells).Span() {
 		return table.Refuse("the table's header lacks From Date, To Date or a pollutant")
 	}
-	e.skipRemark(cells)
+	e.skipRemark(cells, b)
 	for n, row := range r.Data.Table.Body {
 		for i, h := range r.Data.Table.Header {
 			cells[i] = table.Scalar(row[h.Key])

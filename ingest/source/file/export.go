@@ -50,7 +50,7 @@ func (e *export) several() bool { return len(e.listed) > 1 }
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
-		if !e.skipRemark(cells) && !before {
+		if !e.skipRemark(cells, b) && !before {
 			b.Reject(ingest.BadLine)
 		}
 		return nil
@@ -142,7 +142,7 @@ var remarks = []string{
 
 // skipRemark handles a row without readings. After the first header, it returns false for
 // a row that it cannot interpret.
-func (e *export) skipRemark(cells [][]byte) bool {
+func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
 	case "state":
@@ -156,6 +156,7 @@ func (e *export) skipRemark(cells [][]byte) bool {
 		return true
 	}
 	if h := table.HeaderOf(cells); h.Span() {
+		h.Note(b)
 		e.head(h)
 		return true
 	}

@@ -61,6 +61,7 @@ func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Ba
 		return err
 	}
 	b := ingest.NewBuilder(f.name, f.clock(), yield)
+	b.Observe(ctx)
 	if err := f.format.parse(f.source(ctx), b); err != nil {
 		b.Discard()
 		return fmt.Errorf("reading %q (%s): %w", f.path, f.format.name, err)

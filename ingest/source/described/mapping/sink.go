@@ -25,6 +25,14 @@ type Sink struct {
 	readings int
 	looked   []bool
 	seen     []bool
+	fields   fieldSearch
+	units    map[unitOf]bool
+}
+
+// unitOf is a unit that a record states for a parameter.
+type unitOf struct {
+	parameter parameter.Parameter
+	unit      string
 }
 
 // station is a described station. The field number is the builder's number of the station.
@@ -45,11 +53,13 @@ type added struct {
 // NewSink returns a sink. listed has the fields of stations in the station list, by
 // the key of the station; it may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
-	return &Sink{
+	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed,
 		stations: make(map[string]*station), added: make(map[added]bool),
-		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)),
+		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)), units: make(map[unitOf]bool),
 	}
+	s.fields.note = func(path string, is ingest.FieldType) { s.builder.Field(path, is) }
+	return s
 }
 
 // Record returns the number and the text of the current record, for
@@ -65,9 +75,11 @@ func (s *Sink) Readings() int { return s.readings }
 // Add adds the readings of a reply and returns the number of records. part has the fields
 // of the partition. The error is that of the builder.
 func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
+	s.fields.reply(reply.root, s.m.Records.at)
 	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
 		s.records++
 		s.record = f.record.Raw
+		s.fields.record(f)
 		var h head
 		if !s.m.headInEach {
 			h = s.head(f)
@@ -174,6 +186,16 @@ func (s *Sink) test(f *Frame, tests []test, h *head) {
 	}
 }
 
+// noteUnit notes a unit for the fingerprint of the fetch.
+func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
+	of := unitOf{p, unit}
+	if !p.Valid() || s.units[of] || len(s.units) >= mostNames {
+		return
+	}
+	s.units[unitOf{p, strings.Clone(unit)}] = true
+	s.builder.Unit(p, unit)
+}
+
 func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 	at, of, reason := h.at, h.of, h.reason
 	p, unit, skip, seen := m.parameterOf(f)
@@ -186,6 +208,7 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 	if len(m.unitField) > 0 {
 		unit, seen = f.text(m.unitField)
 		s.look(m.unitAt, seen)
+		s.noteUnit(p, unit)
 	}
 	if reason == ingest.None && !p.Valid() {
 		reason = ingest.UnknownPollutant

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"vayu/ingest"
 	"vayu/schema/parameter"
 )
 
@@ -42,6 +43,13 @@ func HeaderOf(cells [][]byte) Header {
 		h.names = append(h.names, strings.ToLower(strings.TrimSpace(string(cell))))
 	}
 	return h
+}
+
+// Note notes the columns for the fingerprint of the fetch.
+func (h Header) Note(b *ingest.Builder) {
+	for _, name := range h.names {
+		b.Field(name, ingest.TextField)
+	}
 }
 
 // Find returns the first column that has one of the names, or -1.

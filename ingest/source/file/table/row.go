@@ -57,6 +57,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 			}
 		}
 		b.Describe(t.lines.Record)
+		t.Header.Note(b)
 		return t.Each(func(at int64, cells [][]byte, fine bool) error {
 			if at < in.Start {
 				return nil

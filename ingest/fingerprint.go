@@ -1,0 +1,135 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// FieldType is a set of types of values, as the source sends them.
+type FieldType uint8
+
+// The types. A null adds no type to its field.
+const (
+	NullField   FieldType = 0
+	TextField   FieldType = 1 << iota // also every cell of a table without types
+	NumberField                       // a JSON number
+	BoolField
+	ListField
+	ObjectField
+)
+
+// typeNames are the names of the types, in the order of their bits.
+var typeNames = [...]struct {
+	is   FieldType
+	name string
+}{{TextField, "text"}, {NumberField, "number"}, {BoolField, "bool"}, {ListField, "list"}, {ObjectField, "object"}}
+
+// String returns the names of the types, such as "number" or "text|number"; "" for only null.
+func (t FieldType) String() string {
+	var names []string
+	for _, one := range typeNames {
+		if t&one.is != 0 {
+			names = append(names, one.name)
+		}
+	}
+	return strings.Join(names, "|")
+}
+
+// Fingerprint is what the records of a run consist of: their fields, and the units of their values. A source that
+// renames a field or changes a unit gets another fingerprint.
+type Fingerprint struct {
+	// Fields maps the path or column of each field to the types of its values. The path of a field in a list has the
+	// element "#", as in "sensors.#.value".
+	Fields map[string]FieldType
+	// Units maps each parameter to the units that records state for it, in the spelling of the source. Units that the
+	// configuration states are not among them.
+	Units map[string][]string
+}
+
+const (
+	// maxFields is how many fields a fingerprint has at most. The known networks have at most 70.
+	maxFields = 500
+	// maxFieldName is the longest path of a fingerprint, in bytes.
+	maxFieldName = 200
+	// maxUnits is how many units a parameter has at most in a fingerprint.
+	maxUnits = 10
+)
+
+// Hash identifies the fields and units: 32 hexadecimal digits, or "" without a field. It ignores types, because they
+// depend on values: a field can be null in one run.
+func (f Fingerprint) Hash() string {
+	if len(f.Fields) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(f.Fields)) {
+		_, _ = fmt.Fprintf(sum, "%q\n", path)
+	}
+	for _, parameter := range slices.Sorted(maps.Keys(f.Units)) {
+		_, _ = fmt.Fprintf(sum, "%q %q\n", parameter, slices.Sorted(slices.Values(f.Units[parameter])))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// field adds a field.
+func (f *Fingerprint) field(path string, is FieldType) {
+	if len(path) > maxFieldName {
+		path = strings.ToValidUTF8(path[:maxFieldName], "")
+	}
+	was, known := f.Fields[path]
+	if !known && len(f.Fields) >= maxFields {
+		return
+	}
+	if f.Fields == nil {
+		f.Fields = make(map[string]FieldType)
+	}
+	f.Fields[strings.Clone(path)] = was | is
+}
+
+// unit adds a unit of a parameter.
+func (f *Fingerprint) unit(parameter, unit string) {
+	unit = strings.ToValidUTF8(unit[:min(len(unit), maxFieldName)], "")
+	all := f.Units[parameter]
+	if len(all) >= maxUnits || slices.Contains(all, unit) || len(f.Units) >= maxFields {
+		return
+	}
+	if f.Units == nil {
+		f.Units = make(map[string][]string)
+	}
+	f.Units[strings.Clone(parameter)] = append(all, strings.Clone(unit))
+}
+
+// Field adds a field to the fingerprint of the fetch.
+func (r *Recorder) Field(path string, is FieldType) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fingerprint.field(path, is)
+}
+
+// Unit adds a unit to the fingerprint of the fetch, in the spelling of the source.
+func (r *Recorder) Unit(parameter, unit string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fingerprint.unit(parameter, unit)
+}
+
+// Fingerprint returns the fields and units so far.
+func (r *Recorder) Fingerprint() Fingerprint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := Fingerprint{Fields: maps.Clone(r.fingerprint.Fields), Units: maps.Clone(r.fingerprint.Units)}
+	for parameter, units := range f.Units {
+		f.Units[parameter] = slices.Clone(units)
+	}
+	return f
+}
