@@ -19,9 +19,5 @@ func New() (map[string]http.Handler, error) {
 	}
 	resp := httpapi.Ready(document, time.Time{})
 	resp.Cache = []string{"no-cache"}
-	h, err := httpapi.Static(resp)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]http.Handler{"/openapi.json": h}, nil
+	return map[string]http.Handler{"/openapi.json": httpapi.Static(resp)}, nil
 }

@@ -193,5 +193,5 @@ func static(name string, body []byte) (http.Handler, error) {
 	if strings.HasPrefix(name, assets+"/") {
 		resp.Cache = forGood
 	}
-	return httpapi.Static(resp)
+	return httpapi.Static(resp), nil
 }

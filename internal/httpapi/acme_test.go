@@ -25,6 +25,7 @@ import (
 
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/httpapi/server"
+	"vayu/internal/testing/fixture"
 )
 
 const name = "air.example.in"
@@ -104,7 +105,7 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 	if resp.StatusCode != 200 || resp.ProtoMajor != 2 || leaf.PublicKeyAlgorithm != x509.ECDSA {
 		t.Errorf("%s %s %s", resp.Status, resp.Proto, leaf.PublicKeyAlgorithm)
 	}
-	if got := value(t, reg, "vayu_tls_certificate_expiry_seconds"); got != float64(leaf.NotAfter.Unix()) || leaf.NotAfter.Before(time.Now()) {
+	if got := fixture.MetricValue(t, reg, "vayu_tls_certificate_expiry_seconds"); got != float64(leaf.NotAfter.Unix()) || leaf.NotAfter.Before(time.Now()) {
 		t.Errorf("expiry %v, want %v", got, leaf.NotAfter)
 	}
 	if _, err := os.Stat(filepath.Join(data, "acme", name)); err != nil {
@@ -154,7 +155,7 @@ func TestHandshakesDoNotRetryTheAuthority(t *testing.T) {
 			t.Fatal("there is a certificate")
 		}
 	}
-	if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || requested != 1 {
+	if got := fixture.MetricValue(t, reg, "vayu_tls_certificate_failures_total"); got != 1 || requested != 1 {
 		t.Errorf("%v failures, requested %d times; want 1, 1", got, requested)
 	}
 }

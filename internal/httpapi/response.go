@@ -65,8 +65,8 @@ type Response struct {
 	Measured int64
 	DataAge  int64
 	Stale    bool
-	vary     credential        // request header that the reply depends on
-	packed   map[string][]byte // the whole body by encoding, if precompressed
+	vary     credential                   // request header that the reply depends on
+	packed   func(encoding string) []byte // the whole body compressed, or nil to compress each reply
 }
 
 // Ready returns a response with an immutable body. It sets the headers ETag (a hash of the body),
@@ -217,11 +217,10 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	if encoding != "" {
 		h["Content-Encoding"] = []string{encoding}
 	}
-	packed := resp.packed[encoding]
 	switch {
-	case packed != nil:
-		h["Content-Length"] = []string{strconv.Itoa(len(packed))}
-		body = packed
+	case encoding != "" && resp.packed != nil:
+		body = resp.packed(encoding)
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	case encoding != "":
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {

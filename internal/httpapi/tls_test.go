@@ -28,6 +28,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/httpapi/server"
+	"vayu/internal/testing/fixture"
 )
 
 // certify writes a self-signed certificate for localhost into the files of c and returns it in PEM.
@@ -139,9 +140,8 @@ func TestTLSVersionAndHSTS(t *testing.T) {
 	if diff := cmp.Diff([]string{"400 net/http"}, exchangeRaw(t, dial(t, address), "GET /v1/aqi HTTP/1.1\r\nHost: a\r\n\r\n")); diff != "" {
 		t.Errorf("plain HTTP: %s", diff)
 	}
-	if got := value(t, reg, "vayu_tls_handshake_failures_total"); got != 2 {
-		t.Errorf("%v failures counted, want 2", got)
-	}
+	// The client learns of a failure before the server counts it.
+	fixture.Eventually(t, "two failures are counted", func() bool { return fixture.MetricValue(t, reg, "vayu_tls_handshake_failures_total") == 2 })
 	resp, err := http.Get("http://" + serve(t, testAPI(t, httpapitest.Keys{liveKey, sandboxKey}), plain(t)) + "/v1/aqi") //nolint:noctx // the test has no deadline of its own
 	if err != nil {
 		t.Fatal(err)
@@ -201,29 +201,13 @@ func TestCertificatesAreReloaded(t *testing.T) {
 		if n := strings.Count(log.String(), "reloading the certificate failed"); n != 2 {
 			t.Errorf("two invalid pairs are logged %d times:\n%s", n, log.String())
 		}
-		if got := value(t, reg, "vayu_tls_certificate_failures_total"); got != 2 {
+		if got := fixture.MetricValue(t, reg, "vayu_tls_certificate_failures_total"); got != 2 {
 			t.Errorf("%v failures counted, want 2", got)
 		}
-		if got := value(t, reg, "vayu_tls_certificate_expiry_seconds"); got != float64(until.Unix()) {
+		if got := fixture.MetricValue(t, reg, "vayu_tls_certificate_expiry_seconds"); got != float64(until.Unix()) {
 			t.Errorf("expiry %v, want %d", got, until.Unix())
 		}
 	})
-}
-
-// value returns a counter or gauge without labels.
-func value(tb testing.TB, reg prometheus.Gatherer, name string) float64 {
-	tb.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() == name {
-			return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
-		}
-	}
-	tb.Fatalf("there is no metric %s", name)
-	return 0
 }
 
 func TestSettingsOfTLS(t *testing.T) {

@@ -94,20 +94,29 @@ func Negotiate(headers []string) string {
 	return best
 }
 
-// Precompress returns body compressed with each encoding, at the best level. The keys of the map
-// are the names of the encodings. It fails only if an encoder fails.
-func Precompress(body []byte) (map[string][]byte, error) {
-	var packed bytes.Buffer
-	g, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
+// best admits one compression with the best level at a time, because the encoder of zstd needs 35 MB.
+var best sync.Mutex
+
+// Lazy returns a function that returns body compressed with an encoding, at the best level. It compresses at
+// the first call for the encoding. It is safe for concurrent use.
+func Lazy(body []byte) func(encoding string) []byte {
+	zstandard := sync.OnceValue(func() []byte {
+		best.Lock()
+		defer best.Unlock()
+		w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+		return w.EncodeAll(body, nil)
+	})
+	gzipped := sync.OnceValue(func() []byte {
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+		_, _ = w.Write(body)                                       // a buffer never fails
+		_ = w.Close()
+		return packed.Bytes()
+	})
+	return func(encoding string) []byte {
+		if encoding == Zstd {
+			return zstandard()
+		}
+		return gzipped()
 	}
-	_, _ = g.Write(body) // a buffer never fails
-	_ = g.Close()
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return nil, err
-	}
-	zstandard := z.EncodeAll(body, nil)
-	return map[string][]byte{Gzip: packed.Bytes(), Zstd: zstandard}, z.Close()
 }

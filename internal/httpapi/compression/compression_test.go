@@ -1,0 +1,60 @@
+package compression_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"vayu/internal/httpapi/compression"
+)
+
+// decompress returns the plain body of a form.
+func decompress(t *testing.T, encoding string, form []byte) string {
+	t.Helper()
+	var r io.Reader
+	var err error
+	switch encoding {
+	case compression.Gzip:
+		r, err = gzip.NewReader(bytes.NewReader(form))
+	case compression.Zstd:
+		r, err = zstd.NewReader(bytes.NewReader(form))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
+
+func TestLazyCompressesOncePerEncoding(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("the air of Delhi ", 1000)
+	packed := compression.Lazy([]byte(body))
+	for _, encoding := range []string{compression.Gzip, compression.Zstd} {
+		t.Run(encoding, func(t *testing.T) {
+			t.Parallel()
+			var forms [8][]byte
+			var all sync.WaitGroup
+			for i := range forms {
+				all.Go(func() { forms[i] = packed(encoding) })
+			}
+			all.Wait()
+			if got := decompress(t, encoding, forms[0]); got != body {
+				t.Errorf("the form contains %d bytes, want the body of %d", len(got), len(body))
+			}
+			for i, form := range forms[1:] {
+				if &form[0] != &forms[0][0] {
+					t.Errorf("call %d compressed the body again", i+2)
+				}
+			}
+		})
+	}
+}
