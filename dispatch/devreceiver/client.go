@@ -2,12 +2,12 @@ package devreceiver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,11 +31,14 @@ type Client struct {
 	Test bool
 }
 
-// answerTime limits the time of a request, and maxReply the bytes of its reply.
 const (
-	answerTime = 10 * time.Second
-	maxReply   = 1 << 20
+	requestTimeout = 10 * time.Second
+	maxReply       = 1 << 20 // bytes
+	maxMessage     = 4 << 10 // bytes of an error message that are printed
 )
+
+// webhooks is the path of subscriptions.
+const webhooks = "/v1/webhooks"
 
 // check validates the URL and the key.
 func (c *Client) check() error {
@@ -57,70 +60,129 @@ func (c *Client) check() error {
 	return nil
 }
 
-// do sends a request and decodes the reply. It does not follow redirects, which would leak the key.
-func (c *Client) do(ctx context.Context, method, path string, body []byte, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+// call sends a request to the API and decodes the reply. A body of nil is omitted.
+func call[T any](ctx context.Context, c *Client, method, path string, body any) (reply T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, c.API+path, bytes.NewReader(body))
+	var content []byte
+	if body != nil {
+		if content, err = json.Marshal(body); err != nil {
+			return reply, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.API+path, bytes.NewReader(content))
 	if err != nil {
-		return err
+		return reply, err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.Key)
-	r.Header.Set("User-Agent", "vayu-listen")
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
+	r.Header.Set("Content-Type", "application/json")
+	// A redirect could send the key to another service.
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
-	reply, err := client.Do(r)
+	answer, err := client.Do(r)
 	if err != nil {
-		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-			return fmt.Errorf("no service answers on %s; is it running, and is this its address (--api)? %w", c.API, err)
-		}
-		return err
+		return reply, fmt.Errorf("no service answers on %s; is it running, and is this its address (--api)? %w", c.API, err)
 	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(reply.Body, maxReply))
-	switch {
-	case err != nil:
-		return fmt.Errorf("reading the reply: %w", err)
-	case reply.StatusCode < 200 || reply.StatusCode > 299:
-		return refusal(c.API, reply.StatusCode, text)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxReply))
+	if err != nil {
+		return reply, fmt.Errorf("reading the reply: %w", err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("what answers on %s is no Vayu: %w", c.API, err)
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		return reply, refusal(c.API, answer, text)
 	}
-	return nil
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return reply, fmt.Errorf("what answers on %s is no Vayu: %w", c.API, err)
+	}
+	return reply, nil
 }
 
-// refusalError is an error reply of the service.
-type refusalError struct{ schema.Problem }
-
-// maxRefusal is how many bytes of an error message of the service are printed. The messages of Vayu
-// are shorter.
-const maxRefusal = 4 << 10
-
-// Error returns the message of the service, and the remedy if advice has one.
-func (e *refusalError) Error() string {
-	message := printable(e.Message[:min(len(e.Message), maxRefusal)], "")
-	if e.Field != "" {
-		message = oneLine(e.Field) + ": " + message
-	}
-	return fmt.Sprintf("the service refuses: %s (%s)%s", message, oneLine(string(e.Code)), advice[e.Code])
-}
-
-// advice has the remedies of error codes, as text that follows the message.
-var advice = map[schema.Code]string{
+// remedies are texts that follow the error messages of the service, by code.
+var remedies = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",
 	schema.URLNotAllowed:     "; start the service with --webhook-local, so that webhooks may go to this machine",
 	schema.SignatureRequired: "; this command does not sign its requests, use a key without --require-signature",
 }
 
-func refusal(api string, status int, text []byte) error {
+// serviceError is an error reply of the service.
+type serviceError struct {
+	code schema.Code
+	text string
+}
+
+// Error returns the message of the service with a remedy.
+func (e *serviceError) Error() string { return "the service refuses: " + e.text }
+
+// refusal returns the error of a reply that is not 2xx.
+func refusal(api string, reply *http.Response, text []byte) error {
 	var body schema.ProblemBody
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
-		return fmt.Errorf("what answers on %s is no Vayu: it says %d %s", api, status, http.StatusText(status))
+		return fmt.Errorf("what answers on %s is no Vayu: it says %s", api, reply.Status)
 	}
-	return &refusalError{schema.Problem{Code: body.Error.Code, Field: body.Error.Field, Message: body.Error.Message}}
+	message := body.Error.Message
+	if body.Error.Field != "" {
+		message = body.Error.Field + ": " + message
+	}
+	code := body.Error.Code
+	message = printable(fmt.Sprintf("%s (%s)", message[:min(len(message), maxMessage)], code)) + remedies[code]
+	return &serviceError{code, message}
+}
+
+// subscribe deletes the subscriptions to an address, which killed runs have left, and creates a new one.
+// If secret is empty, the service generates one.
+func (c *Client) subscribe(ctx context.Context, address, secret string) (made schema.WebhookReply, err error) {
+	left, err := c.subscriptionsTo(ctx, address)
+	if err != nil {
+		return made, fmt.Errorf("looking for subscriptions that were left behind: %w", err)
+	}
+	for _, id := range left {
+		if err := c.unsubscribe(ctx, id); err != nil {
+			return made, err
+		}
+	}
+	body := map[string]any{"url": address, "events": c.Events}
+	if len(c.Events) == 0 {
+		body["events"] = schema.EventTypes
+	}
+	if secret != "" {
+		body["secret"] = secret
+	}
+	made, err = call[schema.WebhookReply](ctx, c, http.MethodPost, webhooks, body)
+	if err != nil {
+		return made, fmt.Errorf("making the subscription: %w", err)
+	}
+	if made.Secret = cmp.Or(made.Secret, secret); !schema.IsID(made.ID) || made.Secret == "" {
+		return made, fmt.Errorf("making the subscription: what answers on %s is no Vayu: its reply has no id or no secret", c.API)
+	}
+	return made, nil
+}
+
+// subscriptionsTo returns the ids of the subscriptions whose URL is the given address.
+func (c *Client) subscriptionsTo(ctx context.Context, address string) (ids []string, err error) {
+	path := webhooks + "?limit=200"
+	for next := path; ; {
+		page, err := call[schema.List[schema.Webhook]](ctx, c, http.MethodGet, next, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range page.Data {
+			if w.URL == address && schema.IsID(w.ID) {
+				ids = append(ids, w.ID)
+			}
+		}
+		if page.NextCursor == nil {
+			return ids, nil
+		}
+		next = path + "&cursor=" + url.QueryEscape(*page.NextCursor)
+	}
+}
+
+// unsubscribe deletes a subscription. If the subscription does not exist, it returns nil.
+func (c *Client) unsubscribe(ctx context.Context, id string) error {
+	_, err := call[schema.WebhookDeleted](ctx, c, http.MethodDelete, webhooks+"/"+id, nil)
+	if refused, ok := errors.AsType[*serviceError](err); ok && refused.code == schema.NotFound || err == nil {
+		return nil
+	}
+	return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
 }

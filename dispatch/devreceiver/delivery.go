@@ -1,89 +1,125 @@
 package devreceiver
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/oklog/ulid/v2"
+	"unicode"
 
 	"vayu/dispatch/webhook"
+	"vayu/internal/sleep"
 )
 
-// maxRemembered is how many events the listener remembers, to detect duplicates. They need one or
-// two megabytes of memory.
-const maxRemembered = 10_000
-
-// delivery is a delivery that the listener has received, and the reply to it.
-type delivery struct {
-	at      time.Time
-	event   webhook.Event // empty if the body is not an event
-	id      string        // from the header
-	eventID string        // from the header
-	attempt string
-	mode    string
-	body    []byte
-	// wrong is why the signature is invalid; unchecked means that there is no secret.
-	wrong     error
-	unchecked bool
-	answer    int // HTTP status of the reply
-	// since is the time from the event to the delivery; timed reports whether it is known.
-	since time.Duration
-	timed bool
-	// before is the first delivery of the same event. It is nil if this delivery is the first,
-	// has an invalid signature or is not an event.
-	before *first
-}
-
-// first is the first delivery of an event.
-type first struct {
-	at          time.Time
-	id, attempt string
-}
-
-// verified reports whether the signature was checked and is valid.
-func (d *delivery) verified() bool { return !d.unchecked && d.wrong == nil }
-
-// parse verifies and decodes a delivery.
-func (l *Listener) parse(at time.Time, header http.Header, body []byte) *delivery {
-	d := &delivery{
-		at: at, body: body,
-		id:      header.Get("X-SERVICE-Delivery-Id"),
-		eventID: header.Get("X-SERVICE-Event-Id"),
-		attempt: header.Get("X-SERVICE-Attempt"),
-		mode:    header.Get("X-SERVICE-Mode"),
+// ServeHTTP implements http.Handler. It verifies and prints a delivery, and replies.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := l.Now()
+	if r.Method != http.MethodPost {
+		l.printf("%s  %s %s is no delivery\n", at.Format(clock), oneLine(r.Method), oneLine(r.URL.Path))
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "deliveries are POST", http.StatusMethodNotAllowed)
+		return
 	}
-	if d.mode == "" {
-		d.mode = "live"
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, webhook.DefaultLimit)); err != nil {
+		l.printf("%s  a body that could not be read: %s\n", at.Format(clock), oneLine(err.Error()))
+		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		return
 	}
-	if d.unchecked = len(l.Secrets) == 0; !d.unchecked {
-		d.wrong = webhook.Verify(body, strings.Join(header.Values(webhook.Header), ","), at, l.Secrets...)
-	}
-	d.answer = l.answer(d)
-	if json.Unmarshal(body, &d.event) != nil {
-		d.event = webhook.Event{}
-		return d
-	}
-	d.since, d.timed = since(d.event, at)
-	if d.wrong == nil && d.event.ID != "" { // a forgery must not mark the real event as a duplicate
-		if before, known, _ := l.seen.PeekOrAdd(d.event.ID, first{at, d.id, d.attempt}); known {
-			d.before = &before
+	answer, verified := l.Answer, "verified"
+	err := webhook.Verify(body.Bytes(), strings.Join(r.Header.Values(webhook.Header), ","), at, l.Secrets...)
+	if err != nil {
+		verified = "NOT VERIFIED: " + oneLine(err.Error())
+		if l.Strict {
+			answer = http.StatusBadRequest
 		}
 	}
-	return d
+	if errors.Is(err, webhook.ErrNoSecret) {
+		verified = "not verified: no secret was given"
+	}
+	var event webhook.Event
+	duplicate := false
+	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // a forgery must not make an event look repeated
+		duplicate, _ = l.seen.ContainsOrAdd(event.ID, struct{}{})
+	}
+	l.print(at, r.Header, event, body.Bytes(), fmt.Sprintf("%s  answer %d", verified, answer), duplicate)
+	if !sleep.For(r.Context(), l.Delay) {
+		l.printf("%s  attempt %s: no answer was given\n", l.Now().Format(clock), oneLine(r.Header.Get("X-SERVICE-Attempt")))
+		panic(http.ErrAbortHandler) // after a plain return, net/http would reply 200
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(answer)
+	_, _ = fmt.Fprintf(w, "vayu listen answers %d, %s\n", answer, verified)
 }
 
-// since returns the time from an event to the time at, rounded to seconds; false if the event has
-// no time. If the id of the event contains a time, up to a minute is rounded to milliseconds.
-func since(e webhook.Event, at time.Time) (time.Duration, bool) {
-	id, err := ulid.ParseStrict(strings.TrimPrefix(e.ID, "evt_"))
-	if err != nil {
-		return at.Sub(time.Unix(e.Created, 0)).Round(time.Second), e.Created > 0
+const (
+	clock    = "15:04:05.000"
+	maxShown = 64 << 10 // bytes of a body that are printed
+)
+
+// print prints a delivery: a line, and the body unless Brief is set.
+func (l *Listener) print(at time.Time, header http.Header, event webhook.Event, body []byte, result string, duplicate bool) {
+	mode := header.Get("X-SERVICE-Mode")
+	if mode == "" {
+		mode = "live"
 	}
-	ago := at.Sub(id.Timestamp())
-	if ago > time.Minute {
-		return ago.Round(time.Second), true
+	id := event.ID
+	if id == "" {
+		id = "no event"
 	}
-	return ago.Round(time.Millisecond), true
+	line := fmt.Sprintf("%s  %s  %s  %s  %s  attempt %s  %s", at.Format(clock), oneLine(event.Type), oneLine(id), oneLine(mode),
+		oneLine(header.Get("X-SERVICE-Delivery-Id")), oneLine(header.Get("X-SERVICE-Attempt")), result)
+	if l.Delay > 0 {
+		line += " in " + l.Delay.String()
+	}
+	if duplicate {
+		line += "  duplicate"
+	}
+	if l.Brief {
+		l.printf("%s\n", line)
+		return
+	}
+	shown := body[:min(len(body), maxShown)]
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, shown, "", "  ") == nil {
+		shown = pretty.Bytes()[:min(pretty.Len(), maxShown)]
+	}
+	l.printf("%s\n%s\n\n", line, printable(string(shown)))
+}
+
+// printf prints a text atomically.
+func (l *Listener) printf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = fmt.Fprintf(l.Out, format, args...)
+}
+
+// connectionLog prints the errors of connections until the listener ends.
+type connectionLog struct{ *Listener }
+
+// Write implements io.Writer for the log of the server.
+func (c connectionLog) Write(line []byte) (int, error) {
+	if !c.ended.Load() {
+		c.printf("%s  %s; was the service started with --webhook-local and the same --data?\n", c.Now().Format(clock), oneLine(string(line)))
+	}
+	return len(line), nil
+}
+
+// oneLine returns an untrusted text as one short line.
+func oneLine(text string) string {
+	const most = 200
+	return strings.TrimSpace(strings.ReplaceAll(printable(fmt.Sprintf("%.*s", most, text)), "\n", " "))
+}
+
+// printable replaces the characters that could control a terminal or reorder text.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) || c == '\n' {
+			return c
+		}
+		return unicode.ReplacementChar
+	}, text)
 }

@@ -4,7 +4,6 @@ package devreceiver
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,20 +13,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/errgroup"
 
 	"vayu/dispatch/webhook"
 )
 
 // Config configures a Listener.
 type Config struct {
-	// Data is the data directory, which has the certificate authority.
+	// Data is the data directory, which has the certificate.
 	Data string
-	// Port is the port of https://localhost; 0 chooses a free one, on 127.0.0.1 only.
+	// Port is the port of https://localhost; 0 chooses a free one.
 	Port int
 	// Secrets are the accepted secrets. With a Client, the subscription gets the first
 	// secret; if there is none, the service generates one.
@@ -40,9 +40,7 @@ type Config struct {
 	Brief bool
 	// Client creates the subscription of a run; nil for a run that creates none.
 	Client *Client
-	// Program is the name of this program in printed commands; "" for vayu.
-	Program string
-	// Out gets the text for a person. Control characters from senders are escaped.
+	// Out gets the text for a person.
 	Out io.Writer
 	Now func() time.Time
 }
@@ -50,9 +48,14 @@ type Config struct {
 // Listener receives and prints deliveries.
 type Listener struct {
 	Config
-	printer *printer
-	seen    *lru.Cache[string, first] // the first delivery of each recent event
+
+	mu    sync.Mutex                   // protects Out
+	seen  *lru.Cache[string, struct{}] // ids of recent events, to detect duplicates
+	ended atomic.Bool
 }
+
+// maxSeen is the number of events that are remembered. They need less than two megabytes.
+const maxSeen = 10_000
 
 // New returns a listener. It fails if the configuration is invalid.
 func New(c Config) (*Listener, error) {
@@ -63,8 +66,7 @@ func New(c Config) (*Listener, error) {
 		return nil, fmt.Errorf("answer %d: an HTTP status is 200 to 599", c.Answer)
 	case c.Delay < 0:
 		return nil, fmt.Errorf("delay %s: an answer cannot come before its request", c.Delay)
-	}
-	if slices.Contains(c.Secrets, "") {
+	case slices.Contains(c.Secrets, ""):
 		return nil, webhook.ErrNoSecret
 	}
 	if c.Client != nil {
@@ -76,112 +78,95 @@ func New(c Config) (*Listener, error) {
 	if c.Data, err = filepath.Abs(c.Data); err != nil {
 		return nil, fmt.Errorf("finding the data directory: %w", err)
 	}
-	seen, err := lru.New[string, first](maxRemembered)
-	return &Listener{Config: c, printer: &printer{out: c.Out, now: c.Now, brief: c.Brief}, seen: seen}, err
+	seen, err := lru.New[string, struct{}](maxSeen)
+	return &Listener{Config: c, seen: seen}, err
 }
 
-// patience limits two steps of a stop: the deletion of the subscription, and the drain of replies.
-const patience = 5 * time.Second
-
-// errEnding is the cancellation cause of requests at a stop.
-var errEnding = errors.New("the receiver is ending")
+// stopTimeout limits the time of a stop, which deletes the subscription.
+const stopTimeout = 5 * time.Second
 
 // Run creates a subscription if there is a Client, receives until ctx ends, and then deletes the
 // subscription. At the start, it deletes subscriptions to the same address, left by a killed run.
 func (l *Listener) Run(ctx context.Context) error {
-	leaf, err := certificate(l.Data, l.Now())
+	certificate, err := Certificate(l.Data)
 	if err != nil {
 		return err
 	}
-	sockets, err := l.open(ctx)
-	if err != nil {
-		return err
-	}
-	port := sockets[0].Addr().(*net.TCPAddr).Port
-	address := "https://localhost:" + strconv.Itoa(port) + "/"
-	subscribed := ""
-	if l.Client != nil {
-		if subscribed, err = l.subscribe(ctx, address); err != nil {
-			closeAll(sockets)
-			return err
-		}
-	} else {
-		l.greetUnsubscribed(address)
-	}
-	err = l.serve(ctx, sockets, leaf, subscribed)
-	l.printer.end()
-	return err
-}
-
-// open listens on both addresses of localhost, because another program could otherwise
-// receive deliveries on ::1. With Port 0 it listens on 127.0.0.1 only.
-func (l *Listener) open(ctx context.Context) ([]net.Listener, error) {
-	first, err := l.socket(ctx, "tcp4", "127.0.0.1")
-	if err != nil || l.Port == 0 {
-		return []net.Listener{first}, err
-	}
-	second, err := l.socket(ctx, "tcp6", "::1")
-	switch {
-	case err == nil:
-		return []net.Listener{first, second}, nil
-	case errors.Is(err, syscall.EADDRINUSE):
-		closeAll([]net.Listener{first})
-		return nil, err
-	}
-	return []net.Listener{first}, nil // a machine without IPv6
-}
-
-func (l *Listener) socket(ctx context.Context, network, host string) (net.Listener, error) {
-	s, err := new(net.ListenConfig).Listen(ctx, network, net.JoinHostPort(host, strconv.Itoa(l.Port)))
+	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(l.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is taken by another program; choose another with --port: %w", l.Port, err)
+		return fmt.Errorf("port %d is taken by another program; choose another with --port: %w", l.Port, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listening on port %d: %w", l.Port, err)
+		return fmt.Errorf("listening on port %d: %w", l.Port, err)
 	}
-	return s, nil
-}
-
-func closeAll(sockets []net.Listener) {
-	for _, s := range sockets {
-		_ = s.Close()
+	defer func() { _ = socket.Close() }()
+	subscribed, err := l.subscribe(ctx, fmt.Sprintf("https://localhost:%d/", socket.Addr().(*net.TCPAddr).Port))
+	if err != nil {
+		return err
 	}
-}
-
-// serve serves until ctx ends. It then deletes the subscription, so that the service stops
-// sending, before it shuts the server down.
-func (l *Listener) serve(ctx context.Context, sockets []net.Listener, leaf tls.Certificate, subscribed string) error {
-	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer end(nil)
+	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
 	server := &http.Server{
-		Handler: l, ErrorLog: log.New(l.printer, "", 0), BaseContext: func(net.Listener) context.Context { return requests },
-		TLSConfig:      &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{leaf}},
+		Handler: l, ErrorLog: log.New(connectionLog{l}, "", 0), BaseContext: func(net.Listener) context.Context { return requests },
 		MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 	}
-	group, running := errgroup.WithContext(ctx)
-	for _, s := range sockets {
-		group.Go(func() error {
-			if err := server.ServeTLS(s, "", ""); !errors.Is(err, http.ErrServerClosed) {
-				return fmt.Errorf("serving HTTPS: %w", err)
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		l.try(running, subscribed)
-		return nil
-	})
-	group.Go(func() error {
-		<-running.Done()
-		l.printer.ending()
-		end(errEnding)
-		err := l.unsubscribe(ctx, subscribed)
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		l.ended.Store(true)
+		abort() // of delayed replies
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		if server.Shutdown(limit) != nil {
-			_ = server.Close() // replies in flight are lost
-		}
-		return err
+		err := l.unsubscribe(limit, subscribed) // first, so that the service stops sending
+		_ = server.Shutdown(limit)
+		stopped <- err
 	})
-	return group.Wait()
+	defer stop()
+	if err := server.ServeTLS(socket, certificate, certificate); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving HTTPS with %s: %w", certificate, err)
+	}
+	return <-stopped
+}
+
+// subscribe creates the subscription, prints how to send to it, and requests a test event. It returns the
+// id of the subscription; "" without a Client.
+func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
+	const trust = "A service sends to it if it was started with --webhook-local and with the same --data, %s.\n"
+	if l.Client == nil {
+		l.printf("Listening on %s; Ctrl-C ends it.\n"+trust, address, l.Data)
+		if len(l.Secrets) == 0 {
+			l.printf("Signatures are not verified: give --secret, or --key to have a subscription made.\n")
+		}
+		return "", nil
+	}
+	secret := ""
+	if len(l.Secrets) > 0 {
+		secret = l.Secrets[0]
+	}
+	made, err := l.Client.subscribe(ctx, address, secret)
+	if err != nil {
+		return "", err
+	}
+	l.Secrets = append(slices.Clip(l.Secrets), made.Secret)
+	l.printf("Listening on %s for the subscription %s (%s), which ends with this command: Ctrl-C.\n"+trust, address, made.ID, oneLine(made.Mode), l.Data)
+	test := webhooks + "/" + made.ID + "/test"
+	l.printf("\nSend a test event:\n\n  curl -X POST -H \"Authorization: Bearer %s\" -H \"Content-Type: application/json\" -d '{}' %s\n\n",
+		l.Client.KeyShown, l.Client.API+test)
+	if l.Client.Test {
+		if _, err := call[struct{}](ctx, l.Client, http.MethodPost, test, struct{}{}); err != nil {
+			l.printf("No test event is on its way: %v\n\n", err)
+		}
+	}
+	return made.ID, nil
+}
+
+// unsubscribe deletes the subscription of this run, if there is one.
+func (l *Listener) unsubscribe(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	err := l.Client.unsubscribe(ctx, id)
+	if err == nil {
+		l.printf("\nThe subscription %s is deleted.\n", id)
+	}
+	return err
 }

@@ -26,9 +26,8 @@ func TestDeliveryIsPrinted(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	_, got, _ := strings.Cut(r.String(), "\n\n")
-	want := `11:06:40.500  payment.succeeded  ` + eventID + `  verified
-  delivery dlv_1 · attempt 1 · sandbox · 23ms after the event · answer 200
+	_, got, _ := strings.Cut(r.String(), "the same --data, "+r.data+".\n")
+	want := `11:06:40.500  payment.succeeded  ` + eventID + `  sandbox  dlv_1  attempt 1  verified  answer 200
 {
   "id": "` + eventID + `",
   "type": "payment.succeeded",
@@ -39,7 +38,6 @@ func TestDeliveryIsPrinted(t *testing.T) {
   }
 }
 
-1 deliveries: 1 verified, 0 not, 0 duplicates, 0 without an answer; 0 other requests, 0 failed connections
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -49,14 +47,10 @@ func TestDeliveryIsPrinted(t *testing.T) {
 func TestInvalidDeliveriesAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
-	type request struct{ body, key, want string }
-	for _, c := range []request{
+	for _, c := range []struct{ body, key, want string }{
 		{event, "whsec_another", "NOT VERIFIED: " + webhook.ErrMismatch.Error()},
 		{event, "", "NOT VERIFIED: " + webhook.ErrNoSignature.Error()},
-		{"hello", secret, "no event  " + eventID + "  verified"},
-		{`{"id":"evt_2","type":"x","created":1794999999}`, secret, "the header names another event, " + eventID},
-		{`{"id":"evt_3","type":"x","created":1794999999}`, secret, "· 2s after the event ·"},
-		{"", secret, "(no body)"},
+		{"hello", secret, "no event  sandbox  dlv_1  attempt 1  verified"},
 	} {
 		if got := r.answer(t, c.body, c.key, "1"); got != 200 {
 			t.Errorf("%q is answered with %d", c.body, got)
@@ -65,44 +59,31 @@ func TestInvalidDeliveriesAreExplained(t *testing.T) {
 			t.Errorf("no %q in:\n%s", c.want, r)
 		}
 	}
-	if got := r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1"); got != http.StatusRequestEntityTooLarge {
+	if got := r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1"); got != http.StatusBadRequest {
 		t.Errorf("a body of more than 1 MiB is answered with %d", got)
 	}
 	if reply, err := r.client.Get(r.address); err != nil || reply.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %v %v", reply, err)
 	}
 	if _, err := new(http.Client).Get(r.address); err == nil {
-		t.Error("its authority is everybody's")
+		t.Error("its certificate is trusted by everybody")
 	}
-	r.until(t, `127\.0\.0\.1:\d+ does not believe the certificate of this receiver; .* --webhook-local and the same --data\n`)
-	if strings.Contains(r.String(), "http:") {
-		t.Errorf("the words of a library:\n%s", r)
-	}
-	_ = r.stop()
-	r.until(t, "6 deliveries: 4 verified, 2 not, 0 duplicates, 0 without an answer; 2 other requests, 1 failed connections")
+	r.until(t, `TLS handshake error from 127\.0\.0\.1:\d+: remote error: tls: .*; was the service started with --webhook-local and the same --data\?\n`)
 }
 
+// A forged delivery does not make the genuine one a duplicate.
 func TestDuplicatesAreReported(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{"whsec_old", secret}, Answer: 503})
-	_ = r.answer(t, event, "whsec_forged", "1") // must not make the real one look repeated
+	_ = r.answer(t, event, "whsec_forged", "1")
 	if got := r.answer(t, event, secret, "2"); got != 503 {
 		t.Errorf("got %d", got)
 	}
-	if strings.Contains(r.String(), "duplicate:") {
+	if strings.Contains(r.String(), "duplicate") {
 		t.Errorf("a forgery counts:\n%s", r)
 	}
 	_ = r.answer(t, event, "whsec_old", "3")
-	r.until(t, `duplicate: this event came at 11:06:40.500 \(delivery dlv_1, attempt 2\)`)
-}
-
-func TestNoVerificationWithoutSecret(t *testing.T) {
-	t.Parallel()
-	r := start(t, devreceiver.Config{})
-	_ = r.answer(t, event, secret, "1")
-	r.until(t, "not verified: no secret was given")
-	_ = r.stop()
-	r.until(t, "1 deliveries: 0 verified, 0 not")
+	r.until(t, `attempt 3  verified  answer 503  duplicate\n`)
 }
 
 // In strict mode the receiver does not acknowledge deliveries that it cannot verify.
@@ -114,10 +95,8 @@ func TestStrictRejectsUnverified(t *testing.T) {
 			t.Errorf("signed with %q: got %d, want %d", key, got, want)
 		}
 	}
-	_ = r.stop()
 	r.until(t, "verified  answer 204")
 	r.until(t, "NOT VERIFIED: .*  answer 400")
-	r.until(t, "3 deliveries: 1 verified, 2 not")
 	r = start(t, devreceiver.Config{Strict: true})
 	if got := r.answer(t, event, secret, "1"); got != 400 {
 		t.Errorf("without a secret: got %d", got)
@@ -129,22 +108,19 @@ func TestBriefPrintsOneLine(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}, Brief: true, Delay: time.Millisecond})
 	_, _ = r.answer(t, event, secret, "1"), r.answer(t, event, secret, "2")
-	_, _ = r.answer(t, "hello", "whsec_forged", "1"), r.answer(t, strings.Repeat(" ", webhook.DefaultLimit+1), secret, "1")
-	_ = r.stop()
-	lines := strings.SplitAfter(r.String(), "\n")
-	want := `11:06:40.500  payment.succeeded  ` + eventID + `  attempt 1  verified  answer 200 in 1ms
-11:06:40.500  payment.succeeded  ` + eventID + `  attempt 2  verified  answer 200 in 1ms  duplicate
-11:06:40.500  no event  ` + eventID + `  attempt 1  NOT VERIFIED: ` + webhook.ErrMismatch.Error() + `  answer 200 in 1ms
-11:06:40.500  a body that could not be read: it has more than 1048576 bytes
-
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(r.String(), "the same --data, "+r.data+".\n")
+	want := `11:06:40.500  payment.succeeded  ` + eventID + `  sandbox  dlv_1  attempt 1  verified  answer 200 in 1ms
+11:06:40.500  payment.succeeded  ` + eventID + `  sandbox  dlv_1  attempt 2  verified  answer 200 in 1ms  duplicate
 `
-	if diff := cmp.Diff(want, strings.Join(lines[2:len(lines)-2], "")); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// The receiver explains a connection that ended without a request, unless the receiver
-// closed it.
+// A connection that the receiver closes at its stop is not reported as a failure.
 func TestFailedConnectionsAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
@@ -158,7 +134,7 @@ func TestFailedConnectionsAreExplained(t *testing.T) {
 		return conn
 	}
 	_ = dial().Close()
-	r.until(t, `a connection from 127\.0\.0\.1:\d+ failed before it brought anything: EOF`)
+	r.until(t, `TLS handshake error from 127\.0\.0\.1:\d+: EOF`)
 	if _, err := dial().Write([]byte{22, 3, 1}); err != nil { // the begin of a handshake
 		t.Fatal(err)
 	}
@@ -166,9 +142,8 @@ func TestFailedConnectionsAreExplained(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	r.until(t, "1 failed connections")
-	if shown := r.String(); strings.Contains(shown, "canceled") || strings.Contains(shown, "handshake") {
-		t.Errorf("the stop of the receiver is reported as a failure:\n%s", shown)
+	if got := strings.Count(r.String(), "handshake error"); got != 1 {
+		t.Errorf("got %d failed connections, want 1:\n%s", got, r)
 	}
 }
 
@@ -185,7 +160,7 @@ func TestLateReplyIsAborted(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a client that disconnected has a reply")
 	}
-	r.until(t, "attempt 1: no answer was given; its sender hung up after 0s\n")
+	r.until(t, "attempt 1: no answer was given\n")
 	go func() { _, err := r.post(context.WithoutCancel(t.Context()), t, event, secret, "2"); failed <- err }()
 	r.until(t, "attempt 2 .* answer 200 in 1h0m0s")
 	if err := r.stop(); err != nil {
@@ -194,8 +169,7 @@ func TestLateReplyIsAborted(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a stopping command acknowledges a pending delivery")
 	}
-	r.until(t, "attempt 2: no answer was given; this command is ending\n")
-	r.until(t, "2 deliveries: 2 verified, 0 not, 1 duplicates, 2 without an answer; 0 other requests, 0 failed connections")
+	r.until(t, "attempt 2: no answer was given\n")
 }
 
 // The output escapes control sequences in a body, which a terminal would run.
@@ -211,7 +185,7 @@ func TestOutputIsEscaped(t *testing.T) {
 	}
 	_ = r.stop()
 	shown := r.String()
-	if strings.ContainsAny(shown, "\x1b\x07\r\u009b\u202e") || !strings.Contains(shown, `\u001b]0;title\u0007 \x9b2J \u009b2J \u202e`) {
+	if strings.ContainsAny(shown, "\x1b\x07\r\u009b\u202e") || !strings.Contains(shown, "\ufffd]0;title\ufffd \ufffd2J \ufffd2J \ufffd") {
 		t.Errorf("%q", shown)
 	}
 	if len(shown) > 100_000 {

@@ -74,6 +74,7 @@ func (s *screen) until(t *testing.T, pattern string) []string {
 // running is a running listener.
 type running struct {
 	*screen
+	data    string // data directory
 	address string
 	client  *http.Client
 	stop    func() error // ends it, and is what Run returned
@@ -88,7 +89,7 @@ func start(t *testing.T, c devreceiver.Config) *running {
 	if c.Answer == 0 {
 		c.Answer = 200
 	}
-	r := &running{screen: newScreen()}
+	r := &running{screen: newScreen(), data: c.Data}
 	c.Out, c.Now = r.screen, noonNow
 	l, err := devreceiver.New(c)
 	if err != nil {
@@ -104,11 +105,10 @@ func start(t *testing.T, c devreceiver.Config) *running {
 	return r
 }
 
-// trustingClient returns a client that trusts only the authority of a data directory.
-// The clock of these tests is not the machine's.
+// trustingClient returns a client that trusts only the certificate of a data directory.
 func trustingClient(t *testing.T, data string) *http.Client {
 	t.Helper()
-	path, err := devreceiver.Authority(data)
+	path, err := devreceiver.Certificate(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func trustingClient(t *testing.T, data string) *http.Client {
 	if !roots.AppendCertsFromPEM(text) {
 		t.Fatalf("%s holds no certificate", path)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Time: noonNow}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }

@@ -53,13 +53,9 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 // fetchReadiness requests /readyz from the internal listener, whose reply has details, or from the API if that
 // reply is missing or no JSON. It returns the URL that replied. The caller closes the body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
-	scheme := "http"
-	if c.TLS.Enabled() {
-		scheme = "https"
-	}
-	addresses := []string{scheme + "://" + string(c.Listen) + readyPath}
-	if internal, _ := c.InternalAddress(); internal != "" {
-		addresses = slices.Insert(addresses, 0, "http://"+internal+readyPath)
+	addresses := []string{c.LocalURL() + readyPath}
+	if internal := c.InternalURL(); internal != "" {
+		addresses = slices.Insert(addresses, 0, internal+readyPath)
 	}
 	// The certificate is not checked, because it names the public host name. The request stays on this
 	// machine and contains no secret.

@@ -2,10 +2,7 @@ package ops
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -78,7 +75,7 @@ trusts the certificate and may send to this machine.`,
 func (r listenRequest) config(cmd *cobra.Command, cfg settings.Config) devreceiver.Config {
 	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,
-		Strict: !cmd.Flags().Changed("answer"), Brief: r.brief, Program: program(),
+		Strict: !cmd.Flags().Changed("answer"), Brief: r.brief,
 		Out: cmd.OutOrStdout(), Now: time.Now,
 	}
 	client := devreceiver.Client{API: r.api, Key: r.key, KeyShown: r.key, Test: !r.noTest}
@@ -89,39 +86,11 @@ func (r listenRequest) config(cmd *cobra.Command, cfg settings.Config) devreceiv
 		return c
 	}
 	if client.API == "" {
-		client.API = localURL(cfg)
+		client.API = cfg.LocalURL()
 	}
 	for _, name := range r.events {
 		client.Events = append(client.Events, schema.EventType(strings.TrimSpace(name)))
 	}
 	c.Client = &client
 	return c
-}
-
-// program returns a name or path that starts this program from any folder.
-func program() string {
-	name := os.Args[0]
-	if !strings.ContainsRune(name, filepath.Separator) {
-		return name // the shell finds it in PATH
-	}
-	if path, err := filepath.Abs(name); err == nil {
-		return path
-	}
-	return name
-}
-
-// localURL returns the URL at which a client on the same machine reaches a service with this configuration.
-func localURL(cfg settings.Config) string {
-	scheme := "http"
-	if cfg.TLS.Enabled() {
-		scheme = "https"
-	}
-	host, port, err := net.SplitHostPort(string(cfg.Listen))
-	if err != nil {
-		return fmt.Sprintf("%s://%s", scheme, cfg.Listen) // devreceiver.New reports the invalid address
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port)
 }

@@ -8,33 +8,8 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/dispatch/devreceiver"
-	"vayu/internal/httpapi/server"
 	"vayu/schema"
 )
-
-func TestListenFindsTheServiceNearby(t *testing.T) {
-	t.Parallel()
-	for listens, want := range map[string]string{
-		"127.0.0.1:8080": "http://127.0.0.1:8080",
-		":9000":          "http://127.0.0.1:9000",
-		"0.0.0.0:9000":   "http://127.0.0.1:9000",
-		"[::]:9000":      "http://127.0.0.1:9000",
-		"[::1]:9000":     "http://[::1]:9000",
-		"localhost:9000": "http://localhost:9000",
-	} {
-		cfg := settings.Defaults()
-		if err := cfg.Listen.UnmarshalText([]byte(listens)); err != nil {
-			t.Fatal(err)
-		}
-		if got := localURL(cfg); got != want {
-			t.Errorf("%s: got %s, want %s", listens, got, want)
-		}
-		cfg.TLS = server.TLSConfig{Cert: "cert.pem", Key: "key.pem"}
-		if got, want := localURL(cfg), strings.Replace(want, "http:", "https:", 1); got != want {
-			t.Errorf("%s with TLS: got %s, want %s", listens, got, want)
-		}
-	}
-}
 
 // A key of the environment makes the subscription, and is not printed.
 func TestListenTakesItsKeyFromTheEnvironment(t *testing.T) {

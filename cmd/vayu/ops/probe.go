@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -93,12 +92,11 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 		if err != nil {
 			return "", err
 		}
-		base, err := localAPI(loaded)
+		base := loaded.LocalURL()
 		if r.internal {
-			base, err = localInternal(loaded)
-		}
-		if err != nil {
-			return "", err
+			if base = loaded.InternalURL(); base == "" {
+				return "", errors.New("the setting internal-listen disables the internal listener")
+			}
 		}
 		r.insecure = r.insecure || r.ca == ""
 		return base + path, nil
@@ -111,49 +109,6 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 		u.Path = path
 	}
 	return u.String(), nil
-}
-
-// localAPI returns the base URL of the API, for a service on this machine with these settings. If the service
-// listens on all addresses, the URL has the loopback address.
-func localAPI(c settings.Config) (string, error) {
-	scheme := "http"
-	if c.TLS.Enabled() {
-		scheme = "https"
-	}
-	at, err := connectAddress(string(c.Listen))
-	if err != nil {
-		return "", fmt.Errorf("reading the setting listen: %w", err)
-	}
-	return scheme + "://" + at, nil
-}
-
-// localInternal returns the base URL of the internal listener, for a service with these settings.
-func localInternal(c settings.Config) (string, error) {
-	address, _ := c.InternalAddress()
-	if address == "" {
-		return "", errors.New("the setting internal-listen disables the internal listener")
-	}
-	at, err := connectAddress(address)
-	if err != nil {
-		return "", fmt.Errorf("reading the setting internal-listen: %w", err)
-	}
-	return "http://" + at, nil
-}
-
-// connectAddress returns the address at which a client on this machine can connect to a listener. If the
-// listener listens on all addresses (such as 0.0.0.0), connectAddress returns the loopback address.
-func connectAddress(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", err
-	}
-	if at := net.ParseIP(host); host == "" || at != nil && at.IsUnspecified() {
-		host = "127.0.0.1"
-		if at != nil && at.To4() == nil {
-			host = "::1"
-		}
-	}
-	return net.JoinHostPort(host, port), nil
 }
 
 // probe sends one request, and returns the line to print about the reply.

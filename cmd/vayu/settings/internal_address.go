@@ -58,3 +58,36 @@ func (c Config) InternalAddress() (address string, chosen bool) {
 	}
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), false
 }
+
+// LocalURL returns the base URL of the API for a client on this machine.
+func (c Config) LocalURL() string {
+	if c.TLS.Enabled() {
+		return "https://" + localAddress(string(c.Listen))
+	}
+	return "http://" + localAddress(string(c.Listen))
+}
+
+// InternalURL returns the base URL of the internal listener; "" if there is no such listener.
+func (c Config) InternalURL() string {
+	address, _ := c.InternalAddress()
+	if address == "" {
+		return ""
+	}
+	return "http://" + localAddress(address)
+}
+
+// localAddress returns the address at which a client on this machine can connect to a listener. If the listener
+// listens on all addresses (such as 0.0.0.0), it returns a loopback address.
+func localAddress(listens string) string {
+	host, port, err := net.SplitHostPort(listens)
+	at := net.ParseIP(host)
+	switch {
+	case err != nil: // Validate rejects such an address
+		return listens
+	case host == "", at.Equal(net.IPv4zero):
+		host = "127.0.0.1"
+	case at.Equal(net.IPv6unspecified):
+		host = "::1"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -88,7 +88,7 @@ func webhookRoots(c settings.Config) (*x509.CertPool, error) {
 		files = append(files, c.Webhook.CA)
 	}
 	if c.Webhook.Local {
-		file, err := devreceiver.Authority(c.Data)
+		file, err := devreceiver.Certificate(c.Data)
 		if err != nil {
 			return nil, err
 		}
