@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"vayu/dispatch/kafka"
-	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/webhook"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/topic"
+	"vayu/internal/topic/broker"
 	"vayu/schema"
 )
 
@@ -83,7 +84,7 @@ func benchTopic(b *testing.B) *kafka.Log {
 	settings := broker.DefaultSettings()
 	name := "bench." + rand.Text()
 	settings.Topic, settings.DeadTopic, settings.Group = name, name+".dead", name
-	log, err := kafka.New(kafka.Config{Settings: settings, Brokers: []string{address}})
+	log, err := kafka.New(topic.Config{Settings: settings, Brokers: []string{address}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // BenchmarkScalePartitions writes events in batches of 500 to a real broker with many
@@ -26,8 +27,8 @@ func benchPartitions(b *testing.B, partitions int) {
 	b.Helper()
 	const batches, each = 100, 500
 	broker := realBroker(b)
-	l := newLog(b, []string{broker}, func(c *Config) { c.Partitions = partitions })
-	beside := newLog(b, []string{broker}, func(c *Config) {
+	l := newLog(b, []string{broker}, func(c *topic.Config) { c.Partitions = partitions })
+	beside := newLog(b, []string{broker}, func(c *topic.Config) {
 		c.Topic, c.DeadTopic, c.Partitions = c.Topic+".bare", c.DeadTopic+".bare", partitions
 	})
 	events := make([][]outbox.Event, batches)
@@ -68,8 +69,8 @@ func benchPartitions(b *testing.B, partitions int) {
 func writeBare(b *testing.B, l *Log, events [][]outbox.Event) time.Duration {
 	b.Helper()
 	w := &kafka.Writer{
-		Addr: l.addr, Topic: l.Topic, Balancer: &kafka.Murmur2Balancer{}, RequiredAcks: kafka.RequireAll,
-		BatchSize: len(events[0]), BatchTimeout: time.Millisecond, Transport: l.transport,
+		Addr: kafka.TCP(l.Brokers...), Topic: l.Topic, Balancer: &kafka.Murmur2Balancer{}, RequiredAcks: kafka.RequireAll,
+		BatchSize: len(events[0]), BatchTimeout: time.Millisecond, Transport: transportOf(b, l),
 	}
 	defer func() { _ = w.Close() }()
 	began := time.Now()
@@ -94,7 +95,7 @@ func readBare(b *testing.B, l *Log, partitions, n int) time.Duration {
 	var reading sync.WaitGroup
 	began := time.Now()
 	for id := range partitions {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: maxBytes, MaxWait: 100 * time.Millisecond})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: id, MinBytes: 1, MaxBytes: limits.Bytes, MaxWait: 100 * time.Millisecond})
 		reading.Go(func() {
 			defer func() { _ = r.Close() }()
 			for {

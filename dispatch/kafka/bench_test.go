@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // BenchmarkPublish publishes batches of 500 to a real broker.
 func BenchmarkPublish(b *testing.B) {
-	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
+	l := newLog(b, []string{realBroker(b)}, func(c *topic.Config) { c.Partitions = 12 })
 	batch := testEvents(b, 0, 500)
 	publish(b, l, batch...)
 	for b.Loop() {
@@ -22,8 +23,7 @@ func BenchmarkPublish(b *testing.B) {
 // BenchmarkThrough publishes batches of 500 to a real broker while another goroutine
 // reads and commits them. It ends when the last event has been processed.
 func BenchmarkThrough(b *testing.B) {
-	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
-	l.pace = newPace()
+	l := newLog(b, []string{realBroker(b)}, func(c *topic.Config) { c.Partitions, c.Pace = 12, topic.Pace{} })
 	got := newCollector()
 	consume(b, l, got.process)
 	publish(b, l, testEvents(b, 0, 500)...)
@@ -42,8 +42,7 @@ func BenchmarkThrough(b *testing.B) {
 // which a broker delays by 5 ms to write several together
 // (group.coordinator.append.linger.ms).
 func BenchmarkLatency(b *testing.B) {
-	l := newLog(b, []string{realBroker(b)}, func(c *Config) { c.Partitions = 12 })
-	l.pace = newPace()
+	l := newLog(b, []string{realBroker(b)}, func(c *topic.Config) { c.Partitions, c.Pace = 12, topic.Pace{} })
 	taken := make(chan time.Time, 1)
 	consume(b, l, func(context.Context, []outbox.Event) (map[string]error, error) {
 		taken <- time.Now()

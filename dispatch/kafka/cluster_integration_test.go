@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"vayu/internal/topic"
 )
 
 // Each of three brokers is killed in turn while events pass through them. The other
@@ -22,8 +24,7 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 		}
 	})
 	brokers := strings.Split(script(t, "start", dir, "--brokers", "3"), ",")
-	l := newLog(t, brokers, func(c *Config) { c.Replicas = 3 })
-	l.pace = newPace()
+	l := newLog(t, brokers, func(c *topic.Config) { c.Replicas, c.Pace = 3, topic.Pace{} })
 	got := newCollector()
 	stopConsume := consume(t, secondInstance(t, l), got.process)
 	publisher := &relay{log: l}
@@ -40,7 +41,7 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 			t.Errorf("with two of three brokers, got %q", word)
 		}
 		script(t, "revive", dir, strconv.Itoa(n+1))
-		eventually(t, "every partition has its replicas again", func() bool { return l.whole(t) })
+		eventually(t, "every partition has its replicas again", func() bool { return whole(t, l) })
 	}
 	close(stop)
 	receive(t, ended)
@@ -58,14 +59,12 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 }
 
 // whole reports whether every replica of the topic is in sync.
-func (l *Log) whole(tb testing.TB) bool {
+func whole(tb testing.TB, l *Log) bool {
 	tb.Helper()
-	l.transport.CloseIdleConnections() // what it knows may be seconds old
-	partitions, err := l.partitions(tb.Context(), l.Topic)
-	for _, p := range partitions {
-		if len(p.IsrNodes) < 3 {
+	for _, p := range partitionsOf(tb, l, l.Topic) {
+		if len(p.Isr) < 3 {
 			return false
 		}
 	}
-	return err == nil
+	return true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // logBuffer is a log buffer that is safe for concurrent use.
@@ -68,7 +69,7 @@ func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	cluster := fakeBroker(t)
 	committed := commits(cluster, nil)
 	var log logBuffer
-	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	l := newLog(t, cluster.ListenAddrs(), func(c *topic.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	publish(t, l, testEvents(t, 0, 20)...)
 	var first []outbox.Event
 	calls := 0
@@ -194,18 +195,18 @@ func TestTwoMembersSharePartitions(t *testing.T) {
 func TestNewPartitionIsReadFromStart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
-		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
+		l := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 1 })
 		got := newCollector()
 		consume(t, l, got.process)
 		publish(t, l, testEvents(t, 0, 100)...)
-		client := &kafka.Client{Addr: l.addr}
+		client := &kafka.Client{Addr: kafka.TCP(l.Brokers...)}
 		reply, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
 			Topics: []kafka.TopicPartitionsConfig{{Name: l.Topic, Count: 5}},
 		})
 		if err != nil || reply.Errors[l.Topic] != nil {
 			t.Fatal(err, reply)
 		}
-		l.transport.CloseIdleConnections() // what it remembers is seconds old
+		_ = l.Close() // what it remembers is seconds old
 		// New leaders may not be known at once.
 		eventually(t, "all are published", func() bool {
 			_, err := l.Publish(t.Context(), testEvents(t, 100, 100))
@@ -279,9 +280,9 @@ func TestConsumeReconnects(t *testing.T) {
 func TestTruncatedLogResetsOffset(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
-		l := newLog(t, brokers, func(c *Config) { c.Partitions = 1 })
+		l := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 1 })
 		publish(t, l, testEvents(t, 0, 20)...)
-		client := &kafka.Client{Addr: l.addr}
+		client := &kafka.Client{Addr: kafka.TCP(l.Brokers...)}
 		reply, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
 			GroupID: l.Group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{l.Topic: {{Partition: 0, Offset: 1000}}},
 		})
@@ -291,7 +292,7 @@ func TestTruncatedLogResetsOffset(t *testing.T) {
 		got := newCollector()
 		consume(t, l, got.process)
 		got.await(t, 20)
-		if got := counted(t, l, "resets_total", resetTruncated); got != 1 {
+		if got := counted(t, l, "resets_total", "truncated"); got != 1 {
 			t.Errorf("counted %v resets, want 1", got)
 		}
 	})

@@ -1,10 +1,8 @@
 package kafka
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // readDeadTopic reads messages from the dead topic.
@@ -64,7 +63,7 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		keyless.Key = nil
 		garbled.Value = []byte("{")
 		batch := []kafka.Message{nameless, good, keyless, garbled, good, {}}
-		if acked, err := l.write(t.Context(), l.Topic, batch); err != nil {
+		if acked, err := l.Write(t.Context(), batch); err != nil {
 			t.Fatal(acked, err)
 		}
 		got := newCollector()
@@ -82,18 +81,18 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		reasonsSeen := map[string]int{}
 		for _, m := range readDeadTopic(t, l, 4) {
 			headers := headersOf(m)
-			reasonsSeen[headers[headerReason]]++
+			reasonsSeen[headers[topic.HeaderReason]]++
 			switch {
-			case headers[headerTopic] != l.Topic:
-				t.Errorf("headers[headerTopic] = %v, want %v", headers[headerTopic], l.Topic)
-			case headers[headerPartition] == "":
-				t.Error("headers[headerPartition] is empty")
-			case headers[headerOffset] == "":
-				t.Error("headers[headerOffset] is empty")
-			case headers[headerFault] == "":
-				t.Error("headers[headerFault] is empty")
+			case headers[topic.HeaderTopic] != l.Topic:
+				t.Errorf("headers[topic.HeaderTopic] = %v, want %v", headers[topic.HeaderTopic], l.Topic)
+			case headers[topic.HeaderPartition] == "":
+				t.Error("headers[topic.HeaderPartition] is empty")
+			case headers[topic.HeaderOffset] == "":
+				t.Error("headers[topic.HeaderOffset] is empty")
+			case headers[topic.HeaderFault] == "":
+				t.Error("headers[topic.HeaderFault] is empty")
 			}
-			if headers[headerReason] == reasonEnvelope && (string(m.Value) != "{" || headers[headerID] != "evt_00000000000000000000000001") {
+			if headers[topic.HeaderReason] == reasonEnvelope && (string(m.Value) != "{" || headers[headerID] != "evt_00000000000000000000000001") {
 				t.Errorf("a dead message is not what it was: %s %v", m.Value, headers)
 			}
 		}
@@ -119,7 +118,7 @@ func TestRejectedEventsGoToDeadTopic(t *testing.T) {
 		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == 10 })
 		dead := readDeadTopic(t, l, 1)[0]
 		headers := headersOf(dead)
-		if headers[headerID] != events[3].ID || headers[headerReason] != reasonRefused || headers[headerFault] != "the account is not known" {
+		if headers[headerID] != events[3].ID || headers[topic.HeaderReason] != reasonRefused || headers[topic.HeaderFault] != "the account is not known" {
 			t.Errorf("the dead message has the headers %v", headers)
 		}
 		if diff := cmp.Diff(events[3].Envelope, dead.Value); diff != "" {
@@ -135,7 +134,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	bad := encode(testEvent(t, 1, "acc_1"))
 	bad.Value = nil
-	if _, err := l.write(t.Context(), l.Topic, []kafka.Message{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
+	if _, err := l.Write(t.Context(), []kafka.Message{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
 		t.Fatal(err)
 	}
 	var refused atomic.Int64
@@ -159,20 +158,4 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 		t.Errorf("counted %v failed dead letters, want 3", got)
 	}
 	readDeadTopic(t, l, 1)
-}
-
-func TestDeadLetterFitsLimit(t *testing.T) {
-	t.Parallel()
-	m := kafka.Message{Key: bytes.Repeat([]byte("k"), 5<<20), Value: bytes.Repeat([]byte("v"), 5<<20), Topic: "t", Partition: 3, Offset: 77}
-	for range 1000 {
-		m.Headers = append(m.Headers, kafka.Header{Key: strings.Repeat("h", 500), Value: make([]byte, 500)})
-	}
-	got := rejected{m, fault{reasonTooLong, errors.New(strings.Repeat("e", 5<<20))}}.deadLetter()
-	if size(got) > maxBatch || len(got.Value) != maxEnvelope {
-		t.Errorf("the dead letter has %d bytes, its value %d, want at most %d and %d", size(got), len(got.Value), maxBatch, maxEnvelope)
-	}
-	last := got.Headers[len(got.Headers)-1]
-	if last.Key != headerLength {
-		t.Errorf("the last header is %s, want %s", last.Key, headerLength)
-	}
 }

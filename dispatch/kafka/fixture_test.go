@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,10 +14,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
+	"vayu/internal/topic/broker"
 	"vayu/schema"
 )
 
@@ -67,13 +70,43 @@ func each(t *testing.T, do func(t *testing.T, brokers []string)) {
 }
 
 // testPace returns the delays of tests.
-func testPace() pace {
-	return pace{publish: patience, retry: 5 * time.Millisecond, watch: 50 * time.Millisecond, truncation: 50 * time.Millisecond}
+func testPace() topic.Pace {
+	return topic.Pace{Write: patience, Retry: 5 * time.Millisecond, Watch: 50 * time.Millisecond, Truncation: 50 * time.Millisecond}
+}
+
+// transportOf returns a connection of its own to the brokers, with the login of l.
+func transportOf(tb testing.TB, l *Log) *kafka.Transport {
+	tb.Helper()
+	security, err := l.Security()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t := &kafka.Transport{Dial: security.Dial, SASL: security.Login}
+	tb.Cleanup(t.CloseIdleConnections)
+	return t
+}
+
+// partitionsOf returns the partitions of a topic, as brokers know them now.
+func partitionsOf(tb testing.TB, l *Log, name string) []kafka.Partition {
+	tb.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(l.Brokers...), Transport: transportOf(tb, l)}
+	reply, err := client.Metadata(tb.Context(), &kafka.MetadataRequest{Topics: []string{name}})
+	if err != nil || len(reply.Topics) != 1 {
+		tb.Fatal(reply, err)
+	}
+	return reply.Topics[0].Partitions
+}
+
+// isTemporary reports whether a broker has rejected a write that may succeed when retried soon.
+func isTemporary(err error) bool {
+	return slices.ContainsFunc([]kafka.Error{
+		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
+	}, func(code kafka.Error) bool { return errors.Is(err, code) })
 }
 
 // newLog creates a Log with topics of four partitions and a group of its own. change
 // may be nil.
-func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
+func newLog(tb testing.TB, brokers []string, change func(*topic.Config)) *Log {
 	tb.Helper()
 	name := fmt.Sprintf("%s.%d", strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -81,9 +114,9 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 		}
 		return '-'
 	}, tb.Name()), time.Now().UnixNano())
-	c := Config{
+	c := topic.Config{
 		Settings: broker.Settings{Topic: name, DeadTopic: name + ".dead", Group: name, Partitions: 4, Replicas: 1},
-		Brokers:  brokers, Metrics: prometheus.NewRegistry(),
+		Brokers:  brokers, Pace: testPace(), Metrics: prometheus.NewRegistry(),
 	}
 	if testing.Verbose() {
 		c.Log = slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -95,7 +128,6 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l.pace = testPace()
 	tb.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -104,7 +136,7 @@ func newLog(tb testing.TB, brokers []string, change func(*Config)) *Log {
 // with l.
 func secondInstance(tb testing.TB, l *Log) *Log {
 	tb.Helper()
-	return newLog(tb, l.Brokers, func(c *Config) { c.Settings = l.Settings })
+	return newLog(tb, l.Brokers, func(c *topic.Config) { c.Settings, c.Pace = l.Settings, l.Pace })
 }
 
 // testTime is the time of the test events.
@@ -142,7 +174,7 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	tb.Helper()
 	eventually(tb, "all events are published", func() bool {
 		safe, err := l.Publish(context.Background(), events)
-		if err != nil && !isRejected(err) {
+		if err != nil && !isTemporary(err) {
 			tb.Fatalf("published %d of %d: %v", len(safe), len(events), err)
 		}
 		done := map[string]bool{}

@@ -1,121 +1,61 @@
-// Package kafka publishes events to Kafka and consumes them. A write returns when all
-// in-sync replicas have the events. Offsets are committed after processing.
+// Package kafka publishes events to a Kafka topic and consumes them. A message that is not
+// an event, or that the dispatcher rejects, goes to the dead topic.
 //
-// Delivery is at least once. The client has no idempotent producer, so a write whose reply is lost
-// is repeated. The consumer repeats events that it processed without committing the offset. Events
-// of an account are ordered, unless new partitions move the account's key to another partition.
+// Delivery is at least once. Events of an account are ordered, unless new partitions move
+// the account's key to another partition.
 package kafka
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
-	"vayu/dispatch/kafka/broker"
 	"vayu/dispatch/outbox"
+	"vayu/internal/metric"
+	"vayu/internal/topic"
 )
 
-// Config configures a Log.
-type Config struct {
-	broker.Settings
-	Brokers []string // host:port
-	Log     *slog.Logger
-	Metrics prometheus.Registerer // nil for none
-}
+// limits bound a batch of events. The time to linger is long enough to gather messages of
+// several partitions, and short compared with the delay of a delivery.
+var limits = topic.Limits{Messages: 500, Bytes: 8 << 20, Linger: time.Millisecond, Ahead: 1}
 
 // Log publishes and consumes events. It is safe for concurrent use.
 type Log struct {
-	Config
+	*topic.Client
 
-	pace          pace
-	security      broker.Security
-	transport     *kafka.Transport // for writes and metadata requests
-	addr          net.Addr
-	balancer      kafka.Murmur2Balancer
-	made          atomic.Bool // both topics exist
-	lag           lag
-	topicWarnings topicWarnings // the last warnings about the topics
-	metrics       *metrics
+	published, publishFailures prometheus.Counter
 }
 
-// pace has the timeouts and intervals of a Log. Tests shorten them.
-type pace struct {
-	publish    time.Duration // timeout of Publish
-	retry      time.Duration // first backoff after a failure; doubles up to maxRetry
-	watch      time.Duration // interval of checks for new partitions and the lag
-	truncation time.Duration // how long an offset may be beyond the end of the log
-}
-
-// newPace returns the pace of a service. After a change of leaders, an offset may be beyond
-// the end of the log for a short time. If it is so for half a minute, the log was
-// truncated.
-func newPace() pace {
-	return pace{publish: 10 * time.Second, retry: 100 * time.Millisecond, watch: 5 * time.Second, truncation: 30 * time.Second}
-}
-
-// New returns a Log without connecting. It fails if settings, files or broker addresses
-// are invalid, or if a metric is already registered.
-func New(c Config) (*Log, error) {
-	faults := c.Validate()
-	security, err := c.Security()
-	if err != nil && len(faults) == 0 {
-		faults = append(faults, err)
-	}
-	if len(c.Brokers) == 0 {
-		faults = append(faults, errors.New("no broker is configured"))
-	}
-	for _, broker := range c.Brokers {
-		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
-			faults = append(faults, fmt.Errorf("broker %q is not host:port", broker))
-		}
-	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, fmt.Errorf("configuring the event log: %w", err)
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	l := &Log{Config: c, pace: newPace(), security: security, addr: kafka.TCP(c.Brokers...)}
-	l.transport = l.newTransport()
-	if l.metrics, err = newMetrics(l, c.Metrics); err != nil {
+// New returns a Log without connecting. It sets the names, the reasons and the limits in c.
+// It fails if settings, files or broker addresses are invalid, or if a metric is already
+// registered.
+func New(c topic.Config) (*Log, error) {
+	c.Name, c.Content, c.Worker = "the event log", "events", "the dispatcher"
+	c.Prefix, c.Section, c.Reasons, c.Limits = "vayu_eventlog", "event-log", reasons, limits
+	client, err := topic.New(c)
+	if err != nil {
 		return nil, err
 	}
-	return l, nil
-}
-
-// metadataAge is the maximum age of cached partition leaders.
-const metadataAge = 2 * time.Second
-
-// newTransport returns a transport that reads metadata of the two topics only, because a
-// cluster may have thousands of topics.
-func (l *Log) newTransport() *kafka.Transport {
-	return &kafka.Transport{
-		ClientID:       broker.ClientID,
-		MetadataTopics: []string{l.Topic, l.DeadTopic},
-		MetadataTTL:    metadataAge,
-		Dial:           l.security.Dial,
-		SASL:           l.security.Login,
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vayu_eventlog_" + name, Help: help})
 	}
-}
-
-// Close closes the idle connections of the writer. A later Publish opens new ones.
-func (l *Log) Close() error {
-	l.transport.CloseIdleConnections()
-	return nil
+	l := &Log{
+		Client:          client,
+		published:       counter("published_total", "Events acknowledged by all in-sync replicas."),
+		publishFailures: counter("publish_failures_total", "Batches with events that could not be published; they are retried."),
+	}
+	return l, metric.Register(c.Metrics, "the event log", l.published, l.publishFailures)
 }
 
 // Publish writes events to the topic, with the account as key. It returns the events that
 // all in-sync replicas have. It times out after ten seconds. Events in flight may then be in
 // the log, and a retry duplicates them. After an event that fails, Publish acknowledges no
 // later event of the account. The error of an event that exceeds the size limit is
-// ErrTooLong. Publish implements outbox.Publisher.
+// [topic.ErrTooLong]. Publish implements outbox.Publisher.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -124,16 +64,61 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 	for i, e := range batch {
 		records[i] = encode(e)
 	}
-	acked, err := l.write(ctx, l.Topic, records)
+	acked, err := l.Write(ctx, records)
 	for i, is := range acked {
 		if is {
 			safe = append(safe, batch[i])
 		}
 	}
-	l.metrics.published.Add(float64(len(safe)))
+	l.published.Add(float64(len(safe)))
 	if err != nil {
-		l.metrics.publishFailures.Inc()
-		return safe, fmt.Errorf("publishing %d of %d events: %w", len(batch)-len(safe), len(batch), explain(err))
+		l.publishFailures.Inc()
+		if errors.Is(err, topic.ErrPartial) {
+			err = fmt.Errorf("%w: %w", outbox.ErrPartial, err)
+		}
+		return safe, fmt.Errorf("publishing %d of %d events: %w", len(batch)-len(safe), len(batch), err)
 	}
 	return safe, nil
+}
+
+// Process is the type of the function that handles a batch of events. It returns the reason of
+// each permanently rejected event by the event's id. An error causes a retry of the whole batch.
+// The function must return soon after ctx ends, and must be idempotent.
+type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
+
+// Consume consumes events as a member of the consumer group until ctx ends. It calls process
+// with one batch at a time, of at most 500 events, and commits the offsets of the batch. See
+// [topic.Client.Consume].
+func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)) error {
+	return l.Client.Consume(ctx, func(ctx context.Context, batch []kafka.Message) ([]topic.Dead, error) {
+		events, of, dead := decodeBatch(batch)
+		if len(events) == 0 {
+			return dead, nil
+		}
+		refused, err := process(ctx, events)
+		if err != nil {
+			return nil, err
+		}
+		for i, event := range events {
+			if err, is := refused[event.ID]; is {
+				if err == nil {
+					err = errors.New("no reason was given")
+				}
+				dead = append(dead, topic.Dead{Message: of[i], Reason: reasonRefused, Err: err})
+			}
+		}
+		return dead, nil
+	})
+}
+
+// decodeBatch decodes messages into events, with the message of each event, and dead letters.
+func decodeBatch(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []topic.Dead) {
+	for _, m := range messages {
+		if event, why := decode(m); why == nil {
+			events, of = append(events, event), append(of, m)
+		} else {
+			dead = append(dead, topic.Dead{Message: m, Reason: why.reason, Err: why.err})
+		}
+	}
+	return events, of, dead
 }

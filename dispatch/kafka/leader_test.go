@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // removeLeaders removes the leaders of a partition of the events, and of the whole
@@ -29,7 +30,7 @@ func removeLeaders(cluster *kfake.Cluster, l *Log, partition int32) (mend func()
 // others returns the ids of events that do not belong to a partition.
 func others(l *Log, events []outbox.Event, partition int) (ids []string) {
 	for _, e := range events {
-		if l.balancer.Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != partition {
+		if (kafka.Murmur2Balancer{}).Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != partition {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -54,7 +55,7 @@ func TestLeaderlessPartitionBlocksNoOther(t *testing.T) {
 	for name, l := range map[string]*Log{"one that was there before": old, "one that starts meanwhile": fresh} {
 		eventually(t, name+" knows that the partition has no leader", func() bool {
 			_, err := l.Publish(t.Context(), batch)
-			return errors.Is(err, errNoLeader)
+			return errors.Is(err, topic.ErrNoLeader)
 		})
 		_, _ = l.Publish(t.Context(), batch) // opens what the attempts before have closed
 		connected := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ApiVersions}, Observe: true, Count: -1})
@@ -91,7 +92,7 @@ func TestTopicWithoutLeadersFailsAll(t *testing.T) {
 	}
 	eventually(t, "it is known that no partition has a leader", func() bool {
 		_, err := l.Publish(t.Context(), testEvents(t, 10, 10))
-		return errors.Is(err, errNoLeader) && !errors.Is(err, outbox.ErrPartial)
+		return errors.Is(err, topic.ErrNoLeader) && !errors.Is(err, outbox.ErrPartial)
 	})
 }
 
@@ -101,7 +102,7 @@ func TestDeletedTopicIsRecreated(t *testing.T) {
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, nil)
 		publish(t, l, testEvents(t, 0, 50)...)
-		client := &kafka.Client{Addr: l.addr, Transport: l.newTransport()}
+		client := &kafka.Client{Addr: kafka.TCP(l.Brokers...), Transport: transportOf(t, l)}
 		reply, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{l.Topic}})
 		if err != nil || reply.Errors[l.Topic] != nil {
 			t.Fatal(err, reply)

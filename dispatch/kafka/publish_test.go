@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 func TestEventsArriveUnchangedAndOrdered(t *testing.T) {
@@ -44,25 +45,32 @@ func TestEventsArriveUnchangedAndOrdered(t *testing.T) {
 
 // javaPartitions are the partitions that kafka-clients 4.1.1 selects for some keys
 // among twelve: Utils.toPositive(Utils.murmur2(key)) % 12.
-var javaPartitions = map[string]int32{
+var javaPartitions = map[string]int{
 	"acc_1": 2, "acc_2": 11, "acc_01JBQ5W8Z9X2M7K4T6R3P1N0HG": 7, "x": 10, "acc_long-name_00": 2,
 }
 
 func TestPartitionerMatchesJavaClient(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
-		l := newLog(t, brokers, func(c *Config) { c.Partitions = 12 })
-		if err := l.makeTopics(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		partitions, err := l.partitions(t.Context(), l.Topic)
-		if err != nil {
+		l := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 12 })
+		if err := l.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for key, want := range javaPartitions {
-			lanes, _ := l.assign([]kafka.Message{{Key: []byte(key)}}, make([]bool, 1), partitions)
-			if got := lanes[0].partition; got != want {
-				t.Errorf("%s goes to partition %d, want %d", key, got, want)
+			eventually(t, "the message is written", func() bool {
+				_, err := l.Write(t.Context(), []kafka.Message{{Key: []byte(key), Value: []byte("{}")}})
+				return err == nil
+			})
+			r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: want})
+			t.Cleanup(func() { _ = r.Close() })
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			for found := false; !found; {
+				m, err := r.ReadMessage(ctx)
+				if err != nil {
+					t.Fatalf("%s is not in partition %d: %v", key, want, err)
+				}
+				found = string(m.Key) == key
 			}
 		}
 	})
@@ -102,7 +110,7 @@ func TestRejectedPartitionIsNotAcknowledged(t *testing.T) {
 	})
 	var want []string
 	for _, e := range events {
-		if l.balancer.Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != 2 {
+		if (kafka.Murmur2Balancer{}).Balance(kafka.Message{Key: []byte(e.Account)}, 0, 1, 2, 3) != 2 {
 			want = append(want, e.ID)
 		}
 	}
@@ -142,7 +150,7 @@ func TestTemporaryRejectionIsRetried(t *testing.T) {
 func TestMovedLeaderIsFound(t *testing.T) {
 	t.Parallel()
 	cluster := fakeBroker(t, kfake.Ports(0, 0, 0))
-	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Partitions = 12 })
+	l := newLog(t, cluster.ListenAddrs(), func(c *topic.Config) { c.Partitions = 12 })
 	got := newCollector()
 	consume(t, l, got.process)
 	publish(t, l, testEvents(t, 0, 100)...)
@@ -175,14 +183,10 @@ func TestTopicsAreCreatedButNotChanged(t *testing.T) {
 	t.Parallel()
 	const old = "old"
 	cluster := fakeBroker(t, kfake.SeedTopics(3, old))
-	l := newLog(t, cluster.ListenAddrs(), func(c *Config) { c.Topic, c.Partitions = old, 7 })
+	l := newLog(t, cluster.ListenAddrs(), func(c *topic.Config) { c.Topic, c.Partitions = old, 7 })
 	publish(t, l, testEvents(t, 0, 50)...)
 	for topic, want := range map[string]int{old: 3, l.DeadTopic: 7} {
-		partitions, err := l.partitions(t.Context(), topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(partitions); got != want {
+		if got := len(partitionsOf(t, l, topic)); got != want {
 			t.Errorf("topic %s has %d partitions, want %d", topic, got, want)
 		}
 	}
@@ -196,7 +200,7 @@ func TestOverLongEventBlocksItsAccountOnly(t *testing.T) {
 		long.Envelope = slices.Concat(long.Envelope, []byte(strings.Repeat(" ", maxEnvelope)))
 		batch := []outbox.Event{testEvent(t, 0, "acc_long"), long, testEvent(t, 2, "acc_long"), testEvent(t, 3, "acc_other")}
 		safe, err := l.Publish(t.Context(), batch)
-		if !errors.Is(err, ErrTooLong) {
+		if !errors.Is(err, topic.ErrTooLong) {
 			t.Errorf("got %v, want ErrTooLong", err)
 		}
 		if diff := cmp.Diff([]outbox.Event{batch[0], batch[3]}, safe); diff != "" {
@@ -256,8 +260,7 @@ func TestSmallerMessageLimitIsRespected(t *testing.T) {
 
 func TestPublishTimesOut(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, []string{silentBroker(t)}, nil)
-	l.pace.publish = 50 * time.Millisecond
+	l := newLog(t, []string{silentBroker(t)}, func(c *topic.Config) { c.Pace.Write = 50 * time.Millisecond })
 	safe, err := l.Publish(context.Background(), testEvents(t, 0, 3))
 	if len(safe) != 0 || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %d events and %v, want none and a time-out", len(safe), err)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 	"vayu/internal/tracing"
 	"vayu/schema"
 
@@ -40,24 +41,11 @@ const (
 
 var reasons = []string{reasonHeaders, reasonKey, reasonEnvelope, reasonTooLong, reasonRefused}
 
-// maxEnvelope is the maximum size of an envelope in bytes. An envelope with its headers stays
-// below the default limit of brokers, 1 MiB + 12 bytes (message.max.bytes).
-const maxEnvelope = 900 << 10
+// maxEnvelope is the maximum size of an envelope in bytes.
+const maxEnvelope = topic.MaxValue
 
 // maxKey is the maximum length of an account id in bytes. The ids that Vayu makes have 30 bytes.
 const maxKey = 128
-
-// ErrTooLong is the error of an event that exceeds maxEnvelope or maxBatch.
-var ErrTooLong = errors.New("over-long")
-
-// size returns an upper bound of the encoded size of a message in bytes.
-func size(m kafka.Message) int {
-	n := len(m.Key) + len(m.Value) + 40
-	for _, h := range m.Headers {
-		n += len(h.Key) + len(h.Value) + 10
-	}
-	return n
-}
 
 func encode(e outbox.Event) kafka.Message {
 	m := kafka.Message{
@@ -103,7 +91,7 @@ func decode(m kafka.Message) (outbox.Event, *fault) {
 	}
 	e.Account = string(m.Key)
 	if len(m.Value) > maxEnvelope {
-		return outbox.Event{}, &fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(m.Value), maxEnvelope, ErrTooLong)}
+		return outbox.Event{}, &fault{reasonTooLong, fmt.Errorf("the envelope has %d bytes, more than %d: %w", len(m.Value), maxEnvelope, topic.ErrTooLong)}
 	}
 	if err := checkEnvelope(m.Value, e); err != nil {
 		return outbox.Event{}, &fault{reasonEnvelope, err}

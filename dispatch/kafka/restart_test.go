@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vayu/dispatch/outbox"
+	"vayu/internal/topic"
 )
 
 // brokerScript starts, kills and stops real brokers.
@@ -78,13 +79,12 @@ func TestBrokerKillLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	realBroker(t) // this test kills a broker of its own
 	dir := filepath.Join(t.TempDir(), "kafka")
-	l := newLog(t, []string{script(t, "start", dir)}, nil)
+	l := newLog(t, []string{script(t, "start", dir)}, func(c *topic.Config) { c.Pace = topic.Pace{} }) // as a service has it
 	t.Cleanup(func() {
 		if _, err := os.Stat(dir); err == nil {
 			script(t, "stop", dir)
 		}
 	})
-	l.pace = newPace() // as a service has it
 	got := newCollector()
 	stopConsume := consume(t, secondInstance(t, l), got.process)
 	publisher := &relay{log: l}

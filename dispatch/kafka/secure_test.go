@@ -16,9 +16,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"vayu/dispatch/kafka/broker"
 	"vayu/internal/config"
 	"vayu/internal/testing/fixture"
+	"vayu/internal/topic"
+	"vayu/internal/topic/broker"
 )
 
 // authority signs certificates for brokers and their clients.
@@ -52,9 +53,9 @@ func (a authority) clientFiles(tb testing.TB) (cert, key string) {
 }
 
 // byTLS returns settings that trust the authority.
-func (a authority) byTLS(more func(*broker.Settings)) func(*Config) {
+func (a authority) byTLS(more func(*broker.Settings)) func(*topic.Config) {
 	ca := a.CA()
-	return func(c *Config) {
+	return func(c *topic.Config) {
 		c.TLS, c.CA = true, ca
 		if more != nil {
 			more(&c.Settings)
@@ -108,13 +109,13 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 	cert, key := a.clientFiles(t)
 	for name, c := range map[string]struct {
 		brokers  []string
-		settings func(*Config)
+		settings func(*topic.Config)
 	}{
 		"TLS":                  {fakeBroker(t, a.server(nil)).ListenAddrs(), a.byTLS(nil)},
 		"TLS 1.2":              {fakeBroker(t, a.server(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 })).ListenAddrs(), a.byTLS(nil)},
 		"certificate":          {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *broker.Settings) { s.Cert, s.Key = cert, key })},
-		"scram-sha-256":        {loginBroker(t), func(c *Config) { login(broker.LoginScram256, "two")(&c.Settings) }},
-		"scram-sha-512":        {loginBroker(t), func(c *Config) { login(broker.LoginScram512, "three")(&c.Settings) }},
+		"scram-sha-256":        {loginBroker(t), func(c *topic.Config) { login(broker.LoginScram256, "two")(&c.Settings) }},
+		"scram-sha-512":        {loginBroker(t), func(c *topic.Config) { login(broker.LoginScram512, "three")(&c.Settings) }},
 		"scram-sha-512 by TLS": {loginBroker(t, a.server(nil)), a.byTLS(login(broker.LoginScram512, "three"))},
 		"plain by TLS":         {loginBroker(t, a.server(nil)), a.byTLS(login(broker.LoginPlain, "one"))},
 	} {
@@ -125,7 +126,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			consume(t, l, got.process)
 			garbled := encode(testEvent(t, 7, "acc_1"))
 			garbled.Value = []byte("{")
-			if acked, err := l.write(t.Context(), l.Topic, []kafka.Message{garbled}); err != nil {
+			if acked, err := l.Write(t.Context(), []kafka.Message{garbled}); err != nil {
 				t.Fatal(acked, err)
 			}
 			publish(t, l, testEvents(t, 0, 50)...)
@@ -146,22 +147,22 @@ func TestRejectedLoginIsExplained(t *testing.T) {
 	cert, key := other.clientFiles(t)
 	for name, c := range map[string]struct {
 		brokers  []string
-		settings func(*Config)
+		settings func(*topic.Config)
 		word     string
 		names    string // the setting, in the log
 	}{
-		"wrong password":       {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginScram512, "hunter2")), statusLogin, "event-log.password"},
-		"wrong plain password": {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginPlain, "hunter2")), statusLogin, "event-log.password"},
-		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), statusUntrusted, "event-log.ca"},
-		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *Config) { c.TLS = true }, statusUntrusted, "event-log.ca"},
-		"no TLS":               {nonTLSBroker(t), a.byTLS(nil), statusNoTLS, "event-log.tls"},
-		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), statusCertificate, "event-log.cert"},
-		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *broker.Settings) { s.Cert, s.Key = cert, key }), statusCertificate, "event-log.cert"},
+		"wrong password":       {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginScram512, "hunter2")), "refuses the login", "event-log.password"},
+		"wrong plain password": {rejectingBroker(t, a.server(nil)), a.byTLS(login(broker.LoginPlain, "hunter2")), "refuses the login", "event-log.password"},
+		"wrong CA":             {fakeBroker(t, a.server(nil)).ListenAddrs(), other.byTLS(nil), "has a certificate that is not trusted", "event-log.ca"},
+		"the system's CA":      {fakeBroker(t, a.server(nil)).ListenAddrs(), func(c *topic.Config) { c.TLS = true }, "has a certificate that is not trusted", "event-log.ca"},
+		"no TLS":               {nonTLSBroker(t), a.byTLS(nil), "does not answer by TLS", "event-log.tls"},
+		"no certificate":       {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(nil), "refuses the certificate", "event-log.cert"},
+		"wrong certificate":    {fakeBroker(t, a.server(a.mutual)).ListenAddrs(), a.byTLS(func(s *broker.Settings) { s.Cert, s.Key = cert, key }), "refuses the certificate", "event-log.cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log fixture.Log
-			l := newLog(t, c.brokers, func(to *Config) {
+			l := newLog(t, c.brokers, func(to *topic.Config) {
 				c.settings(to)
 				to.Log = slog.New(slog.NewTextHandler(&log, nil))
 			})
@@ -194,11 +195,15 @@ func TestLoginTimesOut(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	brokers := append([]string{silent.Addr().String()}, loginBroker(t)...)
-	l := newLog(t, brokers, func(c *Config) { login(broker.LoginScram512, "three")(&c.Settings) })
+	l := newLog(t, brokers, func(c *topic.Config) { login(broker.LoginScram512, "three")(&c.Settings) })
 	if err := l.Check(t.Context()); err != nil {
 		t.Errorf("one of two brokers answers, and Check returns %v", err)
 	}
-	door := broker.NewTracker(t.Context(), false, l.security)
+	security, err := l.Security()
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := broker.NewTracker(t.Context(), false, security)
 	defer door.Shut()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -226,7 +231,7 @@ func TestUnreadableFilesAreNamed(t *testing.T) {
 		s := broker.DefaultSettings()
 		s.TLS = true
 		change(&s)
-		_, err := New(Config{Settings: s, Brokers: []string{"kafka:9093"}})
+		_, err := New(topic.Config{Settings: s, Brokers: []string{"kafka:9093"}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\a") {
 			t.Errorf("got %v, want a fault that begins %q", err, want)
 		}

@@ -13,9 +13,11 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"vayu/dispatch/kafka/broker"
 	"vayu/internal/config"
 	"vayu/internal/testing/fixture"
+	"vayu/internal/topic/broker"
+
+	"vayu/internal/topic"
 )
 
 // A real broker accepts only TLS, and requires a login.
@@ -34,8 +36,8 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secured := func(sasl string, more func(*Config)) func(*Config) {
-		return func(c *Config) {
+	secured := func(sasl string, more func(*topic.Config)) func(*topic.Config) {
+		return func(c *topic.Config) {
 			c.TLS, c.CA = true, file("ca.pem")
 			login(sasl, strings.TrimSpace(string(text)))(&c.Settings)
 			if more != nil {
@@ -43,18 +45,17 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 			}
 		}
 	}
-	certificate := func(c *Config) { c.Cert, c.Key = file("client.pem"), file("client.key") }
+	certificate := func(c *topic.Config) { c.Cert, c.Key = file("client.pem"), file("client.key") }
 	t.Run("events go through", func(t *testing.T) {
 		t.Parallel()
-		for name, settings := range map[string]func(*Config){
+		for name, settings := range map[string]func(*topic.Config){
 			"scram-sha-512": secured(broker.LoginScram512, nil),
 			"scram-sha-256": secured(broker.LoginScram256, certificate),
 			"plain":         secured(broker.LoginPlain, nil),
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				l := newLog(t, brokers, settings)
-				l.pace = newPace()
+				l := newLog(t, brokers, func(c *topic.Config) { settings(c); c.Pace = topic.Pace{} })
 				got := newCollector()
 				consume(t, l, got.process)
 				await(t, l)
@@ -66,9 +67,9 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 	t.Run("who is not let in", func(t *testing.T) {
 		t.Parallel()
 		other := fixture.NewAuthority(t).CA()
-		for want, settings := range map[string]func(*Config){
-			statusLogin:     secured(broker.LoginScram512, func(c *Config) { c.Password = config.NewSecret("wrong") }),
-			statusUntrusted: secured(broker.LoginScram512, func(c *Config) { c.CA = other }),
+		for want, settings := range map[string]func(*topic.Config){
+			"refuses the login":                     secured(broker.LoginScram512, func(c *topic.Config) { c.Password = config.NewSecret("wrong") }),
+			"has a certificate that is not trusted": secured(broker.LoginScram512, func(c *topic.Config) { c.CA = other }),
 		} {
 			l := newLog(t, brokers, settings)
 			if got := l.Status(t.Context()); got != want+"; events wait" {
@@ -80,11 +81,10 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 		t.Parallel()
 		operator := newLog(t, brokers, secured(broker.LoginPlain, nil))
 		var log fixture.Log
-		l := newLog(t, brokers, secured(broker.LoginScram512, func(c *Config) {
-			c.Username = "later"
+		l := newLog(t, brokers, secured(broker.LoginScram512, func(c *topic.Config) {
+			c.Username, c.Pace = "later", topic.Pace{}
 			c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}))
-		l.pace = newPace()
 		got := newCollector()
 		consume(t, l, got.process)
 		eventually(t, "three tries", func() bool { return counted(t, l, "connection_failures_total") >= 3 })
@@ -101,7 +101,7 @@ func TestIntegrationSecuredBroker(t *testing.T) {
 // await waits until the broker of a Log answers.
 func await(tb testing.TB, l *Log) {
 	tb.Helper()
-	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.makeTopics(tb.Context()) == nil })
+	eventually(tb, "the broker lets it in, and has the topics", func() bool { return l.Check(tb.Context()) == nil && l.Create(tb.Context()) == nil })
 }
 
 // admit creates a user of the brokers that logs in by SCRAM-SHA-512.
@@ -113,7 +113,7 @@ func admit(tb testing.TB, operator *Log, name, password string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	client := &kafka.Client{Addr: operator.addr, Transport: operator.transport}
+	client := &kafka.Client{Addr: kafka.TCP(operator.Brokers...), Transport: transportOf(tb, operator)}
 	reply, err := client.AlterUserScramCredentials(tb.Context(), &kafka.AlterUserScramCredentialsRequest{
 		Upsertions: []kafka.UserScramCredentialsUpsertion{{
 			Name: name, Mechanism: kafka.ScramMechanismSha512, Iterations: iterations, Salt: salt, SaltedPassword: salted,

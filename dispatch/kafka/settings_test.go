@@ -7,7 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/dispatch/kafka/broker"
+	"vayu/internal/topic"
+	"vayu/internal/topic/broker"
 )
 
 func TestSettingsAreChecked(t *testing.T) {
@@ -48,11 +49,11 @@ func TestSettingsAreChecked(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	taken := prometheus.NewRegistry()
-	good := Config{Settings: broker.DefaultSettings(), Brokers: []string{"kafka:9092"}, Metrics: taken}
+	good := topic.Config{Settings: broker.DefaultSettings(), Brokers: []string{"kafka:9092"}, Metrics: taken}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]Config{
+	for name, c := range map[string]topic.Config{
 		"no brokers":        {Settings: good.Settings},
 		"no port":           {Settings: good.Settings, Brokers: []string{"kafka"}},
 		"no settings":       {Brokers: good.Brokers},

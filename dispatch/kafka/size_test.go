@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"vayu/internal/testing/fixture"
+	"vayu/internal/topic"
 )
 
 // A topic smaller than configured is logged once, however often it is checked, and
@@ -15,18 +16,20 @@ import (
 func TestSmallTopicIsWarnedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
-		small := newLog(t, brokers, func(c *Config) { c.Partitions = 2 })
-		if err := small.makeTopics(t.Context()); err != nil {
+		small := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 2 })
+		if err := small.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var log fixture.Log
-		l := newLog(t, brokers, func(c *Config) {
+		l := newLog(t, brokers, func(c *topic.Config) {
 			c.Settings = small.Settings
 			c.Partitions, c.Replicas = 3, 2
 			c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
 		for range 3 {
-			l.made.Store(false)
+			if err := l.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			publish(t, l, testEvents(t, 0, 10)...)
 		}
 		if got := log.Count("fewer replicas"); got != 2 {
@@ -45,14 +48,20 @@ func TestSmallTopicIsWarnedOnce(t *testing.T) {
 // without it.
 func TestThreeReplicasNeedTwoInSync(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *Config) { c.Replicas = 3 })
-	if err := l.makeTopics(t.Context()); err != nil {
+	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *topic.Config) { c.Replicas = 3 })
+	if err := l.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	client := &kafka.Client{Addr: l.addr, Transport: l.transport}
+	client := &kafka.Client{Addr: kafka.TCP(l.Brokers...), Transport: transportOf(t, l)}
 	for _, topic := range []string{l.Topic, l.DeadTopic} {
-		if got := inSync(t.Context(), client, topic); got != 2 {
-			t.Errorf("%s asks for %d replicas, want 2", topic, got)
+		reply, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
+			ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{"min.insync.replicas"},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reply.Resources[0].ConfigEntries[0].ConfigValue; got != "2" {
+			t.Errorf("%s asks for %s replicas, want 2", topic, got)
 		}
 	}
 	reply, err := client.Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{l.Topic}})

@@ -85,6 +85,8 @@ var internalMay = map[string][]string{
 	"testing/providers/fakeaggregator": {"testing/providers"},
 	"testing/providers/fakebank":       {"testing/providers"},
 	"testing/realdata":                 {},
+	"topic":                            {"config", "failurelog", "metric", "sleep", "topic/broker"},
+	"topic/broker":                     {"config"},
 	"tracing":                          {"config", "failurelog", "sleep"},
 	"tracing/tracingtest":              {"testing/fixture"},
 	"workqueue":                        {"failurelog", "sleep", "sqlstore"},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"vayu/dispatch"
-	"vayu/dispatch/kafka/broker"
 	"vayu/ingest/source"
 	"vayu/internal/access"
 	"vayu/internal/agefile"
@@ -19,6 +18,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/httpapi/server"
 	"vayu/internal/sqlstore"
+	"vayu/internal/topic/broker"
 	"vayu/internal/tracing"
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"

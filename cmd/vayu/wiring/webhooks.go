@@ -24,6 +24,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
+	"vayu/internal/topic"
 	"vayu/schema"
 )
 
@@ -74,7 +75,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	if err != nil || len(cfg.Kafka) == 0 {
 		return err
 	}
-	w.log, err = kafka.New(kafka.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
+	w.log, err = kafka.New(topic.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -12,13 +12,22 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/metadata"
 	"github.com/segmentio/kafka-go/protocol/produce"
-
-	"vayu/dispatch/outbox"
 )
 
 // maxBatch is the maximum size in bytes of a request's records for one partition. Brokers accept
 // 1 MiB + 12 bytes by default (message.max.bytes), including headers and framing.
 const maxBatch = 1000 << 10
+
+// MaxValue is the maximum size of a written value in bytes. A message with its headers stays
+// below the default limit of brokers.
+const MaxValue = 900 << 10
+
+// ErrTooLong is the error of a message that exceeds MaxValue or the limit of a request.
+var ErrTooLong = errors.New("over-long")
+
+// ErrPartial is the error of a write whose failure concerns some keys only: other messages
+// can be written.
+var ErrPartial = errors.New("some partitions cannot be written")
 
 // lane has the records of one partition, in order.
 type lane struct {
@@ -30,30 +39,41 @@ type lane struct {
 	err       error
 }
 
+// Write writes messages to the topic, and spreads them by their key. It reports for each
+// message whether all in-sync replicas have acknowledged it, even if Write returns an
+// error. After a message that fails, Write acknowledges no later message with the same key.
+// The error wraps [ErrTooLong] for a message beyond the limits, and [ErrPartial] if other
+// partitions work. Write times out after Pace.Write. Messages in flight may then be in the
+// topic, and a retry duplicates them.
+func (c *Client) Write(ctx context.Context, messages []kafka.Message) (acked []bool, err error) {
+	acked, err = c.write(ctx, c.Topic, messages)
+	return acked, explain(err)
+}
+
 // write writes records to a topic. It reports for each record whether all in-sync replicas have
 // acknowledged the record, even if write returns an error.
 //
 // write does not use kafka.Writer, which continues with a partition after a failed batch, so that
-// later events overtake earlier ones. kafka.Writer also sends after its caller has timed out, and
+// later messages overtake earlier ones. kafka.Writer also sends after its caller has timed out, and
 // delays batches by a timer. Here each leader gets one request at a time for all its partitions. A
 // partition gets later records only after the earlier ones are acknowledged.
 //
 // A partition that is new or has a new leader rejects writes for a short time; write retries them.
-func (l *Log) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, l.pace.publish)
+func (c *Client) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Pace.Write)
 	defer cancel()
 	acked = make([]bool, len(records))
 	for pause := newBackoff(rejectRetry); ; {
-		if err = l.writeOnce(ctx, topic, records, acked); err == nil {
+		if err = c.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
 		// Without a leader, do not retry: the retries here would end before one is elected. Keep
 		// the connections: they still work, and after metadataAge new leaders are read.
-		if errors.Is(err, errNoLeader) {
+		if errors.Is(err, ErrNoLeader) {
 			return acked, err
 		}
 		// Cached leaders and connections may be stale, so retry with new ones.
-		l.transport.CloseIdleConnections()
+		c.transport.CloseIdleConnections()
 		if pause.failures == maxRejected || !isRejected(err) || !pause.wait(ctx) {
 			return acked, err
 		}
@@ -67,6 +87,15 @@ const (
 	maxRejected = 3
 )
 
+// size returns an upper bound of the encoded size of a message in bytes.
+func size(m kafka.Message) int {
+	n := len(m.Key) + len(m.Value) + 40
+	for _, h := range m.Headers {
+		n += len(h.Key) + len(h.Value) + 10
+	}
+	return n
+}
+
 // isRejected reports whether a broker has rejected a write that may succeed when retried soon.
 func isRejected(err error) bool {
 	return slices.ContainsFunc([]kafka.Error{
@@ -74,20 +103,20 @@ func isRejected(err error) bool {
 	}, func(code kafka.Error) bool { return errors.Is(err, code) })
 }
 
-// errNoLeader is the error of a partition without a leader, to which nothing was sent.
-var errNoLeader = errors.New("the partition has no leader")
+// ErrNoLeader is the error of a partition without a leader, to which nothing was sent.
+var ErrNoLeader = errors.New("the partition has no leader")
 
 // writeOnce writes unacknowledged records and updates acked.
-func (l *Log) writeOnce(ctx context.Context, topic string, records []kafka.Message, acked []bool) error {
-	if err := l.makeTopics(ctx); err != nil {
+func (c *Client) writeOnce(ctx context.Context, topic string, records []kafka.Message, acked []bool) error {
+	if err := c.makeTopics(ctx); err != nil {
 		return err
 	}
-	partitions, err := l.partitions(ctx, topic)
+	partitions, err := c.partitions(ctx, topic)
 	if err != nil {
-		l.recheckTopics(err)
+		c.recheckTopics(err)
 		return fmt.Errorf("reading the partitions of %s: %w", topic, err)
 	}
-	lanes, tooLong := l.assign(records, acked, partitions)
+	lanes, tooLong := c.assign(records, acked, partitions)
 	for {
 		requests := nextRound(records, lanes)
 		if len(requests) == 0 {
@@ -95,22 +124,22 @@ func (l *Log) writeOnce(ctx context.Context, topic string, records []kafka.Messa
 		}
 		var sending sync.WaitGroup
 		for _, request := range requests {
-			sending.Go(func() { l.send(ctx, topic, records, request) })
+			sending.Go(func() { c.send(ctx, topic, records, request) })
 		}
 		sending.Wait()
 		for _, request := range requests {
 			for _, lane := range request {
 				lane.endRound(acked)
-				l.recheckTopics(lane.err)
+				c.recheckTopics(lane.err)
 			}
 		}
 	}
 }
 
 // recheckTopics makes makeTopics check the topics again if a broker lacks one.
-func (l *Log) recheckTopics(err error) {
+func (c *Client) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
-		l.made.Store(false)
+		c.made.Store(false)
 	}
 }
 
@@ -130,31 +159,31 @@ func (l *lane) endRound(acked []bool) {
 }
 
 // firstFault returns the error of one lane, because the errors of lanes are mostly the same. The
-// error is errNoLeader only if no lane has another error.
+// error is ErrNoLeader only if no lane has another error.
 func firstFault(lanes []*lane) (err error) {
 	for _, lane := range lanes {
-		if lane.err != nil && (err == nil || errors.Is(err, errNoLeader)) {
+		if lane.err != nil && (err == nil || errors.Is(err, ErrNoLeader)) {
 			err = fmt.Errorf("partition %d: %w", lane.partition, lane.err)
 		}
 	}
 	return err
 }
 
-// batchError returns the error of a batch. The error wraps outbox.ErrPartial if a partition has a
-// leader and no request has failed, because events of other accounts can then be published.
+// batchError returns the error of a batch. The error wraps ErrPartial if a partition has a
+// leader and no request has failed, because messages with other keys can then be written.
 func batchError(tooLong, fault error, partitions []metadata.ResponsePartition) error {
 	led := slices.ContainsFunc(partitions, func(p metadata.ResponsePartition) bool { return p.ErrorCode == 0 })
 	err := errors.Join(tooLong, fault)
-	if err != nil && led && (fault == nil || errors.Is(fault, errNoLeader)) {
-		return fmt.Errorf("%w: %w", outbox.ErrPartial, err)
+	if err != nil && led && (fault == nil || errors.Is(fault, ErrNoLeader)) {
+		return fmt.Errorf("%w: %w", ErrPartial, err)
 	}
 	return err
 }
 
 // partitions returns the partitions of a topic with their leaders. The transport caches them
 // for metadataAge.
-func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
-	reply, err := l.transport.RoundTrip(ctx, l.addr, &metadata.Request{TopicNames: []string{topic}})
+func (c *Client) partitions(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
+	reply, err := c.transport.RoundTrip(ctx, c.addr, &metadata.Request{TopicNames: []string{topic}})
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +202,7 @@ func (l *Log) partitions(ctx context.Context, topic string) ([]metadata.Response
 
 // assign assigns unacknowledged records to lanes by the murmur2 hash of their key, as
 // Kafka's own clients do. It skips an over-long record and all later records with its key.
-func (l *Log) assign(records []kafka.Message, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
+func (c *Client) assign(records []kafka.Message, acked []bool, partitions []metadata.ResponsePartition) (lanes []*lane, tooLong error) {
 	numbers := make([]int, len(partitions))
 	for i := range numbers {
 		numbers[i] = i
@@ -184,16 +213,16 @@ func (l *Log) assign(records []kafka.Message, acked []bool, partitions []metadat
 		if acked[i] || held[string(r.Key)] {
 			continue
 		}
-		if size(r) > maxBatch || len(r.Value) > maxEnvelope {
+		if size(r) > maxBatch || len(r.Value) > MaxValue {
 			held[string(r.Key)] = true
 			tooLong = errors.Join(tooLong, fmt.Errorf("a message of %d bytes with the key %q: %w", size(r), r.Key, ErrTooLong))
 			continue
 		}
-		n := l.balancer.Balance(kafka.Message{Key: r.Key}, numbers...)
+		n := c.balancer.Balance(kafka.Message{Key: r.Key}, numbers...)
 		if byPartition[n] == nil {
 			byPartition[n] = &lane{partition: partitions[n].PartitionIndex, leader: partitions[n].LeaderID}
 			if code := partitions[n].ErrorCode; code != 0 {
-				byPartition[n].err = fmt.Errorf("%w: %w", errNoLeader, kafka.Error(code))
+				byPartition[n].err = fmt.Errorf("%w: %w", ErrNoLeader, kafka.Error(code))
 			}
 			lanes = append(lanes, byPartition[n])
 		}
@@ -224,7 +253,7 @@ func nextRound(records []kafka.Message, lanes []*lane) map[int32][]*lane {
 }
 
 // send writes the batches of lanes to their leader and sets the error of each lane.
-func (l *Log) send(ctx context.Context, topic string, records []kafka.Message, lanes []*lane) {
+func (c *Client) send(ctx context.Context, topic string, records []kafka.Message, lanes []*lane) {
 	request := produce.RequestTopic{Topic: topic}
 	for _, lane := range lanes {
 		batch := make([]protocol.Record, lane.sending)
@@ -236,9 +265,9 @@ func (l *Log) send(ctx context.Context, topic string, records []kafka.Message, l
 			Partition: lane.partition, RecordSet: protocol.RecordSet{Records: protocol.NewRecordReader(batch...)},
 		})
 	}
-	reply, err := l.transport.RoundTrip(ctx, l.addr, &produce.Request{
+	reply, err := c.transport.RoundTrip(ctx, c.addr, &produce.Request{
 		Acks:    int16(kafka.RequireAll),
-		Timeout: int32((l.pace.publish / 2).Milliseconds()), // timeout of the replicas; the rest is for the network
+		Timeout: int32((c.Pace.Write / 2).Milliseconds()), // timeout of the replicas; the rest is for the network
 		Topics:  []produce.RequestTopic{request},
 	})
 	for _, lane := range lanes {

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"vayu/dispatch/kafka/broker"
+	"vayu/internal/topic/broker"
 )
 
 // Statuses that /readyz shows if brokers reject this service, or TLS with them fails.
@@ -65,16 +65,16 @@ func explain(err error) error {
 }
 
 // Check probes all brokers concurrently. It returns nil if at least one broker replies.
-func (l *Log) Check(ctx context.Context) error {
+func (c *Client) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, broker.DialTimeout)
 	defer cancel()
-	answers := make(chan error, len(l.Brokers))
-	for _, broker := range l.Brokers {
-		go func() { answers <- l.probe(ctx, broker) }()
+	answers := make(chan error, len(c.Brokers))
+	for _, broker := range c.Brokers {
+		go func() { answers <- c.probe(ctx, broker) }()
 	}
 	var faults []error
 	answered := false
-	for range l.Brokers {
+	for range c.Brokers {
 		err := <-answers
 		if err == nil {
 			answered = true
@@ -89,8 +89,8 @@ func (l *Log) Check(ctx context.Context) error {
 }
 
 // Status returns the result of Check as text: "ok", or what is wrong.
-func (l *Log) Status(ctx context.Context) string {
-	err := l.Check(ctx)
+func (c *Client) Status(ctx context.Context) string {
+	err := c.Check(ctx)
 	if err == nil {
 		return "ok"
 	}
@@ -98,25 +98,16 @@ func (l *Log) Status(ctx context.Context) string {
 	if status == "" {
 		status = "does not answer"
 	}
-	return status + "; events wait"
+	return status + "; " + c.Content + " wait"
 }
 
 // probe connects to a broker and reads its API versions. It does not use an idle connection
-// of the writer, which may be stale. The end of ctx closes the connection of probe.
-func (l *Log) probe(ctx context.Context, address string) error {
-	dialer := &kafka.Dialer{ClientID: broker.ClientID, SASLMechanism: l.security.Login, DialFunc: func(within context.Context, network, host string) (net.Conn, error) {
-		conn, err := l.security.Dial(within, network, host)
-		if err == nil {
-			context.AfterFunc(ctx, func() { _ = conn.Close() })
-		}
-		return conn, err
-	}}
-	conn, err := dialer.DialContext(ctx, "tcp", address)
+// of the writer, which may be stale.
+func (c *Client) probe(ctx context.Context, address string) error {
+	transport := c.newTransport()
+	defer transport.CloseIdleConnections()
+	_, err := (&kafka.Client{Addr: kafka.TCP(address), Transport: transport}).ApiVersions(ctx, &kafka.ApiVersionsRequest{})
 	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }() // the connection was only read
-	if _, err := conn.ApiVersions(); err != nil {
 		return fmt.Errorf("probing %s: %w", address, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // watch does not derive the lag from fetches: while processing fails, there are no fetches,
 // but the lag matters most.
 func (g *generation) watch() {
-	tick := time.NewTicker(g.pace.watch)
+	tick := time.NewTicker(g.Pace.Watch)
 	defer tick.Stop()
 	client := &kafka.Client{Addr: g.addr, Transport: g.transport, Timeout: answer}
 	for {

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -8,9 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"vayu/dispatch/kafka/broker"
-	"vayu/dispatch/outbox"
 	"vayu/internal/failurelog"
+	"vayu/internal/topic/broker"
 )
 
 const (
@@ -29,14 +28,14 @@ const (
 	maxRetry = 5 * time.Second
 )
 
-// Process is the type of the function that handles a batch of events. It returns the reason of
-// each permanently rejected event by the event's id. An error causes a retry of the whole batch.
-// The function must return soon after ctx ends, and must be idempotent.
-type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
+// Process is the type of the function that handles a batch of messages. It returns those
+// that can never be processed. An error causes a retry of the whole batch. The function
+// must return soon after ctx ends, and must be idempotent.
+type Process = func(ctx context.Context, batch []kafka.Message) (dead []Dead, err error)
 
 // reader has the state of one call of Consume.
 type reader struct {
-	*Log
+	*Client
 
 	ctx     context.Context // context of the call
 	process Process
@@ -45,19 +44,19 @@ type reader struct {
 	broker, processing, writingDead *failurelog.Log
 }
 
-// Consume consumes events as a member of the consumer group until ctx ends. It calls process
-// with one batch at a time, of at most 500 events. If process returns no error, Consume commits
-// the offsets of the batch. After an error it retries the batch, so delivery is at least once.
-// Before the commit it writes rejected events, and messages that are not events, to the dead topic.
+// Consume consumes messages as a member of the consumer group until ctx ends. It calls process
+// with one batch at a time, of at most Limits.Messages. If process returns no error, Consume
+// commits the offsets of the batch. After an error it retries the batch, so delivery is at
+// least once. Before the commit it writes dead letters to the dead topic.
 //
 // A new group starts at the oldest message. Consume waits while brokers are unreachable.
 // After ctx ends, it returns nil within seconds. It leaves the group if the broker replies.
-func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)) error {
+func (c *Client) Consume(ctx context.Context, process Process) error {
 	r := &reader{
-		Log: l, ctx: ctx, process: process, conns: broker.NewTracker(ctx, len(l.Brokers) == 1, l.security),
-		broker:      failurelog.New(l.Log, "events: Kafka", "joining the group", "events wait in the log", l.metrics.connectFailures),
-		processing:  failurelog.New(l.Log, "events: the dispatcher", "processing a batch", "it is retried", l.metrics.redelivered),
-		writingDead: failurelog.New(l.Log, "events: the dead topic", "writing dead letters", "later messages wait", l.metrics.deadLetterFailures),
+		Client: c, ctx: ctx, process: process, conns: broker.NewTracker(ctx, len(c.Brokers) == 1, c.security),
+		broker:      failurelog.New(c.Config.Log, c.Name+": Kafka", "joining the group", c.Content+" wait in the topic", c.metrics.connectFailures),
+		processing:  failurelog.New(c.Config.Log, c.Name+": "+c.Worker, "processing a batch", "it is retried", c.metrics.redelivered),
+		writingDead: failurelog.New(c.Config.Log, c.Name+": the dead topic", "writing dead letters", "later messages wait", c.metrics.deadLetterFailures),
 	}
 	defer r.conns.Shut()
 	if !r.awaitTopics() {
@@ -65,7 +64,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 	}
 	group, err := kafka.NewConsumerGroup(r.groupConfig())
 	if err != nil {
-		return fmt.Errorf("joining the group %s: %w", l.Group, err)
+		return fmt.Errorf("joining the group %s: %w", c.Group, err)
 	}
 	defer func() {
 		// Close leaves the group. It must not wait long for a broker that does not reply.
@@ -73,7 +72,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 		defer impatient.Stop()
 		_ = group.Close() // never fails
 	}()
-	for pause := newBackoff(r.pace.retry); ; {
+	for pause := newBackoff(r.Pace.Retry); ; {
 		generation, err := group.Next(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -87,7 +86,7 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 			}
 		default:
 			r.broker.Observe(ctx, nil)
-			pause = newBackoff(r.pace.retry)
+			pause = newBackoff(r.Pace.Retry)
 			r.serve(generation)
 		}
 	}
@@ -95,8 +94,8 @@ func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, bat
 
 // awaitTopics creates missing topics. It returns false if ctx ends first.
 func (r *reader) awaitTopics() bool {
-	for pause := newBackoff(r.pace.retry); ; {
-		ctx, cancel := context.WithTimeout(r.ctx, r.pace.publish)
+	for pause := newBackoff(r.Pace.Retry); ; {
+		ctx, cancel := context.WithTimeout(r.ctx, r.Pace.Write)
 		err := r.makeTopics(ctx)
 		cancel()
 		if err == nil {
@@ -116,7 +115,7 @@ func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
 		HeartbeatInterval: heartbeat,
 		SessionTimeout:    session,
 		RebalanceTimeout:  rebalance,
-		JoinGroupBackoff:  r.pace.retry,
+		JoinGroupBackoff:  r.Pace.Retry,
 		StartOffset:       kafka.FirstOffset,
 		Logger:            r.clientLogger(),
 		ErrorLogger:       r.clientLogger(),

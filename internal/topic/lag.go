@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"maps"
@@ -20,6 +20,8 @@ const lagFresh = 15 * time.Second
 // member. A member drops its values at the end of a generation. So the sum over all
 // instances is the lag of the group.
 type lag struct {
+	messages, measured *prometheus.Desc
+
 	lock       sync.Mutex
 	generation int           // generation number, to detect late replies
 	next       map[int]int64 // first unfinished message by partition
@@ -30,12 +32,13 @@ type lag struct {
 	known bool
 }
 
-var (
-	lagMessages = prometheus.NewDesc("vayu_eventlog_lag_messages",
+// describe sets the names of the metrics, which begin with prefix.
+func (l *lag) describe(prefix string) {
+	l.messages = prometheus.NewDesc(prefix+"_lag_messages",
 		"Messages of this reader's partitions that are not finished, as of some seconds ago. The sum over instances is the group's. Absent while it is not known.", nil, nil)
-	lagMeasured = prometheus.NewDesc("vayu_eventlog_lag_measured_timestamp_seconds",
+	l.measured = prometheus.NewDesc(prefix+"_lag_measured_timestamp_seconds",
 		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
-)
+}
 
 // begin starts a generation with the offsets of its partitions, and returns the generation number.
 func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
@@ -95,7 +98,7 @@ func (l *lag) total(now time.Time) (messages int64, at time.Time, known bool) {
 }
 
 // Describe implements prometheus.Collector.
-func (l *lag) Describe(to chan<- *prometheus.Desc) { to <- lagMessages; to <- lagMeasured }
+func (l *lag) Describe(to chan<- *prometheus.Desc) { to <- l.messages; to <- l.measured }
 
 // Collect implements prometheus.Collector.
 func (l *lag) Collect(to chan<- prometheus.Metric) {
@@ -104,8 +107,8 @@ func (l *lag) Collect(to chan<- prometheus.Metric) {
 	if !at.IsZero() {
 		seconds = float64(at.UnixMilli()) / 1000
 	}
-	to <- prometheus.MustNewConstMetric(lagMeasured, prometheus.GaugeValue, seconds)
+	to <- prometheus.MustNewConstMetric(l.measured, prometheus.GaugeValue, seconds)
 	if known {
-		to <- prometheus.MustNewConstMetric(lagMessages, prometheus.GaugeValue, float64(messages))
+		to <- prometheus.MustNewConstMetric(l.messages, prometheus.GaugeValue, float64(messages))
 	}
 }

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -9,27 +9,17 @@ import (
 	"vayu/internal/failurelog"
 )
 
-// Limits of a batch.
-const (
-	maxEvents = 500
-	maxBytes  = 8 << 20
-	// linger is how long a batch waits for more messages after its first message. It is long enough
-	// to gather messages of several partitions, and short compared with the delay of a delivery.
-	linger = time.Millisecond
-	// ahead is how many messages are prefetched while a batch is processed.
-	ahead = 64
-)
-
 // generation is the state of this member between two rebalances of the group. During that
 // time, the partitions of the member do not change.
 type generation struct {
 	*reader
 
 	gen           *kafka.Generation
-	over          context.Context // ends with the generation or with Consume
-	working       context.Context // ends with Consume, or the time grace after over
-	messages      chan kafka.Message
-	lagGeneration int // number of this generation in the struct lag
+	over          context.Context      // ends with the generation or with Consume
+	working       context.Context      // ends with Consume, or the time grace after over
+	chunks        chan []kafka.Message // successive messages of a partition, about 1 MiB
+	rest          []kafka.Message      // of the last chunk
+	lagGeneration int                  // number of this generation in the struct lag
 }
 
 // serve consumes messages until the generation (time between two rebalances) is over.
@@ -50,7 +40,7 @@ func (r *reader) serve(gen *kafka.Generation) {
 		context.AfterFunc(working, func() { late.Stop() })
 	})()
 
-	g := &generation{reader: r, gen: gen, over: over, working: working, messages: make(chan kafka.Message, ahead)}
+	g := &generation{reader: r, gen: gen, over: over, working: working, chunks: make(chan []kafka.Message, r.Limits.Ahead)}
 	assigned := gen.Assignments[r.Topic]
 	g.lagGeneration = r.lag.begin(assigned)
 	defer r.lag.end()
@@ -67,63 +57,58 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// collect waits for a message, and gathers the messages that follow within linger. It
+// collect waits for a message, and gathers the messages that follow within Limits.Linger. It
 // returns nil if the generation ends before the first message.
 func (g *generation) collect() []kafka.Message {
-	var batch []kafka.Message
-	select {
-	case m := <-g.messages:
-		batch = append(batch, m)
-	case <-g.over.Done():
-		return nil
-	}
-	bytes := len(batch[0].Value)
-	enough := time.NewTimer(linger)
-	defer enough.Stop()
-	for len(batch) < maxEvents && bytes < maxBytes {
+	if len(g.rest) == 0 {
 		select {
-		case m := <-g.messages:
-			batch, bytes = append(batch, m), bytes+len(m.Value)
+		case g.rest = <-g.chunks:
+		case <-g.over.Done():
+			return nil
+		}
+	}
+	var batch []kafka.Message
+	bytes := 0
+	enough := time.NewTimer(g.Limits.Linger)
+	defer enough.Stop()
+	for {
+		for len(g.rest) > 0 {
+			if len(batch) == g.Limits.Messages || bytes >= g.Limits.Bytes {
+				return batch
+			}
+			batch, bytes = append(batch, g.rest[0]), bytes+len(g.rest[0].Value)
+			g.rest = g.rest[1:]
+		}
+		select {
+		case g.rest = <-g.chunks:
 		case <-enough.C:
 			return batch
 		case <-g.over.Done():
 			return batch
 		}
 	}
-	return batch
 }
 
 // finish processes a batch, writes its dead letters and commits its offsets, in this
 // order. It returns false if the offsets are not committed. The generation must then end,
 // and the messages of the batch are consumed again.
 func (g *generation) finish(batch []kafka.Message) bool {
-	events, of, dead := decodeBatch(batch)
-	if len(events) > 0 {
-		var refused map[string]error
-		ok := g.retryUntilDone(g.processing, func() (err error) {
-			refused, err = g.process(g.working, events)
-			return err
-		})
-		if !ok {
-			return false
-		}
-		for i, event := range events {
-			if err, is := refused[event.ID]; is {
-				dead = append(dead, rejected{of[i], refusal(err)})
-			}
-		}
-	}
-	ok := len(dead) == 0 || g.retryUntilDone(g.writingDead, func() (err error) {
-		dead, err = g.writeDead(g.working, dead)
+	var dead []Dead
+	ok := g.retryUntilDone(g.processing, func() (err error) {
+		dead, err = g.process(g.working, batch)
 		return err
 	})
+	ok = ok && (len(dead) == 0 || g.retryUntilDone(g.writingDead, func() (err error) {
+		dead, err = g.writeDead(g.working, dead)
+		return err
+	}))
 	return ok && g.commit(batch)
 }
 
 // retryUntilDone calls do until it succeeds. It returns false if the generation ends before.
 // It calls do at least once, even if the generation has ended already.
 func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
-	for pause := newBackoff(g.pace.retry); ; {
+	for pause := newBackoff(g.Pace.Retry); ; {
 		err := do()
 		failures.Observe(g.working, err)
 		if err == nil {
@@ -144,8 +129,8 @@ func (g *generation) commit(batch []kafka.Message) bool {
 	}
 	if err := g.gen.CommitOffsets(map[string]map[int]int64{g.Topic: next}); err != nil {
 		g.metrics.commitFailures.Inc()
-		g.Config.Log.DebugContext(g.ctx, "committing offsets of the event log", "error", err)
-		newBackoff(g.pace.retry).wait(g.over) // limits the rate if commits are rejected permanently
+		g.Config.Log.DebugContext(g.ctx, "committing offsets", "error", err)
+		newBackoff(g.Pace.Retry).wait(g.over) // limits the rate if commits are rejected permanently
 		return false
 	}
 	g.metrics.consumed.Add(float64(len(batch)))

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// topicWarnings remembers the last state of each topic, so that repeated checks of an
+// warnings remembers the last state of each topic, so that repeated checks of an
 // unchanged topic log its warnings once.
-type topicWarnings struct {
+type warnings struct {
 	lock sync.Mutex
 	last map[string]topicState
 }
@@ -23,36 +23,36 @@ type topicState struct {
 }
 
 // compare warns if a topic has fewer replicas or partitions than configured. It also
-// warns if a topic with three or more replicas acknowledges events that only one of them
+// warns if a topic with three or more replicas acknowledges messages that only one of them
 // has. compare does not change the topic, because the operator decides whether to move
 // replicas and keys.
-func (l *Log) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
+func (c *Client) compare(ctx context.Context, client *kafka.Client, topic kafka.Topic) {
 	now := topicState{partitions: len(topic.Partitions), inSync: inSync(ctx, client, topic.Name)}
 	for i, p := range topic.Partitions {
 		if n := len(p.Replicas); i == 0 || n < now.replicas {
 			now.replicas = n
 		}
 	}
-	l.topicWarnings.lock.Lock()
-	defer l.topicWarnings.lock.Unlock()
-	if l.topicWarnings.last[topic.Name] == now {
+	c.warnings.lock.Lock()
+	defer c.warnings.lock.Unlock()
+	if c.warnings.last[topic.Name] == now {
 		return
 	}
-	if l.topicWarnings.last == nil {
-		l.topicWarnings.last = map[string]topicState{}
+	if c.warnings.last == nil {
+		c.warnings.last = map[string]topicState{}
 	}
-	l.topicWarnings.last[topic.Name] = now
-	if now.replicas < l.Replicas {
-		l.Log.WarnContext(ctx, "a topic has fewer replicas than event-log.replicas; change it with kafka-reassign-partitions",
-			slog.String("topic", topic.Name), slog.Int("replicas", now.replicas), slog.Int("set", l.Replicas))
+	c.warnings.last[topic.Name] = now
+	if now.replicas < c.Replicas {
+		c.Config.Log.WarnContext(ctx, "a topic has fewer replicas than set; change it with kafka-reassign-partitions",
+			slog.String("topic", topic.Name), slog.Int("replicas", now.replicas), slog.Int("set", c.Replicas), slog.String("setting", c.Section+".replicas"))
 	}
 	if now.inSync == 1 && now.replicas > 2 {
-		l.Log.WarnContext(ctx, "a topic acknowledges events that only one replica has; set min.insync.replicas=2 so that the loss of a broker loses none",
+		c.Config.Log.WarnContext(ctx, "a topic acknowledges messages that only one replica has; set min.insync.replicas=2 so that the loss of a broker loses none",
 			slog.String("topic", topic.Name), slog.Int("replicas", now.replicas))
 	}
-	if now.partitions < l.Partitions {
-		l.Log.WarnContext(ctx, "a topic has fewer partitions than event-log.partitions; change it with kafka-topics --alter",
-			slog.String("topic", topic.Name), slog.Int("partitions", now.partitions), slog.Int("set", l.Partitions))
+	if now.partitions < c.Partitions {
+		c.Config.Log.WarnContext(ctx, "a topic has fewer partitions than set; change it with kafka-topics --alter",
+			slog.String("topic", topic.Name), slog.Int("partitions", now.partitions), slog.Int("set", c.Partitions), slog.String("setting", c.Section+".partitions"))
 	}
 }
 

@@ -1,4 +1,4 @@
-package kafka
+package topic
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"vayu/dispatch/kafka/broker"
+	"vayu/internal/topic/broker"
 )
 
 const (
@@ -33,7 +33,7 @@ type partition struct {
 // fetch reads the partition until the generation (time between rebalances) is over. It reconnects
 // after failures.
 func (p *partition) fetch() {
-	for pause := newBackoff(p.pace.retry); ; {
+	for pause := newBackoff(p.Pace.Retry); ; {
 		before := p.offset
 		err := p.visit()
 		if p.over.Err() != nil {
@@ -42,7 +42,7 @@ func (p *partition) fetch() {
 		p.metrics.connectFailures.Inc()
 		p.Config.Log.DebugContext(p.ctx, "reconnecting to a partition", "partition", p.id, "offset", p.offset, "error", err)
 		if p.offset != before {
-			pause = newBackoff(p.pace.retry)
+			pause = newBackoff(p.Pace.Retry)
 		}
 		if !pause.wait(p.over) {
 			return
@@ -82,7 +82,7 @@ func (p *partition) open() (*kafka.Conn, error) {
 }
 
 // begin seeks the offset of the next message. If that message was deleted or the log was truncated,
-// begin seeks the first offset. An offset beyond the end is an error at first (pace.truncation).
+// begin seeks the first offset. An offset beyond the end is an error at first (Pace.Truncation).
 // begin may repeat messages, but skips no message that the log has.
 func (p *partition) begin(conn *kafka.Conn) error {
 	_ = conn.SetDeadline(time.Now().Add(answer))
@@ -96,19 +96,19 @@ func (p *partition) begin(conn *kafka.Conn) error {
 		p.offset = first
 	case p.offset < first:
 		p.metrics.resets.WithLabelValues(resetExpired).Inc()
-		p.Config.Log.ErrorContext(p.ctx, "events were deleted from the log before they were consumed",
-			"partition", p.id, "messages", first-p.offset)
+		p.Config.Log.ErrorContext(p.ctx, "messages were deleted from the topic before they were consumed",
+			"topic", p.Topic, "partition", p.id, "messages", first-p.offset)
 		p.offset = first
 	case p.offset > last:
 		if p.beyondSince.IsZero() {
 			p.beyondSince = time.Now()
 		}
-		if time.Since(p.beyondSince) < p.pace.truncation {
+		if time.Since(p.beyondSince) < p.Pace.Truncation {
 			return fmt.Errorf("offset %d of partition %d is beyond the end of the log at %d", p.offset, p.id, last)
 		}
 		p.metrics.resets.WithLabelValues(resetTruncated).Inc()
-		p.Config.Log.ErrorContext(p.ctx, "the log was truncated; the rest is consumed again",
-			"partition", p.id, "messages", p.offset-last)
+		p.Config.Log.ErrorContext(p.ctx, "the topic was truncated; the rest is consumed again",
+			"topic", p.Topic, "partition", p.id, "messages", p.offset-last)
 		p.offset = first
 	}
 	p.beyondSince = time.Time{}
@@ -123,7 +123,7 @@ func (p *partition) read(conn *kafka.Conn) error {
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(longPoll + answer))
 		batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchBytes, MaxWait: longPoll})
-		err := p.forward(conn, batch)
+		err := p.forwardAll(conn, batch)
 		if closed := batch.Close(); err == nil {
 			err = closed
 		}
@@ -134,22 +134,44 @@ func (p *partition) read(conn *kafka.Conn) error {
 	}
 }
 
-// forward sends the messages of a batch to the goroutine that processes them (the worker).
-func (p *partition) forward(conn *kafka.Conn, batch *kafka.Batch) error {
+// forwardAll sends the messages of a batch, in chunks, to the goroutine that processes them
+// (the worker).
+func (p *partition) forwardAll(conn *kafka.Conn, batch *kafka.Batch) error {
+	var chunk []kafka.Message
+	bytes := 0
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(answer)) // restart the deadline, which passed while the worker was busy
+		if bytes == 0 { // restart the deadline, which passed while the worker was busy
+			_ = conn.SetReadDeadline(time.Now().Add(answer))
+		}
 		m, err := batch.ReadMessage()
+		if err == nil {
+			chunk, bytes = append(chunk, m), bytes+size(m)
+		}
+		if err != nil || bytes >= fetchBytes { // a compressed batch can be much longer than fetchBytes
+			if err := p.forward(chunk); err != nil {
+				return err
+			}
+			chunk, bytes = nil, 0
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
 		}
-		select {
-		case p.messages <- m:
-			p.offset = m.Offset + 1
-		case <-p.over.Done():
-			return p.over.Err()
-		}
+	}
+}
+
+// forward sends a chunk to the worker.
+func (p *partition) forward(chunk []kafka.Message) error {
+	if len(chunk) == 0 {
+		return nil
+	}
+	select {
+	case p.chunks <- chunk:
+		p.offset = chunk[len(chunk)-1].Offset + 1
+		return nil
+	case <-p.over.Done():
+		return p.over.Err()
 	}
 }

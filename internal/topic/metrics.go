@@ -1,0 +1,49 @@
+package topic
+
+import (
+	"vayu/internal/metric"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	consumed           prometheus.Counter
+	redelivered        prometheus.Counter
+	deadLetters        *prometheus.CounterVec
+	deadLetterFailures prometheus.Counter
+	connectFailures    prometheus.Counter
+	commitFailures     prometheus.Counter
+	resets             *prometheus.CounterVec
+}
+
+// Reasons of an offset reset, as values of the label.
+const (
+	resetExpired   = "expired"   // messages were deleted before they were consumed
+	resetTruncated = "truncated" // the topic was truncated; the rest is consumed again
+)
+
+func newMetrics(c *Client, reg prometheus.Registerer) (*metrics, error) {
+	opts := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Name: c.Prefix + name, Help: help}
+	}
+	counter := func(name, help string) prometheus.Counter { return prometheus.NewCounter(opts(name, help)) }
+	byReason := func(name, help string, reasons ...string) *prometheus.CounterVec {
+		v := prometheus.NewCounterVec(opts(name, help), []string{"reason"})
+		for _, reason := range reasons {
+			v.WithLabelValues(reason)
+		}
+		return v
+	}
+	m := &metrics{
+		consumed:           counter("_consumed_total", "Messages consumed: processed, or written to the dead topic."),
+		redelivered:        counter("_redelivered_batches_total", "Batches retried because processing failed."),
+		deadLetterFailures: counter("_bury_failures_total", "Failed writes to the dead topic; each is retried."),
+		connectFailures:    counter("_connection_failures_total", "Lost connections of the reader to its group or a partition."),
+		commitFailures:     counter("_commit_failures_total", "Processed batches whose offsets could not be committed; they are consumed again."),
+		deadLetters:        byReason("_buried_total", "Messages written to the dead topic, by reason.", c.Reasons...),
+		resets:             byReason("_resets_total", "Offset resets to the start of a partition, by reason.", resetExpired, resetTruncated),
+	}
+	return m, metric.Register(reg, c.Name,
+		m.consumed, m.redelivered, m.deadLetters, m.deadLetterFailures, m.connectFailures, m.commitFailures, m.resets, &c.lag,
+	)
+}

@@ -1,0 +1,134 @@
+// Package topic writes and consumes a Kafka topic that has a dead topic beside it. A write
+// returns when all in-sync replicas have the messages. Offsets are committed after
+// processing.
+//
+// Delivery is at least once. The client has no idempotent producer, so a write whose reply
+// is lost is repeated. The consumer repeats messages that it processed without committing
+// the offset.
+package topic
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"vayu/internal/topic/broker"
+)
+
+// Config configures a Client. All fields but Pace, Log and Metrics are
+// required.
+type Config struct {
+	broker.Settings
+	Brokers []string // host:port
+	// Name, Content and Worker name the topic, its messages and the program that processes
+	// them, in logs and errors: "the event log", "events", "the dispatcher".
+	Name, Content, Worker string
+	// Prefix begins the names of the metrics, such as vayu_eventlog.
+	Prefix string
+	// Section is the section of the settings that has Topic and Partitions.
+	Section string
+	// Reasons are the values of the label `reason` of dead letters.
+	Reasons []string
+	Limits  Limits
+	Pace    Pace // zero for that of a service
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil for none
+}
+
+// Limits bound the batches that Consume passes on.
+type Limits struct {
+	Messages int
+	Bytes    int // of all values; a batch may exceed it by one message
+	// Linger is how long a batch waits for more messages after its first message.
+	Linger time.Duration
+	// Ahead is how many chunks of about 1 MiB are fetched while a batch is processed.
+	Ahead int
+}
+
+// Pace has the timeouts and intervals of a Client. Tests shorten them.
+type Pace struct {
+	Write      time.Duration // timeout of Write
+	Retry      time.Duration // first backoff after a failure; doubles up to maxRetry
+	Watch      time.Duration // interval of checks for new partitions and the lag
+	Truncation time.Duration // how long an offset may be beyond the end of the log
+}
+
+// defaultPace returns the pace of a service. After a change of leaders, an offset may be
+// beyond the end of the log for a short time. If it is so for half a minute, the log was
+// truncated.
+func defaultPace() Pace {
+	return Pace{Write: 10 * time.Second, Retry: 100 * time.Millisecond, Watch: 5 * time.Second, Truncation: 30 * time.Second}
+}
+
+// Client writes and consumes the messages of one topic. It is safe for concurrent use.
+type Client struct {
+	Config
+
+	security  broker.Security
+	transport *kafka.Transport // for writes and metadata requests
+	addr      net.Addr
+	balancer  kafka.Murmur2Balancer
+	made      atomic.Bool // both topics exist
+	lag       lag
+	warnings  warnings // the last warnings about the topics
+	metrics   *metrics
+}
+
+// New returns a Client without connecting. It fails if settings, files or broker addresses
+// are invalid, or if a metric is already registered.
+func New(config Config) (*Client, error) {
+	faults := config.Validate()
+	security, err := config.Security()
+	if err != nil && len(faults) == 0 {
+		faults = append(faults, err)
+	}
+	if len(config.Brokers) == 0 {
+		faults = append(faults, errors.New("no broker is configured"))
+	}
+	for _, broker := range config.Brokers {
+		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
+			faults = append(faults, fmt.Errorf("broker %q is not host:port", broker))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("configuring %s: %w", config.Name, err)
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Pace == (Pace{}) {
+		config.Pace = defaultPace()
+	}
+	c := &Client{Config: config, security: security, addr: kafka.TCP(config.Brokers...)}
+	c.lag.describe(config.Prefix)
+	c.transport = c.newTransport()
+	c.metrics, err = newMetrics(c, config.Metrics)
+	return c, err
+}
+
+// metadataAge is the maximum age of cached partition leaders.
+const metadataAge = 2 * time.Second
+
+// newTransport returns a transport that reads metadata of the two topics only, because a
+// cluster may have thousands of topics.
+func (c *Client) newTransport() *kafka.Transport {
+	return &kafka.Transport{
+		ClientID:       broker.ClientID,
+		MetadataTopics: []string{c.Topic, c.DeadTopic},
+		MetadataTTL:    metadataAge,
+		Dial:           c.security.Dial,
+		SASL:           c.security.Login,
+	}
+}
+
+// Close closes the idle connections of the writer. A later Write opens new ones.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return nil
+}
