@@ -8,11 +8,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"vayu/cmd/vayu/settings"
-	"vayu/cmd/vayu/status"
+	"vayu/ingest/runner"
 )
 
 // serviceTimeout limits the request of `vayu doctor` to a running service.
@@ -33,7 +32,7 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	defer resp.Body.Close()
 	var reply struct {
 		Status, ClickHouse, State, Kafka string
-		Sources                          map[string]*status.SourceStatus
+		Sources                          map[string]*runner.Status
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
 		return []finding{{false, "service", "the program at " + address + " is not vayu serve"}}
@@ -45,7 +44,8 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(reply.Sources)) {
-		all = append(all, sourceFinding(name, reply.Sources[name]))
+		ok, text := reply.Sources[name].Finding(name)
+		all = append(all, finding{ok, "source", text})
 	}
 	return all
 }
@@ -76,34 +76,4 @@ func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response
 		_ = resp.Body.Close() // another program listens at the address of the internal listener
 	}
 	return nil, address, err
-}
-
-// remedies are texts that explain to operators how to fix a failing source, by the outcome of its last run.
-var remedies = map[string]string{
-	"fetch_failed":  "its reply is invalid or missing: vayu source test NAME shows the error",
-	"timed_out":     "it answers too slowly: vayu source test NAME shows how slowly",
-	"refused":       "its input was refused as a whole: vayu source test NAME shows why",
-	"panicked":      "its parser has a fault: the log has the stack",
-	"store_failed":  "ClickHouse did not store its readings",
-	"rollup_failed": "its readings are stored, and the roll-up failed: the log has the error",
-	"breaker_open":  "it failed too often and is paused: vayu source test NAME shows why",
-}
-
-// sourceFinding returns the line about one source in the report of `vayu doctor`.
-func sourceFinding(name string, s *status.SourceStatus) finding {
-	ok := s.Outcome == "done" || s.Outcome == ""
-	text := name + ": " + s.Outcome
-	if s.Outcome == "" { // the source has not run since the start, or another instance collects it
-		text = name + ": does not run here"
-	}
-	if s.LastSuccess != "" {
-		text += ", last well at " + s.LastSuccess
-	}
-	if len(s.Refused) > 0 {
-		text += ", refused for " + strings.Join(s.Refused, ", ")
-	}
-	if remedy := remedies[s.Outcome]; remedy != "" {
-		text += fmt.Sprintf(" (%s)", strings.ReplaceAll(remedy, "NAME", name))
-	}
-	return finding{ok, "source", text}
 }

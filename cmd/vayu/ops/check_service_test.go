@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"vayu/cmd/vayu/settings"
-	"vayu/cmd/vayu/status"
 	"vayu/internal/config"
 )
 
@@ -32,12 +31,5 @@ func TestDoctorDistinguishesHangingFromAbsentService(t *testing.T) {
 	}
 	if got := checkService(t.Context(), c)[0]; !got.ok || !strings.Contains(got.text, "nothing listens") {
 		t.Errorf("of no service: %+v", got)
-	}
-}
-
-func TestASourceOnAnotherInstanceIsNoFault(t *testing.T) {
-	t.Parallel()
-	if got := sourceFinding("file", &status.SourceStatus{}); !got.ok {
-		t.Errorf("got the finding %+v, want no fault", got)
 	}
 }

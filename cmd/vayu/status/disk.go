@@ -1,3 +1,4 @@
+// Package status has the facts about a running service that its probes, metrics and `vayu doctor` report.
 package status
 
 import "golang.org/x/sys/unix"

@@ -19,7 +19,6 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
-	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
 	"vayu/query"
@@ -134,33 +133,12 @@ func (a *air) collect(ctx context.Context, fence leader.Fence) error {
 			}
 			return runner.Run(ctx)
 		}}, lifecycle.Part{Name: "pushes of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			a.followPushes(ctx, w)
+			recent := func(ctx context.Context) (airquality.Recent, error) { return a.rollups[w].Recent(ctx, push.Source) }
+			push.Follow(ctx, recent, func(ctx context.Context) error { return a.changed(ctx, w) }, a.log.With("world", w))
 			return nil
 		}})
 	}
 	return lifecycle.Run(ctx, a.log, parts...)
-}
-
-// pushInterval is how often the leader looks for readings that accounts have pushed. The
-// accounts may have pushed readings to any instance.
-const pushInterval = 15 * time.Second
-
-// followPushes rolls up pushed readings of a world until ctx ends. The readings of sources
-// need no polling, because the runner of the sources rolls them up at once.
-func (a *air) followPushes(ctx context.Context, w schema.World) {
-	var last airquality.Recent
-	for sleep.For(ctx, pushInterval) {
-		found, err := a.rollups[w].Recent(ctx, push.Source)
-		if err == nil && found.After(last) {
-			err = a.changed(ctx, w)
-		}
-		switch {
-		case err == nil:
-			last = found
-		case ctx.Err() == nil:
-			a.log.WarnContext(ctx, "could not roll up pushed readings; retrying", "world", w, "error", err)
-		}
-	}
 }
 
 // Ready waits until the tables of ClickHouse are up to date.

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/cmd/vayu/settings"
-	"vayu/cmd/vayu/status"
+	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/leader"
@@ -68,7 +68,7 @@ func TestNextLeaderStoresFetchedReadings(t *testing.T) {
 	lead(func(context.Context) error { return leader.ErrNotLeader }, "what was fetched could not be stored", func() bool {
 		return fixture.MetricValue(t, reg, "vayu_source_runs_total", "source", "file", "outcome", "store_failed") > 0
 	})
-	if status := status.SourcesOf(reg)["file"]; status.Outcome != "" {
+	if status := runner.StatusOf(reg)["file"]; status.Outcome != "" {
 		t.Errorf("a source that runs on another instance has the outcome %q", status.Outcome)
 	}
 	if n := stored(); n != 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vayu/cmd/vayu/settings"
-	"vayu/cmd/vayu/status"
+	"vayu/ingest/runner"
 	"vayu/query/rollup"
 	"vayu/schema"
 )
@@ -57,7 +57,7 @@ func (s *Service) readiness() http.Handler {
 			return s.storesReady(ctx)
 		})
 		if s.Has(settings.RoleIngest) {
-			detail["sources"] = status.SourcesOf(s.metrics)
+			detail["sources"] = runner.StatusOf(s.metrics)
 		}
 		s.writeReadiness(w, detail)
 	})
