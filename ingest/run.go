@@ -119,7 +119,7 @@ type Exchange struct {
 	Status  int           `json:"status"`  // of the reply; 0 if none came
 	Bytes   int           `json:"bytes"`   // of the body
 	Body    string        `json:"body"`    // first 2 KiB of the body; all of it with [Recorder.Whole]
-	Header  http.Header   `json:"-"`       // of the reply
+	Header  http.Header   `json:"-"`       // of the reply; nil without [Recorder.Whole]
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Error   string        `json:"error"` // "" if the whole reply was received
 }
@@ -129,7 +129,7 @@ type Exchange struct {
 type Recorder struct {
 	// Kept is how many exchanges the recorder keeps.
 	Kept int
-	// Whole makes the recorder keep whole bodies.
+	// Whole makes the recorder keep whole bodies, and headers.
 	Whole bool
 
 	mu          sync.Mutex
@@ -170,6 +170,7 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 		if r.Whole {
 			e.Body = clean(string(body))
 		} else {
+			e.Header = nil
 			e.Body = clean(cutRaw(string(body[:min(len(body), maxRaw)])))
 		}
 		r.exchanges = append(r.exchanges, e)

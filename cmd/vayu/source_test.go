@@ -126,3 +126,50 @@ func TestPreviewShowsRefusals(t *testing.T) {
 		t.Errorf("an empty time range: error %v\n%s", err, text)
 	}
 }
+
+// A recorded case has no secret, and the kit passes with it.
+func TestRecordedCasePassesTheCheck(t *testing.T) {
+	dir := t.TempDir()
+	hour := time.Now().UTC().Truncate(time.Hour).Format(time.RFC3339)
+	serve := func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"token":"of-a-reader","rows":[{"school":1,"name":"A","lat":28.6,"lon":77.2,"hour":%q,"pm25":61.5}]}`, hour)
+	}
+	text, err := sourceCommand(t, serve, "record", "schools", "--cases", dir, "--case", "first")
+	if err != nil || !strings.Contains(text, "1 readings of 1 stations") || !strings.Contains(text, "token (1)") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	text, err = sourceCommand(t, serve, "check", "schools", "--cases", dir)
+	if err != nil || !strings.Contains(text, "case first            pass") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "first", "readings.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err = sourceCommand(t, serve, "check", "schools", "--cases", dir, "--json")
+	var report struct {
+		Checks []struct{ Check, Result, Reason string }
+	}
+	if jsonErr := json.Unmarshal([]byte(text), &report); jsonErr != nil || err == nil || !strings.Contains(err.Error(), "checks of source \"schools\" failed") {
+		t.Errorf("errors %v and %v, and the output:\n%s", jsonErr, err, text)
+	}
+	if got := report.Checks[1]; got.Result != "fail" || !strings.Contains(got.Reason, "+schools-1,pm25") {
+		t.Errorf("the case: %+v", got)
+	}
+}
+
+func TestChecksNeedADescription(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"check", "cpcb"}, "code in Go"},
+		{[]string{"check", "scools"}, "there is no source"},
+		{[]string{"check", "missing.yaml"}, "no such file"},
+		{[]string{"check", "schools"}, "vayu source record schools"},
+		{[]string{"record", "cpcb"}, "code in Go"},
+	} {
+		if _, err := sourceCommand(t, nil, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}

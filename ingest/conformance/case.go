@@ -5,6 +5,7 @@
 //	case.json      the replies or the input, and the expected result (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
 //	missing.csv    the cells without a value, sorted: station,pollutant,at,kind,averaging; may be absent
+//	rejected.csv   the first 100 rejected values of each reason, sorted: record,reason,field; may be absent
 //	stations.csv   the stations, sorted; may be absent:
 //	               id,name,city,state,latitude,longitude,kind,attribution,licence
 package conformance
@@ -25,8 +26,14 @@ import (
 // Key is the API key of a source under test. No error may contain it.
 const Key = "secret-key-of-the-source"
 
-// caseFile is the name of the file that makes a folder a case.
-const caseFile = "case.json"
+// Names of the files of a case. The file caseFile makes a folder a case.
+const (
+	caseFile     = "case.json"
+	readingsFile = "readings.csv"
+	missingFile  = "missing.csv"
+	rejectedFile = "rejected.csv"
+	stationsFile = "stations.csv"
+)
 
 // Case is a test case: the content of its file case.json, with the URL and the path
 // of the test.
@@ -144,6 +151,12 @@ func (c *Case) files() []string {
 		all = append(all, r.File)
 	}
 	return all
+}
+
+// Readings returns the number of expected readings.
+func (c *Case) Readings() (int, error) {
+	text, _, err := c.expected(readingsFile)
+	return strings.Count(text, "\n"), err
 }
 
 // Body returns the body of a reply, before it is compressed or cut.

@@ -97,7 +97,8 @@ func (k *checking) compare(got *Fetched) error {
 		name, text string
 		required   bool
 	}{
-		{"readings.csv", got.readingText(), true}, {"missing.csv", lines(got.Missing), false}, {"stations.csv", got.stationText(), false},
+		{readingsFile, got.readingText(), true}, {missingFile, lines(got.Missing), false},
+		{rejectedFile, got.rejectedText(), false}, {stationsFile, got.stationText(), false},
 	} {
 		want, exists, err := k.c.expected(file.name)
 		if err != nil {

@@ -8,6 +8,9 @@ import (
 // shownLines is how many lines of a difference are shown.
 const shownLines = 20
 
+// Difference is [difference] for lists of lines.
+func Difference(want, got []string) string { return difference(lines(want), lines(got)) }
+
 // difference returns the lines that only one of two texts has: those of want after "-",
 // and those of got after "+". It is empty for texts with the same lines.
 func difference(want, got string) string {

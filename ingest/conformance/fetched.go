@@ -101,6 +101,15 @@ func (f *Fetched) stationText() string {
 	return lines(all)
 }
 
+// rejectedText returns the content of rejected.csv.
+func (f *Fetched) rejectedText() string {
+	var all []string
+	for _, v := range f.Values {
+		all = append(all, fmt.Sprintf("%d,%s,%s", v.Line, v.Reason, v.Field))
+	}
+	return lines(all)
+}
+
 func lines(all []string) string {
 	if len(all) == 0 {
 		return ""

@@ -32,6 +32,20 @@ func Serve(ctx context.Context, handler http.Handler, use func(address string)) 
 	return err
 }
 
+// Serve serves the replies of the case at c.URL while use runs. It returns the faults of
+// the requests, and the error of use. A case with an input file needs no server.
+func (c *Case) Serve(ctx context.Context, use func() error) (faults []string, err error) {
+	if len(c.Replies) == 0 {
+		return nil, use()
+	}
+	s := &server{c: c}
+	served := Serve(ctx, s, func(address string) {
+		c.URL = address + "/feed"
+		err = use()
+	})
+	return s.takeFaults(), errors.Join(err, served)
+}
+
 // server serves the replies of a case in their order over real HTTP.
 type server struct {
 	c *Case

@@ -74,9 +74,9 @@ func describe(f described.File) (string, Entry) {
 	f.Env = func(string) (string, bool) { return "unset", true }
 	d, err := described.Parse(f)
 	if err != nil {
-		return described.NameOf(f.Path), Entry{About: "invalid description " + f.Path, Fault: err}
+		return described.NameOf(f.Path), Entry{About: "invalid description " + f.Path, File: &f, Fault: err}
 	}
-	return d.Name, Entry{About: d.About, Feed: d.Feed, Factory: func(Config) Factory { return fromFile(f) }}
+	return d.Name, Entry{About: d.About, Feed: d.Feed, File: &f, Factory: func(Config) Factory { return fromFile(f) }}
 }
 
 // fromFile is the factory of a described source.
@@ -114,6 +114,27 @@ func (c *Catalogue) NamesOf(world schema.World) []string {
 
 // Entry returns a source by its name; the zero value if it is unknown.
 func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
+
+// Description returns the file of a described source, also of an invalid one, and the
+// folder of its cases. source is the name of a source whose cases are below folder, or
+// the path of a file whose cases are beside it.
+func (c *Catalogue) Description(source, folder string) (f described.File, cases string, err error) {
+	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return described.File{}, "", fmt.Errorf("reading the description of a source: %w", err)
+		}
+		return described.File{Path: source, Text: text}, strings.TrimSuffix(source, ext), nil
+	}
+	entry, known := c.entries[source]
+	switch {
+	case !known:
+		return described.File{}, "", fmt.Errorf("there is no source %q (known: %s)", source, strings.Join(c.Names(), ", "))
+	case entry.File == nil:
+		return described.File{}, "", fmt.Errorf("source %q is code in Go and has no description; its cases are tests in Go", source)
+	}
+	return *entry.File, filepath.Join(folder, source), nil
+}
 
 // Parse parses a list of live sources from a flag: names separated by commas, or
 // "none". It ignores blanks and duplicates. The error describes each invalid name

@@ -8,6 +8,7 @@ import (
 	"vayu/ingest/runner"
 	"vayu/ingest/source/cpcb"
 	"vayu/ingest/source/datagov"
+	"vayu/ingest/source/described"
 	"vayu/ingest/source/file"
 	"vayu/ingest/source/simulator"
 	"vayu/schema"
@@ -43,6 +44,8 @@ type Entry struct {
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Catalogue.Feeds] sets its Name and Source.
 	Feed runner.Feed
+	// File is the description of the source; nil for a source in Go.
+	File *described.File
 	// Fault is why the description of the source is invalid; nil for a valid one.
 	Fault error
 }

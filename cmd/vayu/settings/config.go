@@ -172,8 +172,11 @@ func (c Config) LiveSources() []string {
 
 // Catalogue returns all sources: the built-in ones, and those that files in the folder source-dir describe.
 func (c Config) Catalogue() (*source.Catalogue, error) {
-	return source.Open(c.Source, cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")), c.SourceDir != "")
+	return source.Open(c.Source, c.SourceFolder(), c.SourceDir != "")
 }
+
+// SourceFolder returns the folder of descriptions of sources.
+func (c Config) SourceFolder() string { return cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")) }
 
 // StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
 // because Validate has rejected invalid lists.

@@ -41,6 +41,8 @@ type File struct {
 	// source's name.
 	Path string
 	Text []byte
+	// Shipped marks a description that is part of the program.
+	Shipped bool
 	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
 }
@@ -64,6 +66,7 @@ type Description struct {
 	partitions *listing // nil for one request of all readings
 	stations   *listing // nil without a station list
 	mapping    *mapping.Mapping
+	keyed      bool     // requests have a key
 	secrets    []string // values of environment variables, plain and as URLs encode them
 }
 
@@ -100,6 +103,7 @@ func Parse(from File) (*Description, error) {
 	d.local = root.Bool("local", false)
 	d.readLimits(root.Section("request"))
 	auth := readAuth(root.Section("auth"))
+	d.keyed = auth.query != "" || len(auth.header) > 0
 	d.partitions = d.readListing(root.Section("partitions"), auth)
 	d.stations = d.readListing(root.Section("stations"), auth)
 	if d.stations != nil && !slices.Contains(d.stations.names, "id") {

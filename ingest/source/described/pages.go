@@ -15,11 +15,11 @@ import (
 
 // Ways to get further pages.
 const (
-	byNone   = "none"
-	byPage   = "page"
-	byOffset = "offset"
-	byCursor = "cursor"
-	byLink   = "link-header"
+	ByNone   = "none"
+	ByPage   = "page"
+	ByOffset = "offset"
+	ByCursor = "cursor"
+	ByLink   = "link-header"
 )
 
 const (
@@ -43,18 +43,18 @@ type pages struct {
 
 func readPages(s *section.Section) pages {
 	p := pages{
-		by:        s.Choice("by", byNone, byNone, byPage, byOffset, byCursor, byLink),
+		by:        s.Choice("by", ByNone, ByNone, ByPage, ByOffset, ByCursor, ByLink),
 		parameter: s.Text("parameter"), first: s.Int("first", 1, 0, 1), next: s.Text("next"), total: s.Text("total"),
 		sizeParameter: s.Text("size-parameter"), size: s.Int("size", 0, 1, mostSize), most: s.Int("max", defaultPages, 1, mostPages),
 		untilEmpty: s.Choice("last", "short", "short", "empty") == "empty",
 	}
 	switch p.by {
-	case byPage, byOffset, byCursor:
+	case ByPage, ByOffset, ByCursor:
 		if p.parameter == "" {
 			s.Faultf("parameter", "is missing: the parameter of the query that selects the page")
 		}
 	}
-	if (p.next != "") != (p.by == byCursor) {
+	if (p.next != "") != (p.by == ByCursor) {
 		s.Faultf("next", "is the path of the next cursor, and belongs to by: cursor")
 	}
 	if p.sizeParameter != "" && p.size == 0 {
@@ -82,11 +82,11 @@ func (w *walk) query() map[string]string {
 		q[w.p.sizeParameter] = strconv.Itoa(w.p.size)
 	}
 	switch w.p.by {
-	case byPage:
+	case ByPage:
 		q[w.p.parameter] = strconv.Itoa(w.p.first + w.number)
-	case byOffset:
+	case ByOffset:
 		q[w.p.parameter] = strconv.Itoa(w.records)
-	case byCursor:
+	case ByCursor:
 		if w.cursor != "" {
 			q[w.p.parameter] = w.cursor
 		}
@@ -97,7 +97,7 @@ func (w *walk) query() map[string]string {
 // check returns an error for a page that repeats an earlier page, because the API then
 // ignores the parameter of the page.
 func (w *walk) check(body mapping.Reply) error {
-	if w.p.by == byNone || body.Empty() {
+	if w.p.by == ByNone || body.Empty() {
 		return nil
 	}
 	hash := sha256.Sum256([]byte(body.Raw()))
@@ -114,9 +114,9 @@ func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, addres
 	w.number++
 	w.records += count
 	switch w.p.by {
-	case byNone:
+	case ByNone:
 		return true, 0, nil
-	case byCursor:
+	case ByCursor:
 		next := body.Text(w.p.next)
 		if next == "" {
 			return true, 0, nil
@@ -125,7 +125,7 @@ func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, addres
 			return true, 0, refuse(fmt.Sprintf("page %d names itself as the next page: the cursor is unchanged", w.number))
 		}
 		w.cursor = next
-	case byLink:
+	case ByLink:
 		if w.link, err = nextLink(reply.Header.Values("Link"), address); err != nil || w.link == "" {
 			return true, 0, err
 		}

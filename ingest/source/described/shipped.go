@@ -31,7 +31,7 @@ func Shipped() []File {
 	all := make([]File, 0, len(names))
 	for _, name := range names {
 		text, _ := shipped.ReadFile(name)
-		all = append(all, File{Path: path.Base(name), Text: text})
+		all = append(all, File{Path: path.Base(name), Text: text, Shipped: true})
 	}
 	return all
 }

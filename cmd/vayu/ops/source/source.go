@@ -2,18 +2,15 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
-	"vayu/ingest"
-	"vayu/ingest/preview"
-	"vayu/ingest/runner"
+	"vayu/ingest/source"
+	file "vayu/ingest/source/described"
 	"vayu/schema"
 )
 
@@ -21,7 +18,7 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newTest(), newPreview())
+	cmd.AddCommand(newList(), newTest(), newPreview(), newRecord(), newCheck())
 	return cmd
 }
 
@@ -50,41 +47,21 @@ func newList() *cobra.Command {
 	}
 }
 
-// open returns a source of the catalogue.
-func open(cmd *cobra.Command, name string) (ingest.Source, error) {
+// catalogue returns all sources, and the folder of descriptions.
+func catalogue(cmd *cobra.Command) (*source.Catalogue, string, error) {
 	loaded, _, err := settings.Load(cmd)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	all, err := loaded.Value.Catalogue()
-	if err != nil {
-		return nil, err
-	}
-	return all.New(name, time.Now)
+	return all, loaded.Value.SourceFolder(), err
 }
 
-// testWindow is the length of the time range that `source test` fetches. The range ends now.
-const testWindow = 24 * time.Hour
-
-func newTest() *cobra.Command {
-	var most int
-	cmd := &cobra.Command{
-		Use:   "test NAME",
-		Short: "Fetch a source once and show its readings and rejections; nothing is stored",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := open(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			now := time.Now()
-			sample, err := runner.FetchSample(cmd.Context(), src, ingest.Window{From: now.Add(-testWindow), To: now}, most)
-			if err != nil && sample.Count == 0 {
-				return err
-			}
-			return errors.Join(preview.Sample(cmd.OutOrStdout(), sample), err)
-		},
+// described returns the description of a source by its name or file, and the folder of its cases.
+func described(cmd *cobra.Command, name string) (file.File, string, error) {
+	all, folder, err := catalogue(cmd)
+	if err != nil {
+		return file.File{}, "", err
 	}
-	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")
-	return cmd
+	return all.Description(name, folder)
 }

@@ -95,7 +95,7 @@ func (w *Walk) Page(reply Reply, since time.Time, visit func(map[string]string) 
 			}
 			return visit(entry)
 		})
-		w.note(l.Records.each, seen)
+		w.note(l.Records.Each, seen)
 		return err
 	})
 }
@@ -111,7 +111,7 @@ func (w *Walk) note(name string, seen bool) {
 
 // Unlisted describes a field that no record has; "" if there is none.
 func (w *Walk) Unlisted() string {
-	for _, name := range append(slices.Clone(w.l.names), w.l.Records.each) {
+	for _, name := range append(slices.Clone(w.l.names), w.l.Records.Each) {
 		if n := w.without[name]; n > 0 && name != "" {
 			return fmt.Sprintf("none of %d records has the field %q; the API may have renamed it", w.walked, name)
 		}

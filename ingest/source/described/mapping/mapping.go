@@ -34,6 +34,7 @@ type field struct {
 	key   string // in the description
 	paths []path
 	value bool // one of several values; a record may lack some of them
+	loose bool // its absence is no error
 }
 
 // Read reads the keys of [ReadRecords], and the keys station, time, averaging, value,
@@ -46,7 +47,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	}
 	m.timeAt = m.need("time.field", m.clock.field, false)
 	m.stationAt = m.need("station.id", m.station.id, false)
-	m.each = m.need("each", []path{parsePath(m.Records.each)}, false)
+	m.each = m.need("each", []path{parsePath(m.Records.Each)}, false)
 	for i := range m.measures {
 		one := &m.measures[i]
 		one.valueAt = m.need(one.key, one.value, true)
@@ -55,6 +56,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	}
 	for _, t := range readTests(root.Section("quality")) {
 		t.mapped = m.need("quality", []path{t.field}, false)
+		m.fields[t.mapped].loose = !t.required
 		if t.field.scope == ofEach {
 			m.eachTests = append(m.eachTests, t)
 		} else {
@@ -67,18 +69,49 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
+// Field is a field of the API that the readings need.
+type Field struct {
+	Key   string   // in the description
+	Paths []string // alternatives, as in the description
+	Value bool     // one of several values; a record may lack some of them
+}
+
+// Fields returns the fields that the readings need.
+func (m *Mapping) Fields() []Field {
+	var all []Field
+	for _, f := range m.fields {
+		one := Field{Key: f.key, Value: f.value}
+		for _, p := range f.paths {
+			one.Paths = append(one.Paths, p.full)
+		}
+		if len(one.Paths) > 0 && one.Paths[0] != "" && !f.loose {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// LongestAveraging returns the longest averaging interval of the readings.
+func (m *Mapping) LongestAveraging() time.Duration {
+	var longest uint16
+	for i := range m.measures {
+		longest = max(longest, m.measures[i].averaging)
+	}
+	return time.Duration(longest) * time.Minute
+}
+
 // need adds a field and returns its index.
 func (m *Mapping) need(key string, paths []path, value bool) int {
-	m.fields = append(m.fields, field{key, paths, value})
+	m.fields = append(m.fields, field{key: key, paths: paths, value: value})
 	return len(m.fields) - 1
 }
 
 // Lag returns by how much, at most, the times of records precede the ends of their intervals.
 func (m *Mapping) Lag() time.Duration {
-	if !m.clock.begin || len(m.measures) == 0 {
+	if !m.clock.begin {
 		return 0
 	}
-	return time.Duration(slices.MaxFunc(m.measures, func(a, b measure) int { return int(a.averaging) - int(b.averaging) }).averaging) * time.Minute
+	return m.LongestAveraging()
 }
 
 // renamed describes the fields that no record has; "" if there are none. The parameter looked

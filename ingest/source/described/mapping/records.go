@@ -15,29 +15,30 @@ import (
 
 // Shapes of the records in a reply.
 const (
-	shapeList   = "list"   // a list of objects
-	shapeTable  = "table"  // a list of lists, with the names of the columns beside it
-	shapeMap    = "map"    // an object whose values are the records
-	shapeObject = "object" // one record
+	ShapeList   = "list"   // a list of objects
+	ShapeTable  = "table"  // a list of lists, with the names of the columns beside it
+	ShapeMap    = "map"    // an object whose values are the records
+	ShapeObject = "object" // one record
 )
 
 // Records locates the records of a reply.
 type Records struct {
-	at      string // @this if the reply is the list
-	shape   string
-	columns string
-	each    string // list inside a record; empty for none
-	fault   string // path of an error message in a reply with status 200
+	At      string // path; @this if the reply is the list
+	Shape   string
+	Columns string // path of the columns' names in a table; empty for other shapes
+	Each    string // list inside a record; empty for none
+
+	fault string // path of an error message in a reply with status 200
 }
 
 // ReadRecords reads the keys records, shape, columns, each and error-message.
 func ReadRecords(s *section.Section) Records {
 	r := Records{
-		at:    s.Required("records"),
-		shape: s.Choice("shape", shapeList, shapeList, shapeTable, shapeMap, shapeObject),
-		each:  s.Text("each"), columns: s.Text("columns"), fault: s.Text("error-message"),
+		At:    s.Required("records"),
+		Shape: s.Choice("shape", ShapeList, ShapeList, ShapeTable, ShapeMap, ShapeObject),
+		Each:  s.Text("each"), Columns: s.Text("columns"), fault: s.Text("error-message"),
 	}
-	if (r.columns != "") != (r.shape == shapeTable) {
+	if (r.Columns != "") != (r.Shape == ShapeTable) {
 		s.Faultf("columns", "is the path of the columns' names, and belongs to shape: table")
 	}
 	return r
@@ -87,13 +88,13 @@ func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) 
 			return Reply{}, refuse(fmt.Sprintf("the API reports an error: %.200q", clean(scalar(message))))
 		}
 	}
-	records := root.Get(r.at)
-	if r.shape == shapeList || r.shape == shapeTable {
+	records := root.Get(r.At)
+	if r.Shape == ShapeList || r.Shape == ShapeTable {
 		if !records.IsArray() {
-			return Reply{}, refuse(fmt.Sprintf("the reply has no list %q (key records)", r.at))
+			return Reply{}, refuse(fmt.Sprintf("the reply has no list %q (key records)", r.At))
 		}
 	} else if !records.IsObject() {
-		return Reply{}, refuse(fmt.Sprintf("the reply has no object %q (key records)", r.at))
+		return Reply{}, refuse(fmt.Sprintf("the reply has no object %q (key records)", r.At))
 	}
 	return Reply{root, records, records.Raw}, nil
 }
@@ -102,13 +103,13 @@ func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) 
 // only. count is the number of records. It is valid even if visit returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{reply: reply.root, part: part}
-	if r.shape == shapeTable {
+	if r.Shape == ShapeTable {
 		f.columns = make(map[string]int)
-		for i, name := range reply.root.Get(r.columns).Array() {
+		for i, name := range reply.root.Get(r.Columns).Array() {
 			f.columns[name.String()] = i
 		}
 	}
-	if r.shape == shapeObject {
+	if r.Shape == ShapeObject {
 		f.record = reply.records
 		return 1, visit(&f)
 	}
@@ -124,13 +125,13 @@ func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) e
 	return count, err
 }
 
-// walkEach calls visit for each element of the list at the path r.each, or once if that
+// walkEach calls visit for each element of the list at the path r.Each, or once if that
 // path is empty. seen is false if the record lacks the list.
 func (r *Records) walkEach(f *Frame, visit func() error) (seen bool, err error) {
-	if r.each == "" {
+	if r.Each == "" {
 		return true, visit()
 	}
-	list := f.find(parsePath(r.each))
+	list := f.find(parsePath(r.Each))
 	list.ForEach(func(_, value gjson.Result) bool {
 		f.each = value
 		err = visit()

@@ -75,7 +75,7 @@ func (s *Sink) Readings() int { return s.readings }
 // Add adds the readings of a reply and returns the number of records. part has the fields
 // of the partition. The error is that of the builder.
 func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
-	s.fields.reply(reply.root, s.m.Records.at)
+	s.fields.reply(reply.root, s.m.Records.At)
 	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
 		s.records++
 		s.record = f.record.Raw

@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vayu/ingest"
+)
+
+// Write writes a new case into the folder dir, which must not exist: the files, and as
+// expected result what the source of open gives. Names of files are in c. It sets c.Error,
+// c.Reason and c.Rejected. After an error there is no folder.
+func Write(ctx context.Context, dir string, c *Case, files map[string][]byte, open Opener) (*Fetched, error) {
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("writing the case %s: the folder exists", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		return nil, fmt.Errorf("writing the case %s: %w", dir, err)
+	}
+	partial, err := os.MkdirTemp(filepath.Dir(dir), ".case-")
+	if err != nil {
+		return nil, fmt.Errorf("writing the case %s: %w", dir, err)
+	}
+	defer func() { _ = os.RemoveAll(partial) }()
+	c.dir = partial
+	got, err := c.write(ctx, files, open)
+	if err == nil {
+		err = os.Rename(partial, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing the case %s: %w", dir, err)
+	}
+	c.dir = dir
+	return got, nil
+}
+
+func (c *Case) write(ctx context.Context, files map[string][]byte, open Opener) (*Fetched, error) {
+	for name, content := range files {
+		if err := c.save(name, content); err != nil {
+			return nil, err
+		}
+	}
+	if c.Input != "" {
+		c.Path = filepath.Join(c.dir, c.Input)
+	}
+	got, err := c.expect(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{
+		readingsFile: got.readingText(), missingFile: lines(got.Missing), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),
+	} {
+		if text == "" {
+			continue
+		}
+		if err := c.save(name, []byte(text)); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return got, c.save(caseFile, append(text, '\n'))
+}
+
+func (c *Case) save(name string, content []byte) error {
+	return os.WriteFile(filepath.Join(c.dir, name), content, 0o600)
+}
+
+// expect fetches from the replies of the case and sets the expected result.
+func (c *Case) expect(ctx context.Context, open Opener) (*Fetched, error) {
+	var (
+		got    *Fetched
+		failed error // of the fetch
+	)
+	fetch := func() error {
+		src, err := open(c)
+		if err != nil {
+			return err
+		}
+		got, failed = Fetch(ctx, src, c.Window(), c.Now)
+		return ctx.Err()
+	}
+	faults, err := c.Serve(ctx, fetch)
+	if err != nil {
+		return nil, err
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("the source cannot repeat the fetch: %s", strings.Join(faults, "; "))
+	}
+	c.Error, c.Reason, c.Rejected = "", "", got.Rejected
+	if failed != nil {
+		c.Error = failed.Error()
+		if batch, ok := errors.AsType[*ingest.BatchError](failed); ok {
+			c.Reason = batch.Reason
+		}
+	}
+	return got, nil
+}

@@ -1,0 +1,118 @@
+// Package recording turns a fetch into a test case of package conformance, without the
+// secrets and the serial numbers that its requests and replies have.
+package recording
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/conformance"
+	"vayu/ingest/fetch"
+)
+
+// Most is the largest number of requests in a case. A case is read by people and kept in a
+// repository.
+const Most = 100
+
+// Recording is a recorded fetch.
+type Recording struct {
+	Case conformance.Case
+	// Files are the bodies of the replies by the names of their files.
+	Files map[string][]byte
+	// Replaced counts the replaced values by the name of their field.
+	Replaced map[string]int
+}
+
+// Marker is the text in the place of a description's secret in exchanges.
+const Marker = "***"
+
+// New turns the exchanges of a fetch into a case. The exchanges have whole bodies and no
+// secrets of the description. Secrets and serial numbers that the replies have are
+// replaced. now is the time of the source's clock.
+func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recording, error) {
+	if len(exchanges) == 0 {
+		return nil, errors.New("recording the fetch: there was no request")
+	}
+	r := &Recording{
+		Case:  conformance.Case{About: "recorded at " + now.UTC().Format(time.RFC3339), Now: now, From: w.From, To: w.To},
+		Files: make(map[string][]byte),
+	}
+	var scrub Scrubber
+	for _, e := range exchanges {
+		scrub.Learn([]byte(e.Body))
+	}
+	for i, e := range exchanges {
+		if e.Status == 0 {
+			return nil, fmt.Errorf("recording the fetch: request %d has no reply: %s", i+1, e.Error)
+		}
+		reply, err := newReply(e, &scrub)
+		if err != nil {
+			return nil, fmt.Errorf("recording the fetch: request %d: %w", i+1, err)
+		}
+		if body := scrub.Body([]byte(e.Body)); len(body) > 0 {
+			reply.File = strconv.Itoa(i+1) + extension(body)
+			r.Files[reply.File] = body
+		}
+		r.Case.Replies = append(r.Case.Replies, reply)
+	}
+	r.Replaced = scrub.Replaced
+	return r, nil
+}
+
+// newReply returns the reply of an exchange without its body.
+func newReply(e ingest.Exchange, scrub *Scrubber) (conformance.Reply, error) {
+	_, address, _ := strings.Cut(e.Request, " ")
+	u, err := url.Parse(scrub.Text(address))
+	if err != nil {
+		return conformance.Reply{}, errors.New("its address is invalid")
+	}
+	reply := conformance.Reply{Path: strings.ReplaceAll(u.EscapedPath(), Marker, url.PathEscape(conformance.Key))}
+	if reply.Path == "" {
+		reply.Path = "/"
+	}
+	if e.Status != http.StatusOK {
+		reply.Status = e.Status
+	}
+	for name, values := range u.Query() {
+		if reply.Query == nil {
+			reply.Query = make(map[string]string)
+		}
+		if value := strings.ReplaceAll(values[0], Marker, conformance.Key); !isSecret(name) || value == conformance.Key {
+			reply.Query[name] = value
+		}
+	}
+	for name, values := range e.Header {
+		if !kept(name) {
+			continue
+		}
+		if reply.Header == nil {
+			reply.Header = make(map[string]string)
+		}
+		reply.Header[name] = scrub.Text(strings.Join(values, ", "))
+	}
+	return reply, nil
+}
+
+// kept reports whether a header of a reply can matter to a source.
+func kept(name string) bool {
+	name = strings.ToLower(name)
+	return name == "link" || name == "retry-after" || strings.Contains(name, "ratelimit") || strings.Contains(name, "rate-limit")
+}
+
+// extension returns the extension of a body's file.
+func extension(body []byte) string {
+	switch {
+	case json.Valid(body):
+		return ".json"
+	case fetch.IsHTML(body):
+		return ".html"
+	}
+	return ".txt"
+}

@@ -1,0 +1,251 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"vayu/ingest"
+	"vayu/ingest/conformance"
+	"vayu/ingest/recording"
+	"vayu/ingest/source/described"
+)
+
+// mostRecords is how many records of a list the fake has.
+const mostRecords = 60
+
+// collection is a list of the API: all pages of one request.
+type collection struct {
+	list    *described.ListOutline
+	body    []byte   // first page
+	records []string // of all pages; nil for a shape without a list
+}
+
+// api is a fake of the API that is built from the replies of a case.
+type api struct {
+	lists       []described.ListOutline
+	collections map[string]*collection
+	size        int // records of a page
+
+	mu    sync.Mutex
+	calls []*http.Request
+}
+
+// keyOf identifies the collection of a request. The time range and the page are no part of
+// it.
+func keyOf(l *described.ListOutline, u *url.URL) string {
+	query := u.Query()
+	for name := range query {
+		if name == l.Parameter || name == l.SizeParameter || name == linkParameter || l.Varies(name) {
+			query.Del(name)
+		}
+	}
+	return l.Name + " " + u.EscapedPath() + "?" + query.Encode()
+}
+
+// linkParameter selects the page of the fake if the API links to it by a header.
+const linkParameter = "kit-page"
+
+// newAPI fetches the case once and builds the fake from its replies.
+func newAPI(ctx context.Context, d *described.Description, c *conformance.Case) (*api, error) {
+	a := &api{lists: d.Outline().Lists, collections: make(map[string]*collection)}
+	recorder := ingest.Recorder{Kept: recording.Most, Whole: true}
+	ctx = ingest.WithRecorder(ctx, &recorder)
+	_, err := c.Serve(ctx, func() error {
+		_, err := conformance.Fetch(ctx, d.NewAgainst(c.Host(), c.Clock, noSleep), c.Window(), c.Now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range recorder.Exchanges() {
+		if e.Status == http.StatusOK {
+			a.add(e)
+		}
+	}
+	for _, one := range a.collections {
+		if one.records == nil {
+			continue
+		}
+		one.records = one.records[:min(len(one.records), mostRecords)]
+		if one.list.Name == described.Readings {
+			a.size = max(a.size, (len(one.records)+1)/2)
+		}
+	}
+	a.size = max(a.size, 1)
+	return a, nil
+}
+
+// add adds a recorded page.
+func (a *api) add(e ingest.Exchange) {
+	_, address, _ := strings.Cut(e.Request, " ")
+	u, err := url.Parse(strings.ReplaceAll(address, recording.Marker, conformance.Key))
+	if err != nil {
+		return
+	}
+	l := a.listOf(u)
+	if l == nil {
+		return
+	}
+	body := []byte(e.Body)
+	one := a.collections[keyOf(l, u)]
+	if one == nil {
+		one = &collection{list: l, body: body}
+		a.collections[keyOf(l, u)] = one
+	}
+	one.records = append(one.records, records(l, body)...)
+}
+
+func (a *api) listOf(u *url.URL) *described.ListOutline {
+	i := slices.IndexFunc(a.lists, func(l described.ListOutline) bool { return l.Matches(u) })
+	if i < 0 {
+		return nil
+	}
+	return &a.lists[i]
+}
+
+// readings returns the collections of readings.
+func (a *api) readings() []*collection {
+	var all []*collection
+	for _, key := range slices.Sorted(maps.Keys(a.collections)) {
+		if one := a.collections[key]; one.list.Name == described.Readings {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// page is a page of a collection as the API sends it.
+type page struct {
+	body []byte
+	next string // query of the next page, for the Link header; "" for none
+}
+
+// find returns the collection of a request, and the position of its page's first record.
+func (a *api) find(r *http.Request) (one *collection, start int) {
+	l := a.listOf(r.URL)
+	if l == nil {
+		return nil, 0
+	}
+	one = a.collections[keyOf(l, r.URL)]
+	query := r.URL.Query()
+	at := func(name string) int {
+		n, _ := strconv.Atoi(strings.TrimPrefix(query.Get(name), cursorPrefix))
+		return n
+	}
+	switch l.By {
+	case described.ByPage:
+		start = (at(l.Parameter) - l.First) * a.size
+	case described.ByOffset, described.ByCursor:
+		start = at(l.Parameter)
+	case described.ByLink:
+		start = at(linkParameter)
+	}
+	return one, start
+}
+
+// cursorPrefix begins a cursor of the fake, so that it is no number.
+const cursorPrefix = "cursor-"
+
+// page returns the page of a collection that begins at a record. The next page begins at
+// the record next.
+func (a *api) page(one *collection, start, next int) (page, error) {
+	l := one.list
+	if one.records == nil {
+		return page{body: one.body}, nil
+	}
+	end := start + a.size
+	if l.By == described.ByNone || l.Name != described.Readings {
+		start, end, next = 0, len(one.records), len(one.records)
+	}
+	start = min(max(start, 0), len(one.records))
+	end = min(end, len(one.records))
+	var out page
+	body, err := withRecords(l, one.body, one.records[start:end])
+	if err == nil && l.Total != "" {
+		body, err = set(body, l.Total, strconv.Itoa(len(one.records)))
+	}
+	if l.By == described.ByCursor && err == nil {
+		cursor := "null"
+		if next < len(one.records) {
+			cursor = `"` + cursorPrefix + strconv.Itoa(next) + `"`
+		}
+		body, err = set(body, l.Next, cursor)
+	}
+	if l.By == described.ByLink && next < len(one.records) {
+		out.next = strconv.Itoa(next)
+	}
+	out.body = body
+	return out, err
+}
+
+// renamed returns the collection with a field renamed in all records; nil if no record has
+// it.
+func (c *collection) renamed(paths []string) (*collection, error) {
+	before := c.body
+	if c.records != nil {
+		var err error
+		if before, err = withRecords(c.list, c.body, c.records); err != nil {
+			return nil, err
+		}
+	}
+	after := before
+	for _, path := range paths {
+		var err error
+		if after, err = rename(c.list, after, path); err != nil {
+			return nil, err
+		}
+	}
+	if bytes.Equal(after, before) {
+		return nil, nil
+	}
+	return &collection{list: c.list, body: after, records: records(c.list, after)}, nil
+}
+
+// note notes a request and returns its number, from 1.
+func (a *api) note(r *http.Request) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = append(a.calls, r)
+	return len(a.calls)
+}
+
+// takeCalls returns the requests so far, and forgets them.
+func (a *api) takeCalls() []*http.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	calls := a.calls
+	a.calls = nil
+	return calls
+}
+
+// ServeHTTP implements [http.Handler]. It serves the pages in order.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	one, start := a.find(r)
+	if one == nil {
+		http.NotFound(w, r)
+		return
+	}
+	a.send(w, r, one, start, start+a.size)
+}
+
+// send sends the page of a collection that begins at a record.
+func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, start, next int) {
+	p, err := a.page(one, start, next)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotImplemented)
+		return
+	}
+	if p.next != "" {
+		query := r.URL.Query()
+		query.Set(linkParameter, p.next)
+		w.Header().Set("Link", `<?`+query.Encode()+`>; rel="next"`)
+	}
+	_, _ = w.Write(p.body) // the source reports a broken connection
+}

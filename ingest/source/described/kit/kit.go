@@ -1,0 +1,189 @@
+// Package kit is the conformance kit of described sources: it checks the cases of a
+// description, and how the source behaves when its API misbehaves.
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/conformance"
+	"vayu/ingest/source/described"
+)
+
+// Result is the result of a check.
+type Result string
+
+// The results.
+const (
+	Pass Result = "pass"
+	Fail Result = "fail"
+	Skip Result = "skip" // the check does not apply
+)
+
+// Row is a check and its result.
+type Row struct {
+	Check  string `json:"check"`
+	Result Result `json:"result"`
+	Reason string `json:"reason"`
+}
+
+// Report has the results of all checks of a source.
+type Report struct {
+	Source string `json:"source"`
+	Checks []Row  `json:"checks"`
+}
+
+func (r *Report) add(check string, result Result, format string, args ...any) {
+	r.Checks = append(r.Checks, Row{check, result, fmt.Sprintf(format, args...)})
+}
+
+// Failed returns the number of failed checks.
+func (r *Report) Failed() int {
+	n := 0
+	for _, row := range r.Checks {
+		if row.Result == Fail {
+			n++
+		}
+	}
+	return n
+}
+
+// Err returns an error if a check failed.
+func (r *Report) Err() error {
+	if n := r.Failed(); n > 0 {
+		return fmt.Errorf("%d of %d checks of source %q failed", n, len(r.Checks), r.Source)
+	}
+	return nil
+}
+
+// Show writes the report as a table, or as one JSON object.
+func (r *Report) Show(w io.Writer, asJSON bool) error {
+	if asJSON {
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		return out.Encode(r)
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "CHECK\tRESULT\tREASON")
+	for _, row := range r.Checks {
+		first, more, _ := strings.Cut(strings.TrimSpace(row.Reason), "\n")
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\n", row.Check, row.Result, first)
+		for line := range strings.Lines(more) {
+			_, _ = fmt.Fprintf(out, "\t\t  %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	return out.Flush()
+}
+
+// anyKey is an environment in which every variable is the key that no error may hold.
+func anyKey(string) (string, bool) { return conformance.Key, true }
+
+// noSleep replaces waiting for the call budget.
+func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// Opener returns the opener of cases for a description. Every variable of the environment
+// is [conformance.Key].
+func Opener(f described.File) (conformance.Opener, error) {
+	f.Env = anyKey
+	d, err := described.Parse(f)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *conformance.Case) (ingest.Source, error) { return d.NewAgainst(c.Host(), c.Clock, noSleep), nil }, nil
+}
+
+// Check checks the cases of a folder, and then the source against a fake of its API that
+// is built from the replies of a case. The error is one of the check itself: an invalid
+// description or case.
+func Check(ctx context.Context, f described.File, folder string) (*Report, error) {
+	open, err := Opener(f)
+	if err != nil {
+		return nil, err
+	}
+	f.Env = anyKey
+	d, err := described.Parse(f)
+	if err != nil {
+		return nil, err
+	}
+	folders, err := conformance.Folders(folder)
+	if err != nil && !os.IsNotExist(err) || len(folders) == 0 {
+		return nil, fmt.Errorf("source %q has no case in %s; record one: vayu source record %[1]s", d.Name, folder)
+	}
+	r := &Report{Source: d.Name}
+	r.checkTerms(d)
+	var best *conformance.Case
+	most := 0
+	for _, dir := range folders {
+		c, err := conformance.Load(dir)
+		if err != nil {
+			return nil, err
+		}
+		faults, err := c.Check(ctx, open)
+		if err != nil {
+			return nil, err
+		}
+		r.addCase(c, faults)
+		if n, err := c.Readings(); err == nil && len(faults) == 0 && n > most {
+			best, most = c, n
+		}
+	}
+	if best == nil {
+		r.add("conformance", Fail, "no case that passes has readings; record one: vayu source record %s", d.Name)
+		return r, nil
+	}
+	return r, r.checkHazards(ctx, d, best)
+}
+
+// CheckAt is [Check] for the cases of a folder. If the folder does not exist, the cases of a
+// shipped description are those of the program.
+func CheckAt(ctx context.Context, f described.File, folder string) (*Report, error) {
+	if _, err := os.Stat(folder); err == nil || !f.Shipped {
+		return Check(ctx, f, folder)
+	}
+	dir, err := os.MkdirTemp("", "vayu-cases-")
+	if err != nil {
+		return nil, fmt.Errorf("copying the cases: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	cases := filepath.Join(dir, "cases")
+	if err := described.CopyCases(described.NameOf(f.Path), cases); err != nil {
+		return nil, err
+	}
+	return Check(ctx, f, cases)
+}
+
+// checkTerms checks that the terms of use are stated.
+func (r *Report) checkTerms(d *described.Description) {
+	for key, text := range map[string]string{"licence": d.Licence, "attribution": d.Attribution} {
+		if strings.EqualFold(text, Unknown) {
+			r.add("terms", Fail, "the key %s is %q: clients get this text; take it from the terms of the network", key, text)
+			return
+		}
+	}
+	r.add("terms", Pass, "%s, %s", d.Licence, d.Attribution)
+}
+
+// Unknown is the licence or attribution that a new description has until its
+// author reads the terms of the network.
+const Unknown = "unknown"
+
+func (r *Report) addCase(c *conformance.Case, faults []conformance.Fault) {
+	name := "case " + c.Name()
+	if len(faults) == 0 {
+		r.add(name, Pass, "%s", c.About)
+		return
+	}
+	var all []string
+	for _, f := range faults {
+		all = append(all, f.Part+": "+f.Text)
+	}
+	r.add(name, Fail, "%s", strings.Join(all, "\n"))
+}

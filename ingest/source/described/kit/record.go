@@ -1,0 +1,101 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/conformance"
+	"vayu/ingest/recording"
+	"vayu/ingest/source/described"
+)
+
+// Recorded is a case that was recorded.
+type Recorded struct {
+	Folder   string
+	Case     *conformance.Case
+	Fetched  *conformance.Fetched // from the replies of the case
+	Replaced map[string]int       // replaced values by field
+}
+
+// Record fetches a window of a described source and writes the fetch as a case into a new
+// folder. A failed fetch is a case, too: its error is the expected result. The
+// environment is that of the process.
+func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
+	f.Env = os.LookupEnv
+	d, err := described.Parse(f)
+	if err != nil {
+		return nil, err
+	}
+	// Cases have whole seconds, so the clock of the source begins at one.
+	began := time.Now()
+	start := began.UTC().Truncate(time.Second)
+	if w.To.IsZero() || w.To.After(start) {
+		w.To = start
+	}
+	src, err := d.New(d.Name, func() time.Time { return start.Add(time.Since(began)) })
+	if err != nil {
+		return nil, err
+	}
+	recorder := ingest.Recorder{Kept: recording.Most, Whole: true}
+	live, failed := conformance.Fetch(ingest.WithRecorder(ctx, &recorder), src, w, start)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if n := recorder.Received().Requests; n > recording.Most {
+		return nil, fmt.Errorf("recording source %q: the fetch has %d requests, a case has at most %d; choose a shorter window with --from and --to", d.Name, n, recording.Most)
+	}
+	out, err := Write(ctx, f, recorder.Exchanges(), w, start, folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Fetched.Readings) != len(live.Readings) {
+		return out, fmt.Errorf("recording source %q: the case gives %d readings, and the fetch gave %d", d.Name, len(out.Fetched.Readings), len(live.Readings))
+	}
+	if failed != nil && out.Case.Error == "" {
+		return out, fmt.Errorf("recording source %q: the case does not repeat the error: %w", d.Name, failed)
+	}
+	return out, nil
+}
+
+// Write writes exchanges as a case of a description into a new folder. now is the time of
+// the source's clock.
+func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
+	r, err := recording.New(exchanges, w, now)
+	if err != nil {
+		return nil, err
+	}
+	open, err := Opener(f)
+	if err != nil {
+		return nil, err
+	}
+	got, err := conformance.Write(ctx, folder, &r.Case, r.Files, open)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorded{Folder: folder, Case: &r.Case, Fetched: got, Replaced: r.Replaced}, nil
+}
+
+// Text writes what was recorded.
+func (r *Recorded) Text(w io.Writer) {
+	_, _ = fmt.Fprintf(w, "%s: %d replies, %d readings of %d stations, %d rejected values\n", r.Folder, len(r.Case.Replies),
+		len(r.Fetched.Readings), len(r.Fetched.Stations), total(r.Fetched.Rejected))
+	if r.Case.Error != "" {
+		_, _ = fmt.Fprintf(w, "expected error: %s\n", r.Case.Error)
+	}
+	if len(r.Replaced) == 0 {
+		_, _ = fmt.Fprintln(w, "no value was replaced; read the replies before you publish them")
+		return
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Replaced)) {
+		all = append(all, fmt.Sprintf("%s (%d)", name, r.Replaced[name]))
+	}
+	_, _ = fmt.Fprintf(w, "replaced values: %s; read the replies before you publish them\n", strings.Join(all, ", "))
+}
