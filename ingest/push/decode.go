@@ -17,8 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// Media types of bodies besides JSON. Arrow is not among them, because its reader is not safe
-// for bytes of unknown origin; see decision 62.
+// Media types of text bodies besides JSON.
 const (
 	ndjsonType = "application/x-ndjson"
 	csvType    = "text/csv"
@@ -38,6 +37,8 @@ func decode(c *httpapi.Call) ([]row, error) {
 		return decodeLines(c.Body)
 	case csvType:
 		return decodeCSV(c.Body)
+	case arrowType:
+		return decodeArrow(c.Body)
 	}
 	return decodeJSON(c.Body)
 }
@@ -152,7 +153,7 @@ func decodeLines(body []byte) ([]row, error) {
 
 var errLongLine = &fault{ingest.BadLine, "", fmt.Sprintf("The line has more than %d bytes.", maxLine)}
 
-// columns are the names of the CSV columns, which equal the names of the JSON fields.
+// columns are the names of the columns of CSV and Arrow, which equal the names of the JSON fields.
 // The columns up to `at` are required.
 var columns = [...]string{"station", "parameter", "value", "unit", "at", "averaging_minutes", "latitude", "longitude", "name"}
 
@@ -178,7 +179,7 @@ func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	}
 	for i, column := range columns[:requiredColumns] {
 		if at[i] < 0 {
-			return at, schema.NewProblem(schema.InvalidRequest, column, "The column "+column+" is missing.")
+			return at, missingColumn(column)
 		}
 	}
 	return at, nil

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -8,13 +9,24 @@ import (
 	"vayu/internal/httpapi"
 )
 
+// arrowFile returns a stream that pyarrow has written.
+func arrowFile(tb testing.TB) []byte {
+	tb.Helper()
+	text, err := os.ReadFile("../arrowstream/testdata/pyarrow.arrow")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
 // FuzzDecode decodes arbitrary bodies of every type. Nothing may panic, and an accepted
 // reading must pass the rules.
 func FuzzDecode(f *testing.F) {
-	types := []string{"", ndjsonType, csvType}
+	types := []string{"", ndjsonType, csvType, arrowType}
 	f.Add(uint8(0), []byte(`{"readings":[{"station":"a","parameter":"pm25","value":1,"unit":"ug/m3","at":"2026-11-20T08:30:00Z"}]}`))
 	f.Add(uint8(1), []byte(`{"station":"a","parameter":"pm25","value":1e309,"unit":"ug/m3","at":"2026-11-20T08:30:00Z"}`+"\n7"))
 	f.Add(uint8(2), []byte("station,parameter,value,unit,at\na,pm25,NaN,ug/m3,2026-11-20T08:30:00Z\n\"a"))
+	f.Add(uint8(3), arrowFile(f))
 	now := time.Date(2026, 11, 20, 9, 12, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
 		c := &httpapi.Call{Body: body, BodyType: types[int(kind)%len(types)]}

@@ -109,7 +109,7 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) Routes() []httpapi.Route {
 	const write = string(schema.ReadingsWrite)
 	return []httpapi.Route{
-		{Method: http.MethodPost, Path: "/v1/readings", Scope: write, Body: maxBody, BodyTypes: []string{ndjsonType, csvType}, Handler: s.replay(s.postReadings)},
+		{Method: http.MethodPost, Path: "/v1/readings", Scope: write, Body: maxBody, BodyTypes: []string{ndjsonType, csvType, arrowType}, Handler: s.replay(s.postReadings)},
 		{Method: http.MethodPut, Path: "/v1/stations/{id}", Scope: write, Body: httpapi.SmallBody, Handler: s.putStation},
 	}
 }

@@ -29,6 +29,8 @@ type row struct {
 	Longitude *float64 `json:"longitude"`
 	Name      string   `json:"name"`
 
+	// instant is the time of a body with typed times, in place of At.
+	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
 }
@@ -97,9 +99,12 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	if averaging < 1 || averaging > int(air.Daily) {
 		return air.Reading{}, &fault{ingest.BadTime, "averaging_minutes", "The averaging interval has 1 to 1440 minutes."}
 	}
-	at, err := time.Parse(time.RFC3339, r.At)
-	if err != nil {
-		return air.Reading{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
+	at := r.instant
+	if at.IsZero() {
+		var err error
+		if at, err = time.Parse(time.RFC3339, r.At); err != nil {
+			return air.Reading{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
+		}
 	}
 	at = at.UTC().Truncate(time.Second)
 	if at.Before(now.Add(-maxAge)) {
