@@ -153,9 +153,13 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 		t.Fatal(err)
 	}
 	importer := runner.NewImporter(loader.New(db.Conn(), schema.Live.Database()), journal.New(db.Conn(), schema.OpsDatabase, schema.Live), t.TempDir())
+	all, err := settings.Defaults().Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ids, known := make(map[string]string), make(map[string]bool)
 	for _, row := range table[1:] {
-		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, filepath.Join(folder, row[0])); err != nil {
+		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, all.Opener("import", time.Now), filepath.Join(folder, row[0])); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range texts(t, db, "SELECT id FROM vayu.station FINAL") {

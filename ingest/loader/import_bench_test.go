@@ -11,7 +11,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
-	"vayu/ingest/source/file"
+	"vayu/ingest/source"
 )
 
 // BenchmarkImport imports a CSV file of a million readings into ClickHouse, as
@@ -19,12 +19,16 @@ import (
 func BenchmarkImport(b *testing.B) {
 	conn, name := database(b)
 	path := filepath.Join(b.TempDir(), "hours.csv")
+	all, err := source.Open(source.DefaultConfig(), "", false)
+	if err != nil {
+		b.Fatal(err)
+	}
 	readings, records := writeHours(b, path), newJournal(b)
 	for b.Loop() {
 		importer := runner.NewImporter(loader.New(conn, name), records, b.TempDir())
 		summary, err := importer.Import(b.Context(), runner.Job{
 			Key:  path,
-			Open: func(position int64) (ingest.Source, error) { return file.Open("import", path, position, time.Now) },
+			Open: func(position int64) (ingest.Source, error) { return all.Opener("import", time.Now)(path, position) },
 		})
 		if err != nil {
 			b.Fatal(err)

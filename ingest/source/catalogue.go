@@ -16,6 +16,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/described"
+	"vayu/ingest/source/file"
 	"vayu/schema"
 )
 
@@ -24,6 +25,7 @@ import (
 type Catalogue struct {
 	config  Config
 	entries map[string]Entry
+	formats map[string]file.Format // of the descriptions that recognise files, by name
 }
 
 // Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
@@ -32,10 +34,13 @@ type Catalogue struct {
 // an entry with a fault, which fails only its own source. After an error, the catalogue
 // has the sources that were read earlier.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
-	all := &Catalogue{config: c, entries: maps.Clone(Registry)}
+	all := &Catalogue{config: c, entries: maps.Clone(Registry), formats: make(map[string]file.Format)}
+	watched := all.entries["file"]
+	watched.Factory = func(c Config) Factory { return file.Watched{Config: c.File, Described: all.Formats()} }
+	all.entries["file"] = watched
 	for _, f := range described.Shipped() {
-		name, entry := describe(f)
-		all.entries[name] = entry
+		d, err := parse(f)
+		all.put(f, d, err)
 	}
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) && !required {
@@ -54,7 +59,12 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 		if err != nil {
 			return all, fmt.Errorf("reading the descriptions of sources: %w", err)
 		}
-		name, entry := describe(described.File{Path: path, Text: text})
+		f := described.File{Path: path, Text: text}
+		d, fault := parse(f)
+		name := described.NameOf(path)
+		if fault == nil {
+			name = d.Name
+		}
 		if _, taken := Registry[name]; taken {
 			return all, fmt.Errorf("%s: the name %q belongs to a source of the program; set another name", path, name)
 		}
@@ -62,21 +72,50 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 			return all, fmt.Errorf("%s: %s has the name %q, too; set another name", path, other, name)
 		}
 		from[name] = path
-		all.entries[name] = entry
+		all.put(f, d, fault)
 	}
 	return all, nil
 }
 
-// describe returns the name and the entry of a description. Variables of the
-// environment are replaced when the source is built, because only enabled sources
-// need them.
-func describe(f described.File) (string, Entry) {
+// parse parses a description. Variables of the environment are replaced when the source is
+// built, because only enabled sources need them.
+func parse(f described.File) (*described.Description, error) {
 	f.Env = func(string) (string, bool) { return "unset", true }
-	d, err := described.Parse(f)
-	if err != nil {
-		return described.NameOf(f.Path), Entry{About: "invalid description " + f.Path, File: &f, Fault: err}
+	return described.Parse(f)
+}
+
+// put adds a description in place of one of the same name.
+func (c *Catalogue) put(f described.File, d *described.Description, fault error) {
+	if fault != nil {
+		c.entries[described.NameOf(f.Path)] = Entry{About: "invalid description " + f.Path, File: &f, Fault: fault}
+		return
 	}
-	return d.Name, Entry{About: d.About, Feed: d.Feed, File: &f, Factory: func(Config) Factory { return fromFile(f) }}
+	delete(c.entries, d.Name)
+	delete(c.formats, d.Name)
+	if d.Fetches() {
+		c.entries[d.Name] = Entry{About: d.About, Feed: d.Feed, File: &f, Factory: func(Config) Factory { return fromFile(f) }}
+	}
+	if d.Format != nil {
+		c.formats[d.Name] = d.Format
+	}
+}
+
+// Formats returns the formats of files that descriptions define, in the order of their names.
+func (c *Catalogue) Formats() []file.Format {
+	var all []file.Format
+	for _, name := range slices.Sorted(maps.Keys(c.formats)) {
+		all = append(all, c.formats[name])
+	}
+	return all
+}
+
+// Opener returns the function that opens files of every format. name is the source of their
+// readings.
+func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
+	formats := c.Formats()
+	return func(path string, position int64) (*file.File, error) {
+		return file.Open(name, path, position, clock, formats)
+	}
 }
 
 // fromFile is the factory of a described source.

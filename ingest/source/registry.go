@@ -66,7 +66,7 @@ var Registry = map[string]Entry{
 	},
 	"file": {
 		About:   "a watched folder of saved files",
-		Factory: func(c Config) Factory { return c.File },
+		Factory: func(c Config) Factory { return file.Watched{Config: c.File} },          // Open adds the described formats
 		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour, MaxSilence: -1}, // a file may hold years
 	},
 	simulator.Name: {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/journal"
@@ -38,7 +39,7 @@ func NewImport() *cobra.Command {
   CPCB's yearly files (Raw_data_1Hr_…csv, 15Min, 8Hrs, 1Day) and raw readings of one station (dates, PM25, …);
   OpenAQ: versions 1 and 2 (CSV), the archive (CSV), saved pages of version 3 (JSON);
   daily means of cities (city_day).
-What a file holds is recognised from its content. The station of a yearly file is in its name, or in a table
+What a file holds is recognised from its content, also by the descriptions in DATA/sources. The station of a yearly file is in its name, or in a table
 stations.csv (file,station) beside it. Replies of OpenAQ's /v3/locations beside a file (location*.json) give the
 kind, licence and units of its stations.
 
@@ -48,13 +49,24 @@ is run again. It works beside a running service, whose answers follow within sec
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if dryRun {
-				return eachFile(cmd.Context(), cmd.OutOrStdout(), paths, func(path string) error { return tryFile(cmd.Context(), cmd.OutOrStdout(), path) })
+				loaded, _, err := settings.Load(cmd)
+				if err != nil {
+					return err
+				}
+				all, err := loaded.Value.Catalogue()
+				if err != nil {
+					return err
+				}
+				return eachFile(cmd.Context(), cmd.OutOrStdout(), paths, func(path string) error {
+					return tryFile(cmd.Context(), cmd.OutOrStdout(), all.Opener(importSource, time.Now), path)
+				})
 			}
 			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 				return importFiles(ctx, t, cmd.OutOrStdout(), paths)
 			})
 		},
 	}
+	settings.Bind(cmd.Flags(), "source-dir")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "store nothing; show the first readings and the rejected values of each file")
 	return cmd
 }
@@ -63,8 +75,8 @@ is run again. It works beside a running service, whose answers follow within sec
 const shownReadings = 10
 
 // tryFile reads a file and prints what an import would store.
-func tryFile(ctx context.Context, out io.Writer, path string) error {
-	f, err := file.Open(importSource, path, 0, time.Now)
+func tryFile(ctx context.Context, out io.Writer, open file.Opener, path string) error {
+	f, err := open(path, 0)
 	if err != nil {
 		return err
 	}
@@ -104,9 +116,13 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 	if err != nil {
 		return err
 	}
+	all, err := t.Catalogue()
+	if err != nil {
+		return err
+	}
 	stored := 0
 	failed := eachFile(ctx, out, paths, func(path string) error {
-		n, err := ImportFile(ctx, out, importer, path)
+		n, err := ImportFile(ctx, out, importer, all.Opener(importSource, time.Now), path)
 		stored += n
 		return err
 	})
@@ -122,7 +138,7 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 }
 
 // ImportFile imports one file and returns the number of readings that it has stored.
-func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, path string) (int, error) {
+func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, open file.Opener, path string) (int, error) {
 	key, err := runner.FileKey(path)
 	if err != nil {
 		return 0, err
@@ -134,7 +150,7 @@ func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, p
 	summary, err := importer.Import(ctx, runner.Job{
 		Key: key, Source: importSource,
 		Open: func(position int64) (ingest.Source, error) {
-			if current, err = file.Open(importSource, path, position, time.Now); err != nil {
+			if current, err = open(path, position); err != nil {
 				return nil, err
 			}
 			bar = newBar(filepath.Base(path), current)
@@ -145,27 +161,8 @@ func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, p
 	if current == nil {
 		return 0, err
 	}
-	showSummary(out, path, current.Format(), summary)
+	preview.Summary(out, path, current.Format(), summary)
 	return summary.Stored, err
-}
-
-func showSummary(out io.Writer, path, format string, s runner.Summary) {
-	resumed := ""
-	if s.Resumed {
-		resumed = ", went on with an interrupted import"
-	}
-	_, _ = fmt.Fprintf(out, "%s: %s%s\n%9d read\n%9d stored, of %d stations, %.0f a second\n", path, format, resumed,
-		s.Read, s.Stored, s.Stations, float64(s.Stored)/s.Elapsed.Seconds())
-	if s.Withdrawn > 0 {
-		_, _ = fmt.Fprintf(out, "%9d stored readings withdrawn: the file has no figure for them\n", s.Withdrawn)
-	}
-	if s.RecordError != nil {
-		_, _ = fmt.Fprintf(out, "the import is not recorded in %s: %v\n", schema.OpsDatabase, s.RecordError)
-	}
-	preview.Rejections(out, s.Rejected)
-	for reason, n := range s.Positions {
-		_, _ = fmt.Fprintf(out, "%9d positions refused: %s\n", n, reason)
-	}
 }
 
 func noBar() {}

@@ -1,6 +1,6 @@
 // Package described builds sources from descriptions. A description is a YAML file
-// that defines the requests to a JSON API and how its replies become readings. The
-// guide docs/guides/sources.md explains every key.
+// that defines the requests to an API, or the form of files, and how records become
+// readings. The guide docs/guides/sources.md explains every key.
 package described
 
 import (
@@ -53,8 +53,11 @@ type Description struct {
 	Name string
 	// About, Licence, Attribution and Homepage are texts about the network.
 	About, Licence, Attribution, Homepage string
-	// Feed is the schedule, without Source.
+	// Feed is the schedule, without Source. It is empty for a description without requests,
+	// which is only a format of files.
 	Feed runner.Feed
+	// Format reads files of this form; nil if nothing recognises them.
+	Format *Format
 
 	network    string
 	local      bool // addresses of private networks are allowed
@@ -99,22 +102,16 @@ func Parse(from File) (*Description, error) {
 		return nil, root.Finish()
 	}
 	d.readNames(root, from.Path)
-	d.readFeed(root)
+	d.Format = readFormat(root.Section("recognise"), d)
 	d.local = root.Bool("local", false)
-	d.readLimits(root.Section("request"))
-	auth := readAuth(root.Section("auth"))
-	d.keyed = auth.query != "" || len(auth.header) > 0
-	d.partitions = d.readListing(root.Section("partitions"), auth)
-	d.stations = d.readListing(root.Section("stations"), auth)
+	if d.Format == nil || root.Section("request").Present() {
+		d.readAPI(root)
+	} else if d.stations = d.readListing(root.Section("stations"), auth{}); d.stations != nil && d.stations.beside == nil {
+		root.Section("stations").Faultf("beside", "is missing: the pattern of the names of lists beside a file")
+	}
 	if d.stations != nil && !slices.Contains(d.stations.names, "id") {
-		root.Section("stations").Faultf("fields", "must have id, whose values are those of station.id")
+		root.Section("stations").Faultf("fields", "must have id, whose values are those of station.id or of the path in match")
 	}
-	var fields []string
-	if d.partitions != nil {
-		fields = d.partitions.names
-	}
-	d.readings = d.readRequest(root, auth, fields)
-	d.budget = readBudget(root.Section("budget"))
 	d.mapping = mapping.Read(root, mapping.Owner{Network: d.network, Licence: d.Licence, Attribution: d.Attribution})
 	if reserved != "" {
 		root.Faultf("auth", "%s: variables that begin with %s belong to the service; use another name", reserved, reservedPrefix)
@@ -125,12 +122,30 @@ func Parse(from File) (*Description, error) {
 	return d, nil
 }
 
+// readAPI reads the keys of a source that requests its records.
+func (d *Description) readAPI(root *section.Section) {
+	d.readFeed(root)
+	d.readLimits(root.Section("request"))
+	auth := readAuth(root.Section("auth"))
+	d.partitions = d.readListing(root.Section("partitions"), auth)
+	d.stations = d.readListing(root.Section("stations"), auth)
+	if d.stations != nil && d.stations.beside != nil {
+		root.Section("stations").Faultf("beside", "belongs to files; a list of an API needs request")
+	}
+	var fields []string
+	if d.partitions != nil {
+		fields = d.partitions.names
+	}
+	d.readings = d.readRequest(root, auth, fields)
+	d.budget = readBudget(root.Section("budget"))
+}
+
 // readLimits reads the keys of the section request that all calls share.
 func (d *Description) readLimits(s *section.Section) {
 	if d.window = s.Text("window-format"); d.window == "" {
 		d.window = "rfc3339"
 	}
-	if err := mapping.CheckFormat(d.window); err != nil {
+	if err := mapping.CheckRequestFormat(d.window); err != nil {
 		s.Faultf("window-format", "%w", err)
 	}
 	d.timeout = s.Duration("timeout", defaultCallTimeout, time.Second, mostCallTimeout)
@@ -189,10 +204,17 @@ func (d *Description) readFeed(root *section.Section) {
 	}
 }
 
+// Fetches reports whether the description is that of a source. Otherwise it is only a format
+// of files.
+func (d *Description) Fetches() bool { return d.readings.url != nil }
+
 // New builds the source. It implements the factory of package source.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if name != d.Name {
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)
+	}
+	if !d.Fetches() {
+		return nil, fmt.Errorf("source %q: it describes files for vayu import and watched folders only; add the section request", name)
 	}
 	client := fetch.NewPublic(d.timeout, d.maxBytes)
 	if d.local {

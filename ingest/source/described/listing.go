@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/pattern"
+	"vayu/ingest/source/described/record"
 	"vayu/internal/config/section"
 )
 
@@ -17,6 +19,7 @@ import (
 type listing struct {
 	names   []string // fields of an entry
 	fixed   []map[string]string
+	beside  *pattern.Pattern // of the files with the list; nil for a reply
 	request request
 	list    *mapping.List
 }
@@ -28,6 +31,9 @@ func (d *Description) readListing(s *section.Section, a auth) *listing {
 	}
 	if fixed := s.Section("fixed"); fixed.Present() {
 		return readFixed(fixed)
+	}
+	if l := readBeside(s); l != nil {
+		return l
 	}
 	l := &listing{request: d.readRequest(s, a, nil), list: mapping.ReadList(s)}
 	l.names = l.list.Names()
@@ -55,7 +61,7 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	}
 	var all []map[string]string
 	walk := l.list.NewWalk()
-	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body mapping.Reply) (int, error) {
+	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body record.Reply) (int, error) {
 		return walk.Page(body, since, func(entry map[string]string) error {
 			if len(all) >= mostPartitions {
 				return refuse(fmt.Sprintf("the API lists more than %d entries", mostPartitions))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/record"
 )
 
 // Outline is what a description says about its API, for a fake of that API.
@@ -28,7 +29,7 @@ type Outline struct {
 type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
-	Records mapping.Records
+	Records record.Records
 	// By is the way to get further pages, and Parameter, Next and Total are as in the
 	// section pages.
 	By, Parameter, Next, Total string
@@ -85,7 +86,7 @@ func (d *Description) WithPageSize(size int) *Description {
 	return &other
 }
 
-func (r *request) outline(name string, records mapping.Records) ListOutline {
+func (r *request) outline(name string, records record.Records) ListOutline {
 	p := r.pages
 	l := ListOutline{
 		Name: name, Records: records, By: p.by, Parameter: p.parameter, Next: p.next, Total: p.total, SizeParameter: p.sizeParameter,

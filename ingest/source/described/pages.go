@@ -9,7 +9,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/fetch"
-	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/record"
 	"vayu/internal/config/section"
 )
 
@@ -96,7 +96,7 @@ func (w *walk) query() map[string]string {
 
 // check returns an error for a page that repeats an earlier page, because the API then
 // ignores the parameter of the page.
-func (w *walk) check(body mapping.Reply) error {
+func (w *walk) check(body record.Reply) error {
 	if w.p.by == ByNone || body.Empty() {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (w *walk) check(body mapping.Reply) error {
 
 // advance notes a page, and reports whether it was the last. missing is how many
 // records of the API's total the API did not list.
-func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, address string) (last bool, missing int, err error) {
+func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address string) (last bool, missing int, err error) {
 	w.number++
 	w.records += count
 	switch w.p.by {
@@ -142,7 +142,7 @@ func (w *walk) advance(reply *fetch.Reply, body mapping.Reply, count int, addres
 
 // ended reports whether the list ends with a page of count records. The total of the
 // API decides if it is a number.
-func (w *walk) ended(body mapping.Reply, count int) (last bool, missing int) {
+func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	if w.p.total != "" {
 		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {
 			return count == 0 || w.records >= total, max(0, total-w.records)

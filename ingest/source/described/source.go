@@ -12,6 +12,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/record"
 )
 
 // Source fetches the readings of a described network.
@@ -207,7 +208,7 @@ func (f *fetching) passOn() error {
 
 // partition fetches all pages of a partition; part is nil for a network without partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
-	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body mapping.Reply) (int, error) {
+	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
 		return f.sink.Add(body, part)
 	})
 	for range missing {
@@ -229,7 +230,7 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 // readPages reads all pages of a list and passes them to the function use, which returns
 // the number of records. missing is how many records of the API's total are not listed.
 func (s *Source) readPages(
-	ctx context.Context, r *request, records mapping.Records, fields map[string]string, use func(mapping.Reply) (int, error),
+	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
 ) (missing int, err error) {
 	w := newWalk(&r.pages)
 	for {

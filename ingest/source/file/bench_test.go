@@ -46,7 +46,7 @@ func BenchmarkFile(b *testing.B) {
 			b.ReportAllocs()
 			rows := 0
 			for b.Loop() {
-				f, err := Open("file", path, 0, now)
+				f, err := Open("file", path, 0, now, shippedFormats(b))
 				if err != nil {
 					b.Fatal(err)
 				}

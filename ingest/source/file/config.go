@@ -23,13 +23,20 @@ type Config struct {
 // DefaultConfig returns a configuration without a folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
+// Watched is a configured folder with the formats that descriptions define.
+type Watched struct {
+	Config
+
+	Described []Format
+}
+
 // New builds the source. name becomes the field Source of its readings.
-func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
+func (c Watched) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)
 	}
 	if c.Settle < 0 {
 		return nil, errors.New("source \"" + name + "\": settle must not be negative")
 	}
-	return &Folder{name: name, config: c, clock: clock, seen: make(map[string]entry)}, nil
+	return &Folder{name: name, config: c.Config, described: c.Described, clock: clock, seen: make(map[string]entry)}, nil
 }

@@ -3,15 +3,11 @@ package file
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
-	"time"
 
 	"github.com/xuri/excelize/v2"
 
 	"vayu/ingest"
 	"vayu/ingest/source/file/table"
-	"vayu/schema"
 )
 
 // maxUnzipped is the largest unpacked size of a workbook. The largest known workbook of
@@ -106,19 +102,4 @@ func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
 		return nil, false, table.Refuse("the sheet is damaged: %v", err)
 	}
 	return values, true, nil
-}
-
-// serial parses Excel's number of days since 30 December 1899, to the minute. It
-// accepts only days of this century.
-func serial(text []byte) (time.Time, bool) {
-	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
-	if len(text) < 5 || len(text) > 24 {
-		return time.Time{}, false
-	}
-	days, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(days >= first && days < last) {
-		return time.Time{}, false
-	}
-	minutes := int64(math.Round((days - epoch) * 1440))
-	return time.Unix(minutes*60, 0).Add(-schema.IndiaOffset).UTC(), true
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"vayu/ingest"
-	"vayu/schema"
+	"vayu/ingest/source/file/table"
 	"vayu/schema/air"
 )
 
@@ -64,7 +64,7 @@ func TestExcelTimes(t *testing.T) {
 	if got.Rejected[ingest.MissingValue] != 1 || got.Rejected[ingest.BadTime] != 2 {
 		t.Errorf("rejected %v, want 1 missing_value and 2 bad_time", got.Rejected)
 	}
-	if at, ok := serial([]byte("43922.010416666664")); !ok || !at.Equal(start.Add(15*time.Minute-schema.IndiaOffset)) {
+	if at, ok := table.ExcelTime([]byte("43922.010416666664")); !ok || !at.Equal(start.Add(15*time.Minute)) {
 		t.Errorf("serial = %s, %v", at, ok)
 	}
 }
@@ -72,7 +72,7 @@ func TestExcelTimes(t *testing.T) {
 func TestExcelWithoutAStation(t *testing.T) {
 	t.Parallel()
 	path := workbook(t, []any{"From Date", "To Date", "PM2.5"}, []any{"01-04-2020 00:15", "01-04-2020 00:30", 7})
-	f, err := Open("file", path, 0, now)
+	f, err := Open("file", path, 0, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestExcelBomb(t *testing.T) {
 	if err := os.WriteFile(path, packed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open("file", path, 0, now)
+	f, err := Open("file", path, 0, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}

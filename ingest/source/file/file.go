@@ -25,10 +25,14 @@ type File struct {
 	read   atomic.Int64
 }
 
+// Opener opens a file at a position, as [Open] does.
+type Opener func(path string, position int64) (*File, error)
+
 // Open detects a file's format and reads only its head. The parameter name is the source
 // of the readings. start is an [ingest.Batch.Position], 0 for the whole file; the row at
-// start is read again. For an unknown format, the error lists the known ones.
-func Open(name, path string, start int64, clock func() time.Time) (*File, error) {
+// start is read again. described are the formats that descriptions define. For an unknown
+// format, the error lists the known ones.
+func Open(name, path string, start int64, clock func() time.Time, described []Format) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -38,7 +42,7 @@ func Open(name, path string, start int64, clock func() time.Time) (*File, error)
 		return nil, fmt.Errorf("opening %q: not a regular file", path)
 	}
 	f.size = info.Size()
-	if f.format, err = recognise(f.source(context.Background())); err != nil {
+	if f.format, err = recognise(f.source(context.Background()), described, clock()); err != nil {
 		return nil, fmt.Errorf("opening %q: %w", path, err)
 	}
 	return f, nil

@@ -21,8 +21,10 @@ type Folder struct {
 	name   string
 	config Config
 	clock  func() time.Time
-	seen   map[string]entry
-	closed map[string]bool // paths that were unreadable in the last fetch
+	// described are the formats that descriptions define.
+	described []Format
+	seen      map[string]entry
+	closed    map[string]bool // paths that were unreadable in the last fetch
 }
 
 // entry is the state of a file. A changed state means a changed file.
@@ -73,7 +75,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 
 // file reads one file. It records a read or rejected file, unless the file changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
-	one, err := Open(f.name, e.path, 0, f.clock)
+	one, err := Open(f.name, e.path, 0, f.clock, f.described)
 	if err == nil {
 		err = one.Fetch(ctx, w, yield)
 	}

@@ -29,7 +29,7 @@ type folderFixture struct {
 func watch(t *testing.T) *folderFixture {
 	t.Helper()
 	w := &folderFixture{t: t, dir: t.TempDir(), at: now()}
-	src, err := Config{Folder: w.dir, Settle: 10 * time.Second}.New("file", func() time.Time { return w.at })
+	src, err := Watched{Config{Folder: w.dir, Settle: 10 * time.Second}, shippedFormats(t)}.New("file", func() time.Time { return w.at })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestMissingFolder(t *testing.T) {
 	if _, err := w.fetch(nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want that it does not exist", err)
 	}
-	if _, err := (Config{}).New("file", now); err == nil {
+	if _, err := (Watched{}).New("file", now); err == nil {
 		t.Error("a source without a folder was built")
 	}
 }

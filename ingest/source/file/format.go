@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
@@ -13,31 +15,38 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
+// Format is a format of files that a description defines.
+type Format interface {
+	// Name is the name that users see, such as "OpenAQ archive CSV".
+	Name() string
+	// Recognises returns how specifically the format describes a file with this head; 0 if it
+	// does not. The head is the beginning of the text, and base the name of the file.
+	Recognises(head []byte, base string) int
+	// Parse adds the readings of a file to a builder. Positions are the format's own.
+	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
+}
+
 // format is a file format: its name, its test of a head, and its parser.
 type format struct {
 	name  string
+	broad bool // other formats have precedence, because few columns recognise this one
 	match func(h *head) bool
 	parse func(in *table.Input, b *ingest.Builder) error
 }
 
-// formats returns every known format, in the order of detection.
+// formats returns every format in Go, in the order of detection.
 func formats() []format {
 	return []format{
-		{"CPCB feed XML", func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
-		{"CAAQM JSON", func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
-		{"data.gov.in JSON", (*head).listing, parseRecords},
-		{"CAAQM Excel", func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
-		{"data.gov.in CSV", func(h *head) bool { return h.table.Is(newListing) }, table.Rows(newListing)},
-		{"OpenAQ v1 CSV", func(h *head) bool { return h.table.Is(openaq.NewVersion1) }, table.Rows(openaq.NewVersion1)},
-		{"OpenAQ v2 CSV", func(h *head) bool { return h.table.Is(openaq.NewVersion2) }, table.Rows(openaq.NewVersion2)},
-		{"OpenAQ archive CSV", func(h *head) bool { return h.table.Is(openaq.NewArchive) }, table.Rows(openaq.NewArchive)},
-		{"OpenAQ v3 JSON", (*head).openaq3, openaq.ParsePage},
-		{"CAAQM table", func(h *head) bool { return h.table.Is(newSpans) }, table.Rows(newSpans)},
-		{"CAAQM table without ends", func(h *head) bool { return h.table.Is(newStarts) }, table.Rows(newStarts)},
-		{"CAAQM export CSV", func(h *head) bool { return h.export() }, parseExport},
-		{"CAAQM readings of one station", func(h *head) bool { return h.table.Is(newWide) }, table.Rows(newWide)},
-		{"station list", func(h *head) bool { return h.table.Is(newStationList) }, func(*table.Input, *ingest.Builder) error { return nil }},
-		{"city_day CSV", func(h *head) bool { return h.table.Is(newCityDay) }, table.Rows(newCityDay)},
+		{"CPCB feed XML", false, func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
+		{"CAAQM JSON", false, func(h *head) bool { return h.begins("{") && h.holds(`"tabularData"`) }, parseJSON},
+		{"data.gov.in JSON", false, (*head).listing, parseRecords},
+		{"CAAQM Excel", false, func(h *head) bool { return h.begins("PK\x03\x04") }, parseExcel},
+		{"OpenAQ v1 CSV", false, func(h *head) bool { return h.table.Is(openaq.NewVersion1) }, table.Rows(openaq.NewVersion1)},
+		{"OpenAQ v2 CSV", false, func(h *head) bool { return h.table.Is(openaq.NewVersion2) }, table.Rows(openaq.NewVersion2)},
+		{"OpenAQ v3 JSON", false, (*head).openaq3, openaq.ParsePage},
+		{"CAAQM export CSV", true, func(h *head) bool { return h.export() }, parseExport},
+		{"CAAQM readings of one station", true, func(h *head) bool { return h.table.Is(newWide) }, table.Rows(newWide)},
+		{"station list", true, func(h *head) bool { return h.table.Is(newStationList) }, func(*table.Input, *ingest.Builder) error { return nil }},
 	}
 }
 
@@ -83,8 +92,9 @@ func parseFeed(in *table.Input, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
-// recognise reads the head of a file and detects the format.
-func recognise(file *table.Input) (*format, error) {
+// recognise reads the head of a file and detects the format: first the formats in Go that
+// are not broad, then the described ones.
+func recognise(file *table.Input, described []Format, now time.Time) (*format, error) {
 	text, err := file.Text()
 	if err != nil {
 		return nil, err
@@ -103,7 +113,13 @@ func recognise(file *table.Input) (*format, error) {
 	}
 	first, _, _ := bytes.Cut(h.text, []byte{'\n'})
 	h.table = table.NewHeader(bytes.Clone(first))
-	if known, ok := match(h); ok {
+	if known, ok := match(h, false); ok {
+		return known, nil
+	}
+	if known, err := matchDescribed(h, filepath.Base(file.Path), described, now); known != nil || err != nil {
+		return known, err
+	}
+	if known, ok := match(h, true); ok {
 		return known, nil
 	}
 	if !table.Plain(first) {
@@ -113,15 +129,40 @@ func recognise(file *table.Input) (*format, error) {
 	for _, f := range formats() {
 		names = append(names, f.name)
 	}
+	for _, f := range described {
+		names = append(names, f.Name())
+	}
 	return nil, table.Refuse("the format is not known; known are %s", strings.Join(names, ", "))
 }
 
-func match(h *head) (*format, bool) {
+func match(h *head, broad bool) (*format, bool) {
 	all := formats()
 	for i := range all {
-		if all[i].match(h) {
+		if all[i].broad == broad && all[i].match(h) {
 			return &all[i], true
 		}
 	}
 	return nil, false
+}
+
+// matchDescribed returns the described format that describes a file most specifically; nil
+// for none. It is an error if there are two.
+func matchDescribed(h *head, base string, described []Format, now time.Time) (*format, error) {
+	var best Format
+	most, equal := 0, ""
+	for _, f := range described {
+		switch n := f.Recognises(h.text, base); {
+		case n > most:
+			best, most, equal = f, n, ""
+		case n == most && n > 0:
+			equal = f.Name()
+		}
+	}
+	if equal != "" {
+		return nil, table.Refuse("two descriptions recognise the file: %s, and %s; add columns to the key recognise of one", best.Name(), equal)
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return &format{name: best.Name(), parse: func(in *table.Input, b *ingest.Builder) error { return best.Parse(in, b, now) }}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
+	"vayu/schema"
 )
 
 // interval has the columns of a CAAQM table that hold the beginning and the end of a
@@ -61,5 +62,6 @@ func exportTime(text []byte) (time.Time, bool) {
 	if t, ok := cpcbformat.ParseTime(text); ok {
 		return t, true
 	}
-	return serial(text)
+	at, ok := table.ExcelTime(text)
+	return at.Add(-schema.IndiaOffset), ok
 }

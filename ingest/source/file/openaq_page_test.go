@@ -12,7 +12,7 @@ import (
 // number in its name is rejected with the remedy.
 func TestPageWithoutItsSensor(t *testing.T) {
 	t.Parallel()
-	f, err := Open("file", realdata.Path(t, "networks/openaq/measurements_co_ugm3_100rows.json"), 0, now)
+	f, err := Open("file", realdata.Path(t, "networks/openaq/measurements_co_ugm3_100rows.json"), 0, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestPageWithoutItsSensor(t *testing.T) {
 // gives kind, licence and attribution.
 func TestMonitorOfTheArchive(t *testing.T) {
 	t.Parallel()
-	f, err := Open("file", realdata.Path(t, "networks/openaq/archive_quoted_8118.csv"), 0, now)
+	f, err := Open("file", realdata.Path(t, "networks/openaq/archive_quoted_8118.csv"), 0, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type fileSummary struct {
 
 func reap(t *testing.T, path string) fileSummary {
 	t.Helper()
-	f, err := Open("file", path, 0, now)
+	f, err := Open("file", path, 0, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestOtherRealFiles(t *testing.T) {
 	for _, name := range []string{
 		"cpcb/bulletins_2024h1.csv", "mpcb_daily_subindex.csv", "stations.csv", "networks/openaq/india_sensors_excerpt.csv",
 	} {
-		_, err := Open("file", realdata.Path(t, name), 0, now)
+		_, err := Open("file", realdata.Path(t, name), 0, now, shippedFormats(t))
 		var refused *ingest.BatchError
 		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
 			t.Errorf("%s: error %v, want a refusal", name, err)
@@ -156,10 +156,10 @@ func TestOtherRealFiles(t *testing.T) {
 func TestOpenRefusesNonFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := Open("file", dir, 0, now); err == nil {
+	if _, err := Open("file", dir, 0, now, nil); err == nil {
 		t.Error("a folder was opened")
 	}
-	if _, err := Open("file", filepath.Join(dir, "missing"), 0, now); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open("file", filepath.Join(dir, "missing"), 0, now, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want that it does not exist", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestOneStationOneIdentity(t *testing.T) {
 	for _, name := range []string{
 		"datagov/Khushal-08.csv", "caaqm/delhi_4h_pm_octnov_2016_2018.csv", "openaq/openaq_v2_latest_delhi_2022-03-25.csv",
 	} {
-		f, err := Open("file", realdata.Path(t, name), 0, now)
+		f, err := Open("file", realdata.Path(t, name), 0, now, shippedFormats(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestRejectedValuesHaveTheirLines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Open("import", path, 0, func() time.Time { return time.Date(2026, 1, 21, 0, 0, 0, 0, time.UTC) })
+	src, err := Open("import", path, 0, func() time.Time { return time.Date(2026, 1, 21, 0, 0, 0, 0, time.UTC) }, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestRejectedValuesHaveTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []ingest.RejectedValue{
-		{Reason: ingest.BadNumber, Field: "PM10", Line: 3, Raw: `India,Delhi,Delhi,"Anand Vihar, Delhi - DPCC",20-01-2026 10:00:00,28.6,77.3,PM10,1,9,"5""x"`},
+		{Reason: ingest.BadNumber, Field: "pm10", Line: 3, Raw: `India,Delhi,Delhi,"Anand Vihar, Delhi - DPCC",20-01-2026 10:00:00,28.6,77.3,PM10,1,9,"5""x"`},
 		{Reason: ingest.BadLine, Line: 4, Raw: `India,Delhi,"unbalanced`},
 	}
 	if diff := cmp.Diff(want, sample.Values); diff != "" {

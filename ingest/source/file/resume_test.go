@@ -30,7 +30,7 @@ func longTable(rows int) []byte {
 // batch's position with the number of readings until then.
 func collect(t *testing.T, path string, start int64) (readings []air.Reading, positions []int64, counts []int) {
 	t.Helper()
-	f, err := Open("file", path, start, now)
+	f, err := Open("file", path, start, now, shippedFormats(t))
 	if err != nil {
 		t.Fatal(err)
 	}

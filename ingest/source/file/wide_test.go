@@ -42,7 +42,7 @@ func TestRawQuarters(t *testing.T) {
 		t.Run(want.station, func(t *testing.T) {
 			t.Parallel()
 			path := realdata.Path(t, filepath.Join("caaqm15", file+".csv.gz"))
-			f, err := Open("file", path, 0, now)
+			f, err := Open("file", path, 0, now, shippedFormats(t))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"vayu/ingest/source/described"
-	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/record"
 )
 
 // bom is the byte order mark that servers in .NET write.
@@ -18,7 +18,7 @@ var bom = []byte("\xef\xbb\xbf")
 
 // records returns the records of a body as raw JSON; nil for a shape without a list.
 func records(l *described.ListOutline, body []byte) []string {
-	if l.Records.Shape != mapping.ShapeList && l.Records.Shape != mapping.ShapeTable {
+	if l.Records.Shape != record.ShapeList && l.Records.Shape != record.ShapeTable {
 		return nil
 	}
 	all := []string{}
@@ -56,7 +56,7 @@ func rename(l *described.ListOutline, body []byte, path string) ([]byte, error) 
 	if path == "key" || strings.HasPrefix(path, "part.") || strings.HasPrefix(path, "listed.") {
 		return body, nil // of another list
 	}
-	if path == l.Records.Each || l.Records.Shape != mapping.ShapeTable {
+	if path == l.Records.Each || l.Records.Shape != record.ShapeTable {
 		return renameInRecords(l, body, path)
 	}
 	for i, name := range gjson.GetBytes(body, l.Records.Columns).Array() {
@@ -80,7 +80,7 @@ func renameInRecords(l *described.ListOutline, body []byte, path string) ([]byte
 	root := gjson.ParseBytes(bytes.TrimPrefix(body, bom))
 	found := root.Get(l.Records.At)
 	renamed := found.Raw
-	if l.Records.Shape == mapping.ShapeObject {
+	if l.Records.Shape == record.ShapeObject {
 		var err error
 		if renamed, err = renameOne(renamed, path, l.Records.Each); err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/conformance"
 	"vayu/ingest/source/described"
+	"vayu/ingest/source/file"
 )
 
 // Result is the result of a check.
@@ -89,13 +90,21 @@ func anyKey(string) (string, bool) { return conformance.Key, true }
 // noSleep replaces waiting for the call budget.
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
+// formatSource is the source of the readings of a format's cases.
+const formatSource = "import"
+
 // Opener returns the opener of cases for a description. Every variable of the environment
-// is [conformance.Key].
+// is [conformance.Key]. The input of a case of a format is a file.
 func Opener(f described.File) (conformance.Opener, error) {
 	f.Env = anyKey
 	d, err := described.Parse(f)
 	if err != nil {
 		return nil, err
+	}
+	if !d.Fetches() {
+		return func(c *conformance.Case) (ingest.Source, error) {
+			return file.Open(formatSource, c.Path, 0, c.Clock, []file.Format{d.Format})
+		}, nil
 	}
 	return func(c *conformance.Case) (ingest.Source, error) { return d.NewAgainst(c.Host(), c.Clock, noSleep), nil }, nil
 }
@@ -137,6 +146,9 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 	}
 	if best == nil {
 		r.add("conformance", Fail, "no case that passes has readings; record one: vayu source record %s", d.Name)
+		return r, nil
+	}
+	if !d.Fetches() {
 		return r, nil
 	}
 	return r, r.checkHazards(ctx, d, best)

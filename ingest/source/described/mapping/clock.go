@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // a container may have no time zones
 
 	"vayu/ingest"
+	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 )
@@ -19,27 +23,53 @@ const (
 	formatRFC3339 = "rfc3339"
 	formatEpoch   = "epoch"
 	formatEpochMS = "epoch-ms"
+	formatCPCB    = "cpcb"  // the forms of CPCB's portals and data.gov.in, in Indian time
+	formatExcel   = "excel" // days since 30 December 1899, as spreadsheets store times
 )
+
+// namedFormats are the formats that are no layouts. The first three are also those of
+// requests.
+var namedFormats = []string{formatRFC3339, formatEpoch, formatEpochMS, formatCPCB, formatExcel}
 
 // clock reads the times of records.
 type clock struct {
-	field    []path
-	received bool // records have no time: the time of the reply counts
+	field    []record.Path // the time; empty if the interval has two times
+	from, to []record.Path // both ends of the interval
+	join     bool          // the texts of all paths form one time, such as a date and a clock
+	received bool          // records have no time: the time of the reply counts
 	formats  []string
 	zone     *time.Location // of layouts without a zone
 	begin    bool           // times are the beginning of the averaging interval
 
-	lastText string // the last parsed text and its time: consecutive records often share one
-	last     time.Time
+	at, start stamp // the last times
+}
+
+// stamp is the last parsed text with its time: consecutive records often share one.
+type stamp struct {
+	text string
+	at   time.Time
 }
 
 func readClock(s *section.Section) clock {
-	c := clock{zone: time.UTC}
-	c.field = readPaths(s, "field")
+	c := clock{zone: time.UTC, join: s.Bool("join", false)}
+	c.field, c.from, c.to = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
 	c.received = s.Bool("received", false)
 	c.begin = s.Choice("interval", "end", "begin", "end") == "begin"
-	if (len(c.field) == 0) != c.received {
-		s.Faultf("field", "is the path of the time; received: true stands for an API without times")
+	both := len(c.to) > 0
+	if both != (len(c.from) > 0) {
+		s.Faultf("begin", "begin and end are the paths of both ends of the interval; field stands for one time")
+	}
+	given := 0
+	for _, one := range []bool{len(c.field) > 0, both, c.received} {
+		if one {
+			given++
+		}
+	}
+	if given != 1 {
+		s.Faultf("field", "is the path of the time; begin and end stand for two times, and received: true for an API without times")
+	}
+	if both && s.Node("interval") != nil {
+		s.Faultf("interval", "belongs to field, not to begin and end")
 	}
 	if c.received {
 		return c
@@ -53,7 +83,7 @@ func readClock(s *section.Section) clock {
 		}
 	}
 	for _, e := range s.List("format") {
-		if err := CheckFormat(e.Text); err != nil {
+		if err := checkFormat(e.Text, namedFormats); err != nil {
 			s.FaultAt(e.Line, "format", err)
 			continue
 		}
@@ -68,11 +98,13 @@ func readClock(s *section.Section) clock {
 	return c
 }
 
-// CheckFormat checks that a text is a format of times: rfc3339, epoch, epoch-ms, or a
-// layout of Go that holds a date.
-func CheckFormat(format string) error {
-	switch format {
-	case formatRFC3339, formatEpoch, formatEpochMS:
+// CheckRequestFormat checks that a text is a format of times in requests: rfc3339, epoch,
+// epoch-ms, or a layout of Go that holds a date.
+func CheckRequestFormat(format string) error { return checkFormat(format, namedFormats[:3]) }
+
+// checkFormat checks that a text is one of the named formats, or a layout.
+func checkFormat(format string, known []string) error {
+	if slices.Contains(known, format) {
 		return nil
 	}
 	if strings.ContainsAny(format, "%Y") || strings.Contains(format, "dd") {
@@ -83,18 +115,17 @@ func CheckFormat(format string) error {
 		if strings.Contains(format, "2006") {
 			return fmt.Errorf("%q is a layout without a complete date; write it like \"2006-01-02 15:04:05\"", format)
 		}
-		return config.UnknownKey(format, []string{formatRFC3339, formatEpoch, formatEpochMS, "2006-01-02 15:04:05"})
+		return config.UnknownKey(format, append([]string{"2006-01-02 15:04:05"}, known...))
 	}
 	return nil
 }
 
 // needsZone reports whether times of a format are ambiguous without a zone.
 func needsZone(format string) bool {
-	switch format {
-	case formatRFC3339, formatEpoch, formatEpochMS:
-		return false
+	if format == formatExcel {
+		return true
 	}
-	return !strings.Contains(format, "Z07") && !strings.Contains(format, "-07") && !strings.HasSuffix(format, "Z")
+	return !slices.Contains(namedFormats, format) && !strings.Contains(format, "Z07") && !strings.Contains(format, "-07") && !strings.HasSuffix(format, "Z")
 }
 
 // Format formats a time as a parameter of a request.
@@ -110,20 +141,62 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// of returns the time of a record; seen is false if the record lacks the field.
-func (c *clock) of(f *Frame, now time.Time) (at time.Time, reason ingest.Reason, seen bool) {
+// of returns the time of a record. minutes is the length of its interval if the record has
+// both ends, else 0. seen is false if the record lacks the field.
+func (c *clock) of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.received {
-		return now.UTC().Truncate(time.Minute), ingest.None, true
+		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
 	}
-	text, seen := f.text(c.field)
-	if text != c.lastText || text == "" {
+	if len(c.field) > 0 {
+		ok := false
+		at, ok, seen = c.parseField(f, c.field, &c.at)
+		if !ok {
+			reason = ingest.BadTime
+		}
+		return at, 0, reason, seen
+	}
+	from, ok, seen := c.parseField(f, c.from, &c.start)
+	to, okTo, seenTo := c.parseField(f, c.to, &c.at)
+	if ok && okTo {
+		minutes, ok = table.Minutes(to.Sub(from))
+	}
+	if !ok || !okTo {
+		reason = ingest.BadTime
+	}
+	return to, minutes, reason, seen && seenTo
+}
+
+// parseField parses the time at the paths.
+func (c *clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (at time.Time, ok, seen bool) {
+	text, seen := c.text(f, paths)
+	if text != last.text || text == "" {
 		at, ok := c.parse(text)
 		if !ok {
-			return time.Time{}, ingest.BadTime, seen
+			return time.Time{}, false, seen
 		}
-		c.lastText, c.last = strings.Clone(text), at
+		last.text, last.at = strings.Clone(text), at
 	}
-	return c.last, ingest.None, seen
+	return last.at, true, seen
+}
+
+// text returns the text of a time. With join it has the texts of all paths, with blanks
+// between them.
+func (c *clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
+	if !c.join {
+		return f.Text(paths)
+	}
+	for i := range paths {
+		one, found := f.Value(paths[i])
+		seen = seen || found
+		if one = strings.TrimSpace(one); one == "" {
+			continue
+		}
+		if text != "" {
+			text += " "
+		}
+		text += one
+	}
+	return text, seen
 }
 
 func (c *clock) parse(text string) (time.Time, bool) {
@@ -152,6 +225,11 @@ func (c *clock) parseAs(text, format string) (time.Time, bool) {
 			return time.Time{}, false
 		}
 		return time.Unix(int64(n), 0), true
+	case formatCPCB:
+		return cpcbformat.ParseTime(text)
+	case formatExcel:
+		at, ok := table.ExcelTime([]byte(text))
+		return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), 0, 0, c.zone), ok
 	}
 	at, err := time.ParseInLocation(format, text, c.zone)
 	return at, err == nil

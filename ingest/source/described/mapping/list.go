@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
 	"vayu/internal/config/section"
 )
 
 // List describes how to read named fields of partitions or stations as text. It is
 // immutable.
 type List struct {
-	Records Records
+	Records record.Records
 
 	names []string
-	paths map[string][]path
+	paths map[string][]record.Path
 	only  map[string][]string // accepted values of fields
 	last  *clock              // time of the newest reading of an entry; nil for none
 }
@@ -39,13 +41,13 @@ func (l *List) NewWalk() *Walk {
 	return w
 }
 
-// ReadList reads the keys of [ReadRecords], and the keys fields, only and last.
+// ReadList reads the keys of [record.Read], and the keys fields, only and last.
 func ReadList(s *section.Section) *List {
-	l := &List{Records: ReadRecords(s), paths: make(map[string][]path), only: make(map[string][]string)}
+	l := &List{Records: record.Read(s), paths: make(map[string][]record.Path), only: make(map[string][]string)}
 	fields := s.Section("fields")
 	for _, name := range fields.Names() {
 		l.names = append(l.names, name)
-		l.paths[name] = readPaths(fields, name)
+		l.paths[name] = record.ReadPaths(fields, name)
 	}
 	if len(l.names) == 0 {
 		s.Faultf("fields", "is missing: names of fields and their paths")
@@ -70,34 +72,49 @@ func (l *List) Names() []string { return l.names }
 // Page calls the function visit with the fields of each entry of a page. It skips entries
 // that the key `only` excludes, and entries whose newest reading is before since. count
 // is the number of records.
-func (w *Walk) Page(reply Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
-	l := w.l
-	return l.Records.Walk(reply, nil, func(f *Frame) error {
-		w.walked++
-		seen, err := l.Records.walkEach(f, func() error {
-			if w.last != nil {
-				if at, reason, _ := w.last.of(f, since); reason == ingest.None && at.Before(since) {
-					return nil
-				}
-			}
-			entry := make(map[string]string, len(l.names))
-			for _, name := range l.names {
-				text, seen := f.text(l.paths[name])
-				w.note(name, seen)
-				if text != "" {
-					entry[name] = strings.Clone(text)
-				}
-			}
-			for name, accepted := range l.only {
-				if !slices.Contains(accepted, entry[name]) {
-					return nil
-				}
-			}
-			return visit(entry)
-		})
-		w.note(l.Records.Each, seen)
-		return err
+func (w *Walk) Page(reply record.Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
+	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, since, visit) })
+}
+
+// Read calls the function visit with the fields of each entry of a file.
+func (l *List) Read(in *table.Input, visit func(map[string]string) error) error {
+	w, f := l.NewWalk(), &record.Frame{}
+	_, err := l.Records.Scan(in, f, func(int64) error {
+		if f.Bad {
+			return nil
+		}
+		return w.entry(f, time.Time{}, visit)
 	})
+	return err
+}
+
+// entry calls visit with the fields of the entries of a record.
+func (w *Walk) entry(f *record.Frame, since time.Time, visit func(map[string]string) error) error {
+	l := w.l
+	w.walked++
+	seen, err := l.Records.WalkEach(f, func() error {
+		if w.last != nil {
+			if at, _, reason, _ := w.last.of(f, since); reason == ingest.None && at.Before(since) {
+				return nil
+			}
+		}
+		entry := make(map[string]string, len(l.names))
+		for _, name := range l.names {
+			text, seen := f.Text(l.paths[name])
+			w.note(name, seen)
+			if text != "" {
+				entry[name] = strings.Clone(text)
+			}
+		}
+		for name, accepted := range l.only {
+			if !slices.Contains(accepted, entry[name]) {
+				return nil
+			}
+		}
+		return visit(entry)
+	})
+	w.note(l.Records.Each, seen)
+	return err
 }
 
 // note counts the records that lack a field. A negative count means that a record had the field.

@@ -1,3 +1,5 @@
+// Package mapping turns records of replies and files into stations and readings, as a
+// description file (YAML) defines. It opens no connection and reads no clock.
 package mapping
 
 import (
@@ -5,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"vayu/ingest/source/described/record"
+	"vayu/internal/config"
 	"vayu/internal/config/section"
 	"vayu/schema/parameter"
 )
@@ -14,11 +18,16 @@ type Owner struct{ Network, Licence, Attribution string }
 
 // Mapping turns records into readings. It is immutable.
 type Mapping struct {
-	Records Records
+	Records record.Records
 
 	clock    clock
 	station  stationFields
 	measures []measure
+	byHeader bool   // each table has its own measures
+	interval uint16 // averaging interval of such measures, in minutes
+	spacing  *spacing
+	extracts []record.Extract
+	match    []record.Path // value of a record that is the id of its station in the station list
 	// Tests of fields of the record, and tests of fields of its elements.
 	recordTests, eachTests []test
 	headInEach             bool // time or station are fields of an element
@@ -32,22 +41,28 @@ type Mapping struct {
 // field is a field of the API that the mapping needs.
 type field struct {
 	key   string // in the description
-	paths []path
+	paths []record.Path
 	value bool // one of several values; a record may lack some of them
 	loose bool // its absence is no error
 }
 
-// Read reads the keys of [ReadRecords], and the keys station, time, averaging, value,
+// Read reads the keys of [record.Read], and the keys station, time, averaging, value,
 // readings, relabel, quality and area.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
-		Records: ReadRecords(root), clock: readClock(root.Section("time")), station: readStation(root.Section("station"), owner),
-		measures: readMeasures(root, readAveraging(root, 60)),
-		area:     readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
+		Records: record.Read(root), clock: readClock(root.Section("time")), station: readStation(root.Section("station"), owner),
+		interval: 60, extracts: record.ReadExtracts(root.Section("extract")), match: record.ReadPaths(root.Section("stations"), "match"),
+		area: readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
 	}
+	if m.spacing = readSpacing(root); m.spacing == nil {
+		m.interval = readAveraging(root, 60)
+	}
+	m.measures, m.byHeader = readMeasures(root, m.interval)
 	m.timeAt = m.need("time.field", m.clock.field, false)
 	m.stationAt = m.need("station.id", m.station.id, false)
-	m.each = m.need("each", []path{parsePath(m.Records.Each)}, false)
+	m.each = m.need("each", []record.Path{record.ParsePath(m.Records.Each)}, false)
+	m.need("time.begin", m.clock.from, false)
+	m.need("time.end", m.clock.to, false)
 	for i := range m.measures {
 		one := &m.measures[i]
 		one.valueAt = m.need(one.key, one.value, true)
@@ -55,17 +70,18 @@ func Read(root *section.Section, owner Owner) *Mapping {
 		one.unitAt = m.need("value.unit-field", one.unitField, false)
 	}
 	for _, t := range readTests(root.Section("quality")) {
-		t.mapped = m.need("quality", []path{t.field}, false)
+		t.mapped = m.need("quality", []record.Path{t.field}, false)
 		m.fields[t.mapped].loose = !t.required
-		if t.field.scope == ofEach {
+		if t.field.InEach() {
 			m.eachTests = append(m.eachTests, t)
 		} else {
 			m.recordTests = append(m.recordTests, t)
 		}
 	}
-	for _, p := range slices.Concat(m.clock.field, m.station.paths(), m.area.countryField) {
-		m.headInEach = m.headInEach || p.scope == ofEach
+	for _, p := range slices.Concat(m.clock.field, m.clock.from, m.clock.to, m.station.paths(), m.area.countryField) {
+		m.headInEach = m.headInEach || p.InEach()
 	}
+	m.checkExtracts(root)
 	return m
 }
 
@@ -82,7 +98,7 @@ func (m *Mapping) Fields() []Field {
 	for _, f := range m.fields {
 		one := Field{Key: f.key, Value: f.value}
 		for _, p := range f.paths {
-			one.Paths = append(one.Paths, p.full)
+			one.Paths = append(one.Paths, p.String())
 		}
 		if len(one.Paths) > 0 && one.Paths[0] != "" && !f.loose {
 			all = append(all, one)
@@ -93,15 +109,32 @@ func (m *Mapping) Fields() []Field {
 
 // LongestAveraging returns the longest averaging interval of the readings.
 func (m *Mapping) LongestAveraging() time.Duration {
-	var longest uint16
+	longest := m.interval
+	if m.spacing != nil {
+		longest = m.spacing.most
+	}
 	for i := range m.measures {
 		longest = max(longest, m.measures[i].averaging)
 	}
 	return time.Duration(longest) * time.Minute
 }
 
+// checkExtracts checks that the fields of extract exist that other keys refer to.
+func (m *Mapping) checkExtracts(root *section.Section) {
+	names := record.ExtractedNames(m.extracts)
+	all := slices.Concat(m.clock.field, m.clock.from, m.clock.to, m.station.paths(), m.area.countryField, m.match)
+	for i := range m.measures {
+		all = slices.Concat(all, m.measures[i].value, m.measures[i].parameterField, m.measures[i].unitField)
+	}
+	for _, p := range all {
+		if name, ok := p.Extracted(); ok && !slices.Contains(names, name) {
+			root.Faultf("extract", "the field %q %w", name, config.UnknownKey(name, names))
+		}
+	}
+}
+
 // need adds a field and returns its index.
-func (m *Mapping) need(key string, paths []path, value bool) int {
+func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 	m.fields = append(m.fields, field{key: key, paths: paths, value: value})
 	return len(m.fields) - 1
 }
@@ -129,7 +162,30 @@ func (m *Mapping) renamed(looked, seen []bool) string {
 		if text != "" {
 			text += ", "
 		}
-		text += fmt.Sprintf("%q (key %s)", f.paths[0].full, f.key)
+		text += fmt.Sprintf("%q (key %s)", f.paths[0], f.key)
 	}
 	return text
+}
+
+// shownColumns is how many columns an error lists.
+const shownColumns = 30
+
+// missing describes a needed column that a table lacks; "" if there is none. Of several
+// values, a table may lack all but one.
+func (m *Mapping) missing(names []string, columns map[string]int) string {
+	lacks := func(f *field) bool {
+		return len(f.paths) > 0 && !slices.ContainsFunc(f.paths, func(p record.Path) bool { return !p.Missing(columns) })
+	}
+	anyValue := false
+	for i := range m.fields {
+		anyValue = anyValue || m.fields[i].value && !lacks(&m.fields[i])
+	}
+	for i := range m.fields {
+		f := &m.fields[i]
+		if lacks(f) && !(f.value && anyValue) && f.key != "each" && !f.loose {
+			shown := names[:min(len(names), shownColumns)]
+			return fmt.Sprintf("the table has no column %q (key %s): it %v", f.paths[0], f.key, config.UnknownKey(f.paths[0].String(), shown))
+		}
+	}
+	return ""
 }

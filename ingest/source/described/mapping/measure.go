@@ -6,7 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"vayu/ingest"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 	"vayu/schema/air"
@@ -15,16 +19,16 @@ import (
 
 // measure is one value of a record: its parameter, unit, kind and averaging interval.
 type measure struct {
-	value   []path
+	value   []record.Path
 	missing []string // values that mark a missing one
 
 	parameter      parameter.Parameter // invalid if parameterField names it
-	parameterField []path
+	parameterField []record.Path
 	parameters     map[string]named
 	skipOthers     bool // values of other parameters are not counted
 
 	unit      string // in the spelling of the description; "" if unitField has it
-	unitField []path
+	unitField []record.Path
 	units     map[string]string
 
 	kind      air.Kind
@@ -55,22 +59,32 @@ const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
+// headerWord, in place of the section `readings`, stands for all columns of a table whose
+// names are those of parameters.
+const headerWord = "header"
+
 // readMeasures reads the section `value`, with one value in each record, or the section
 // `readings`, whose keys are parameters. The parameter averaging is the default in minutes.
-func readMeasures(root *section.Section, averaging uint16) []measure {
+// byHeader means that each table has its own values.
+func readMeasures(root *section.Section, averaging uint16) (all []measure, byHeader bool) {
+	if n := root.Node("readings"); n != nil && n.Kind == yaml.ScalarNode && root.Node("value") == nil {
+		if root.Choice("readings", "", headerWord); root.Node("csv") == nil {
+			root.Faultf("readings", "header belongs to a table: it needs csv")
+		}
+		return nil, true
+	}
 	long, wide := root.Section("value"), root.Section("readings")
 	if long.Present() == wide.Present() {
 		root.Faultf("readings", "either readings, with one key for each parameter, or value must describe the values")
-		return nil
+		return nil, false
 	}
 	if long.Present() {
 		m := readMeasure(long, "field", averaging)
 		m.key = "value.field"
 		m.readParameter(long)
 		m.checkUnits(long)
-		return []measure{m}
+		return []measure{m}, false
 	}
-	var all []measure
 	for _, name := range wide.Names() {
 		one := wide.Section(name)
 		m := readMeasure(one, "value", averaging)
@@ -82,12 +96,33 @@ func readMeasures(root *section.Section, averaging uint16) []measure {
 	if len(all) == 0 {
 		wide.Faultf("", "has no parameter")
 	}
+	return all, false
+}
+
+// ofHeader returns the measures of a table whose columns have the names of parameters, such
+// as "PM2.5 (ug/m3)". They are concentrations.
+func ofHeader(names []string, averaging uint16) []measure {
+	cells := make([][]byte, len(names))
+	for i, name := range names {
+		cells[i] = []byte(name)
+	}
+	var all []measure
+	for _, c := range table.HeaderOf(cells).Columns() {
+		unit := c.Unit
+		if unit == "" {
+			unit = c.Parameter.Unit()
+		}
+		all = append(all, measure{
+			value: []record.Path{record.Column(names[c.Index])}, parameter: c.Parameter, unit: unit,
+			kind: air.Concentration, averaging: averaging, key: "readings",
+		})
+	}
 	return all
 }
 
 func readMeasure(s *section.Section, valueKey string, averaging uint16) measure {
 	m := measure{
-		value: readPaths(s, valueKey), missing: texts(s, "missing"), unit: s.Text("unit"), unitField: readPaths(s, "unit-field"),
+		value: record.ReadPaths(s, valueKey), missing: texts(s, "missing"), unit: s.Text("unit"), unitField: record.ReadPaths(s, "unit-field"),
 		kind: air.Concentration, averaging: readAveraging(s, averaging),
 	}
 	if len(m.value) == 0 {
@@ -133,7 +168,7 @@ func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 
 // readParameter reads the keys `parameter`, `parameter-field`, `parameters` and `others`.
 func (m *measure) readParameter(s *section.Section) {
-	m.parameterField = readPaths(s, "parameter-field")
+	m.parameterField = record.ReadPaths(s, "parameter-field")
 	if name := s.Text("parameter"); name != "" {
 		m.parameter = parameterOf(s, "parameter", name)
 	}
@@ -229,11 +264,12 @@ func unknown(what, name string, all []string) error {
 
 // parameterOf returns the parameter and the unit of a value. skip means that the
 // value is not read. seen is false if the record lacks the field with the parameter.
-func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, skip, seen bool) {
+// known caches names.
+func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true
 	}
-	name, seen := f.text(m.parameterField)
+	name, seen := f.Text(m.parameterField)
 	if n, listed := m.parameters[name]; listed {
 		if n.unit == "" {
 			n.unit = m.unit
@@ -241,16 +277,16 @@ func (m *measure) parameterOf(f *Frame) (p parameter.Parameter, unit string, ski
 		return n.parameter, n.unit, n.skip, seen
 	}
 	if len(m.parameters) == 0 {
-		p, _ = parameter.Parse(name)
+		p = known.Parse(name)
 	}
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
 // valueOf returns the first value, as text, that is not empty and does not mark a missing
 // value. seen is false if the record has none of the fields.
-func (m *measure) valueOf(f *Frame) (text string, seen bool) {
+func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	for i := range m.value {
-		text, found := f.text(m.value[i : i+1])
+		text, found := f.Text(m.value[i : i+1])
 		seen = seen || found
 		if text != "" && !has(m.missing, text) {
 			return text, true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vayu/ingest"
+	"vayu/ingest/source/described/record"
 	"vayu/internal/config/section"
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
@@ -14,7 +15,7 @@ import (
 
 // test is a test of a field: a quality field of the network, or the value itself.
 type test struct {
-	field           path
+	field           record.Path
 	reject, clipped []string
 	below, above    *float64 // reject numbers outside
 	required        bool     // reject records without the field
@@ -27,10 +28,10 @@ func readTests(s *section.Section) []test {
 	for _, name := range s.Names() {
 		one := s.Section(name)
 		t := test{
-			field: parsePath(name), reject: texts(one, "reject"), clipped: texts(one, "clipped"), required: one.Bool("required", false),
+			field: record.ParsePath(name), reject: texts(one, "reject"), clipped: texts(one, "clipped"), required: one.Bool("required", false),
 			below: number(one, "reject-below"), above: number(one, "reject-above"),
 		}
-		checkPath(one, "", name)
+		record.CheckPath(one, "", name)
 		if t.reject == nil && t.clipped == nil && t.below == nil && t.above == nil && !t.required {
 			one.Faultf("", "needs reject, reject-below, reject-above, clipped or required")
 		}
@@ -60,9 +61,15 @@ func number(s *section.Section, key string) *float64 {
 	return &n
 }
 
+// seen reports whether a record has the field.
+func (t *test) seen(f *record.Frame) bool {
+	_, seen := f.Value(t.field)
+	return seen
+}
+
 // apply returns the reason if the field rejects a value, else the flag of the value.
-func (t *test) apply(f *Frame) (air.Flag, ingest.Reason) {
-	text := scalar(f.find(t.field))
+func (t *test) apply(f *record.Frame) (air.Flag, ingest.Reason) {
+	text, _ := f.Value(t.field)
 	if text == "" {
 		if t.required {
 			return air.Plain, ingest.Excluded
@@ -73,7 +80,7 @@ func (t *test) apply(f *Frame) (air.Flag, ingest.Reason) {
 		return air.Plain, ingest.Excluded
 	}
 	if t.below != nil || t.above != nil {
-		n, err := strconv.ParseFloat(text, 64)
+		n, err := strconv.ParseFloat(f.Number(text), 64)
 		if err != nil || t.below != nil && !(n >= *t.below) || t.above != nil && !(n <= *t.above) {
 			return air.Plain, ingest.Excluded
 		}
@@ -105,14 +112,14 @@ func has(all []string, text string) bool {
 
 // area restricts records to a country and to a box.
 type area struct {
-	countryField []path
+	countryField []record.Path
 	countries    []string
 	box          []float64 // south, west, north, east in degrees; nil for none
 	india        bool      // positions outside the outline of India are outside the area
 }
 
 func readArea(s *section.Section) area {
-	a := area{countryField: readPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
+	a := area{countryField: record.ReadPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
 	if (a.countryField == nil) != (a.countries == nil) {
 		s.Faultf("country", "needs country-field, and country-field needs country")
 	}
@@ -132,11 +139,11 @@ func readArea(s *section.Section) area {
 
 // inCountry reports whether the country of a record belongs to the area. A record without
 // a country belongs to the area, too.
-func (a *area) inCountry(f *Frame) bool {
+func (a *area) inCountry(f *record.Frame) bool {
 	if a.countries == nil {
 		return true
 	}
-	country, _ := f.text(a.countryField)
+	country, _ := f.Text(a.countryField)
 	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
 }
 

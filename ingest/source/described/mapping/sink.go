@@ -6,26 +6,37 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
 	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
+
+// mostUnits bounds the memory of a network whose units are data.
+const mostUnits = 500
 
 // Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
 type Sink struct {
 	m       *Mapping
 	now     time.Time
 	builder *ingest.Builder
-	clock   clock // with the last parsed time
+	clock   clock // with the last parsed times
 	listed  map[string]map[string]string
 
-	record   string              // raw text of the current record
+	measures []measure
+	names    table.Parameters
+	extracts *record.Extracts
+	spacings table.Spacings
+	current  *record.Frame       // the current record; nil for none
 	stations map[string]*station // by the key of the station
-	added    map[added]bool
+	last     *station            // of the last record
+	lastKey  string
+	added    map[added]bool // nil for files, whose number of readings is not limited
 	records  int
 	readings int
 	looked   []bool
 	seen     []bool
-	fields   fieldSearch
+	fields   record.Search
 	units    map[unitOf]bool
 }
 
@@ -41,6 +52,7 @@ type station struct {
 	number    int
 	builder   *ingest.Builder
 	outside   bool // of the area
+	placed    bool // a record had its position
 }
 
 // added identifies a reading of the fetch.
@@ -54,17 +66,25 @@ type added struct {
 // the key of the station; it may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
-		m: m, now: now, builder: b, clock: m.clock, listed: listed,
-		stations: make(map[string]*station), added: make(map[added]bool),
+		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
+		names: make(table.Parameters), stations: make(map[string]*station), added: make(map[added]bool),
 		looked: make([]bool, len(m.fields)), seen: make([]bool, len(m.fields)), units: make(map[unitOf]bool),
 	}
-	s.fields.note = func(path string, is ingest.FieldType) { s.builder.Field(path, is) }
+	s.fields.Note = func(path string, is ingest.FieldType) { s.builder.Field(path, is) }
 	return s
 }
 
 // Record returns the number and the text of the current record, for
 // [ingest.Builder.Describe].
-func (s *Sink) Record() (number int64, text string) { return int64(s.records), s.record }
+func (s *Sink) Record() (number int64, text string) {
+	if s.current == nil {
+		return int64(s.records), ""
+	}
+	if number, text = s.current.Describe(); number == 0 {
+		number = int64(s.records)
+	}
+	return number, text
+}
 
 // Replace makes the sink continue with another builder.
 func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
@@ -73,28 +93,104 @@ func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 func (s *Sink) Readings() int { return s.readings }
 
 // Add adds the readings of a reply and returns the number of records. part has the fields
-// of the partition. The error is that of the builder.
-func (s *Sink) Add(reply Reply, part map[string]string) (int, error) {
-	s.fields.reply(reply.root, s.m.Records.At)
-	count, err := s.m.Records.Walk(reply, part, func(f *Frame) error {
-		s.records++
-		s.record = f.record.Raw
-		s.fields.record(f)
-		var h head
-		if !s.m.headInEach {
+// of the partition. The error is that of the builder, or about a table.
+func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
+	defer func() { s.current = nil }()
+	s.fields.Reply(reply, s.m.Records.At)
+	if s.m.spacing != nil {
+		s.spacings = table.NewSpacings()
+		if _, err := s.m.Records.Walk(reply, part, s.prescan); err != nil {
+			return 0, err
+		}
+	}
+	return s.m.Records.Walk(reply, part, s.visit)
+}
+
+// Read adds the readings of a file. file and part have the fields of its name and of its
+// partition. The function at, unless nil, is called before each record with the record's
+// position, and at the end. A record before in.Start is not read. A file that cannot be
+// read is an [*ingest.BatchError].
+func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
+	defer func() { s.current = nil }()
+	s.added = nil
+	f := &record.Frame{File: file, Part: part, Extracts: s.extracts}
+	if s.m.spacing != nil {
+		s.spacings = table.NewSpacings()
+		if _, err := s.m.Records.Scan(in, f, func(int64) error { return s.prescan(f) }); err != nil {
+			return err
+		}
+	}
+	end, err := s.m.Records.Scan(in, f, func(position int64) error {
+		if position < in.Start {
+			return nil
+		}
+		if at != nil {
+			s.current = nil
+			at(position)
+		}
+		return s.visit(f)
+	})
+	if err == nil && at != nil {
+		s.current = nil
+		at(end)
+	}
+	return err
+}
+
+// prescan counts a record for the distances between rows.
+func (s *Sink) prescan(f *record.Frame) error {
+	if f.Bad {
+		return nil
+	}
+	f.Extracts = s.extracts
+	if at, _, reason, _ := s.clock.of(f, s.now); reason == ingest.None {
+		s.m.spacing.note(&s.spacings, f, at)
+	}
+	return nil
+}
+
+// visit adds the readings of a record.
+func (s *Sink) visit(f *record.Frame) error {
+	s.records++
+	s.current, f.Extracts = f, s.extracts
+	if f.Bad {
+		s.builder.Reject(ingest.BadLine)
+		return nil
+	}
+	if names := f.TakeHeader(); names != nil {
+		if err := s.header(names, f.Columns()); err != nil {
+			return err
+		}
+	}
+	s.fields.Record(f)
+	var h head
+	if !s.m.headInEach {
+		h = s.head(f)
+	}
+	seen, err := s.m.Records.WalkEach(f, func() error {
+		if s.m.headInEach {
 			h = s.head(f)
 		}
-		seen, err := s.m.Records.walkEach(f, func() error {
-			if s.m.headInEach {
-				h = s.head(f)
-			}
-			return s.element(f, &h)
-		})
-		s.look(s.m.each, seen)
-		return err
+		return s.element(f, &h)
 	})
-	s.record = ""
-	return count, err
+	s.look(s.m.each, seen)
+	return err
+}
+
+// header checks the columns of a table once, and finds its measures.
+func (s *Sink) header(names []string, columns map[string]int) error {
+	for name := range columns {
+		s.builder.Field(name, ingest.TextField)
+	}
+	if s.m.byHeader {
+		if s.measures = ofHeader(names, s.m.interval); len(s.measures) == 0 {
+			return record.Refuse("no column of the table has the name of a parameter")
+		}
+	}
+	if missing := s.m.missing(names, columns); missing != "" {
+		return record.Refuse(missing)
+	}
+	return nil
 }
 
 // Check returns an error if there were records, no reading, and a field that no
@@ -104,7 +200,7 @@ func (s *Sink) Check() error {
 		return nil
 	}
 	if fields := s.m.renamed(s.looked, s.seen); fields != "" {
-		return refuse(fmt.Sprintf("none of %d records has the field %s; the API may have renamed it", s.records, fields))
+		return record.Refuse(fmt.Sprintf("none of %d records has the field %s; the API may have renamed it", s.records, fields))
 	}
 	return nil
 }
@@ -116,23 +212,33 @@ func (s *Sink) look(field int, seen bool) {
 
 // head is what the values of a record share: time, station and quality.
 type head struct {
-	at     time.Time
-	of     *station // nil if the record has no station
-	flag   air.Flag
-	reason ingest.Reason // why the record is rejected; None if it is valid
+	at      time.Time
+	minutes uint16   // averaging interval; 0 for that of the measure
+	of      *station // nil if the record has no station
+	flag    air.Flag
+	reason  ingest.Reason // why the record is rejected; None if it is valid
 }
 
 // head reads what the values of a record share.
-func (s *Sink) head(f *Frame) head {
-	at, reason, seen := s.clock.of(f, s.now)
+func (s *Sink) head(f *record.Frame) head {
+	at, minutes, reason, seen := s.clock.of(f, s.now)
 	s.look(s.m.timeAt, seen)
+	if sp := s.m.spacing; sp != nil && reason == ingest.None {
+		if minutes = sp.of(&s.spacings, f); minutes == 0 {
+			reason = ingest.BadTime
+		}
+	}
 	key, seen := s.m.station.key(f)
 	s.look(s.m.stationAt, seen)
 	if s.listed != nil {
-		f.listed = s.listed[key]
+		id := key
+		if len(s.m.match) > 0 {
+			id, _ = f.Text(s.m.match)
+		}
+		f.Listed = s.listed[id]
 	}
 	var of *station
-	if key == "" {
+	if !table.Named([]byte(key)) {
 		reason = ingest.NoStation
 	} else {
 		of = s.station(f, key)
@@ -140,43 +246,52 @@ func (s *Sink) head(f *Frame) head {
 			reason = ingest.OutsideIndia
 		}
 	}
-	h := head{at: at, of: of, reason: reason}
+	h := head{at: at, minutes: minutes, of: of, reason: reason}
 	s.test(f, s.m.recordTests, &h)
 	return h
 }
 
 // element adds the readings of a record, or of one element of the record's list.
-func (s *Sink) element(f *Frame, record *head) error {
+func (s *Sink) element(f *record.Frame, record *head) error {
 	h := *record
 	s.test(f, s.m.eachTests, &h)
-	for i := range s.m.measures {
-		if err := s.measure(f, &s.m.measures[i], &h); err != nil {
+	for i := range s.measures {
+		if err := s.measure(f, &s.measures[i], &h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// station returns the station of a record. The first call for a station describes it.
-func (s *Sink) station(f *Frame, key string) *station {
-	known := s.stations[key]
-	if known == nil {
-		known = &station{described: s.m.station.describe(f, strings.Clone(key), s.builder)}
-		known.outside = !s.m.area.contains(known.described.Latitude, known.described.Longitude)
-		s.stations[strings.Clone(key)] = known
+// station returns the station of a record. The first call for a station describes it, and
+// so does the first record that has its position.
+func (s *Sink) station(f *record.Frame, key string) *station {
+	if s.last != nil && key == s.lastKey {
+		if s.last.placed || len(s.m.station.latitude) == 0 {
+			return s.last
+		}
 	}
+	known := s.stations[key]
+	placed := (known == nil || !known.placed) && s.m.station.placed(f)
+	if known == nil || placed {
+		key = strings.Clone(key)
+		described := s.m.station.describe(f, key, s.builder)
+		known = &station{described: described, placed: placed, outside: !s.m.area.contains(described.Latitude, described.Longitude)}
+		s.stations[key] = known
+	}
+	s.last, s.lastKey = known, strings.Clone(key)
 	return known
 }
 
 // test applies quality tests until one rejects the record.
-func (s *Sink) test(f *Frame, tests []test, h *head) {
+func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 	for i := range tests {
 		if h.reason != ingest.None {
 			return
 		}
 		t := &tests[i]
 		if t.required {
-			s.look(t.mapped, f.find(t.field).Exists())
+			s.look(t.mapped, t.seen(f))
 		}
 		flag, reason := t.apply(f)
 		h.reason = reason
@@ -189,16 +304,16 @@ func (s *Sink) test(f *Frame, tests []test, h *head) {
 // noteUnit notes a unit for the fingerprint of the fetch.
 func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
 	of := unitOf{p, unit}
-	if !p.Valid() || s.units[of] || len(s.units) >= mostNames {
+	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {
 		return
 	}
 	s.units[unitOf{p, strings.Clone(unit)}] = true
 	s.builder.Unit(p, unit)
 }
 
-func (s *Sink) measure(f *Frame, m *measure, h *head) error {
+func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 	at, of, reason := h.at, h.of, h.reason
-	p, unit, skip, seen := m.parameterOf(f)
+	p, unit, skip, seen := m.parameterOf(f, s.names)
 	s.look(m.parameterAt, seen)
 	if skip {
 		return nil
@@ -206,7 +321,7 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 	text, seen := m.valueOf(f)
 	s.look(m.valueAt, seen)
 	if len(m.unitField) > 0 {
-		unit, seen = f.text(m.unitField)
+		unit, seen = f.Text(m.unitField)
 		s.look(m.unitAt, seen)
 		s.noteUnit(p, unit)
 	}
@@ -217,14 +332,18 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 		s.builder.RejectField(reason, m.fieldOf(p))
 		return nil
 	}
+	minutes := m.averaging
+	if h.minutes > 0 {
+		minutes = h.minutes
+	}
 	if s.clock.begin {
-		at = at.Add(time.Duration(m.averaging) * time.Minute)
+		at = at.Add(time.Duration(minutes) * time.Minute)
 	}
 	if of.builder != s.builder {
 		of.number, of.builder = s.builder.Station(of.described), s.builder
 	}
-	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: m.averaging, Flag: h.flag}
-	reading.Value, reason = m.convert(p, text, unit, s.m.relabels)
+	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: minutes, Flag: h.flag}
+	reading.Value, reason = m.convert(p, f.Number(text), unit, s.m.relabels)
 	switch reason {
 	case ingest.None:
 	case ingest.MissingValue:
@@ -234,12 +353,14 @@ func (s *Sink) measure(f *Frame, m *measure, h *head) error {
 		s.builder.RejectField(reason, m.fieldOf(p))
 		return nil
 	}
-	id := added{of, p, at.Unix()}
-	if s.added[id] {
-		s.builder.RejectField(ingest.Duplicate, p.ID())
-		return nil
+	if s.added != nil {
+		id := added{of, p, at.Unix()}
+		if s.added[id] {
+			s.builder.RejectField(ingest.Duplicate, p.ID())
+			return nil
+		}
+		s.added[id] = true
 	}
-	s.added[id] = true
 	s.readings++
 	return s.builder.Add(of.number, reading)
 }

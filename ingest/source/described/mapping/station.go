@@ -1,11 +1,13 @@
 package mapping
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
+	"vayu/ingest/source/described/record"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 	"vayu/schema/air"
@@ -13,29 +15,36 @@ import (
 
 // stationFields describe how to read the station of a record.
 type stationFields struct {
-	id                             []path
-	name, city, state              []path
-	latitude, longitude            []path
-	licence, attribution           []path
-	kindField                      []path
+	id                             []record.Path
+	name, city, state              []record.Path
+	latitude, longitude            []record.Path
+	licence, attribution           []record.Path
+	kindField                      []record.Path
 	kinds                          map[string]air.StationKind
 	kind                           air.StationKind // if kindField is empty, or has a value that is not in kinds
 	fixed                          air.Station     // values for stations whose record lacks them
 	fixedLatitude, fixedLongitude  string
-	cpcbNames                      bool // a name in CPCB's form determines the station
+	cpcbNames                      string // see the constants
 	network, ownLicence, ownCredit string
 }
+
+// Values of the key cpcb-names.
+const (
+	cpcbNever  = "false"
+	cpcbForm   = "true"   // a name in CPCB's form determines the station
+	cpcbAlways = "always" // all stations belong to CPCB's network
+)
 
 // kindNames are the kinds of stations in descriptions.
 var kindNames = map[string]air.StationKind{"reference": air.Reference, "sensor": air.Sensor, "city-mean": air.CityMean}
 
 func readStation(s *section.Section, owner Owner) stationFields {
 	f := stationFields{
-		id: readPaths(s, "id"), name: readPaths(s, "name"), city: readPaths(s, "city"), state: readPaths(s, "state"),
-		latitude: readPaths(s, "latitude"), longitude: readPaths(s, "longitude"),
-		licence: readPaths(s, "licence"), attribution: readPaths(s, "attribution"),
-		kindField: readPaths(s, "kind-field"), kind: kindNames[s.Choice("kind", "sensor", "reference", "sensor", "city-mean")],
-		cpcbNames: s.Bool("cpcb-names", false),
+		id: record.ReadPaths(s, "id"), name: record.ReadPaths(s, "name"), city: record.ReadPaths(s, "city"), state: record.ReadPaths(s, "state"),
+		latitude: record.ReadPaths(s, "latitude"), longitude: record.ReadPaths(s, "longitude"),
+		licence: record.ReadPaths(s, "licence"), attribution: record.ReadPaths(s, "attribution"),
+		kindField: record.ReadPaths(s, "kind-field"), kind: kindNames[s.Choice("kind", "sensor", "reference", "sensor", "city-mean")],
+		cpcbNames: s.Choice("cpcb-names", cpcbNever, cpcbNever, cpcbForm, cpcbAlways),
 		network:   owner.Network, ownLicence: owner.Licence, ownCredit: owner.Attribution,
 	}
 	kinds := s.Section("kinds")
@@ -65,22 +74,22 @@ func readStation(s *section.Section, owner Owner) stationFields {
 }
 
 // paths returns the paths of all fields.
-func (d *stationFields) paths() []path {
+func (d *stationFields) paths() []record.Path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
 // key returns the text that identifies the station of a record; "" if the record names no
 // station. seen is false if the record lacks the field.
-func (d *stationFields) key(f *Frame) (key string, seen bool) {
+func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:
 		return d.fixed.ID, true
 	case 1:
-		return f.text(d.id)
+		return f.Text(d.id)
 	}
 	parts := make([]string, 0, len(d.id))
 	for i := range d.id {
-		part, found := f.text(d.id[i : i+1])
+		part, found := f.Text(d.id[i : i+1])
 		seen = seen || found
 		if part != "" {
 			parts = append(parts, part)
@@ -89,20 +98,29 @@ func (d *stationFields) key(f *Frame) (key string, seen bool) {
 	return strings.Join(parts, "-"), seen
 }
 
+// placed reports whether a record has a position.
+func (d *stationFields) placed(f *record.Frame) bool {
+	text, _ := f.Text(d.latitude)
+	return text != "" && text != "NA"
+}
+
 // describe returns the station of a record. It counts an invalid position in b.
-func (d *stationFields) describe(f *Frame, key string, b *ingest.Builder) air.Station {
-	text := func(paths []path, fallback string) string {
-		if t, _ := f.text(paths); t != "" {
+func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder) air.Station {
+	text := func(paths []record.Path, fallback string) string {
+		if t, _ := f.Text(paths); t != "" {
 			return strings.Clone(strings.TrimSpace(t))
 		}
 		return fallback
 	}
-	lat, lon, reason := cpcbformat.Position(text(d.latitude, d.fixedLatitude), text(d.longitude, d.fixedLongitude))
+	lat, lon, reason := cpcbformat.Position(f.Number(text(d.latitude, d.fixedLatitude)), f.Number(text(d.longitude, d.fixedLongitude)))
 	if reason != ingest.None {
 		b.Reject(reason)
 	}
 	name := air.CleanPlace(text(d.name, d.fixed.Name))
-	if d.cpcbNames {
+	switch d.cpcbNames {
+	case cpcbAlways:
+		return cpcbformat.Station(cmp.Or(name, key), text(d.city, ""), text(d.state, ""), lat, lon)
+	case cpcbForm:
 		if _, _, ok := cpcbformat.Split(name); ok {
 			return cpcbformat.Station(name, "", "", lat, lon)
 		}

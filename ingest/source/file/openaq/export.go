@@ -84,7 +84,7 @@ func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 // reading returns the row's reading. If the reason is [ingest.MissingValue], the
 // reading lacks only its value.
 func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
-	r := air.Reading{Parameter: o.parameters.Parse(cells[o.pollutant]), Kind: air.Concentration, Averaging: air.Hourly}
+	r := air.Reading{Parameter: o.parameters.Parse(string(cells[o.pollutant])), Kind: air.Concentration, Averaging: air.Hourly}
 	country := table.At(cells, o.country)
 	switch {
 	case len(country) > 0 && string(country) != "IN":

@@ -1,6 +1,9 @@
 package table
 
 import (
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"vayu/ingest"
@@ -84,12 +87,12 @@ func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 type Parameters map[string]parameter.Parameter
 
 // Parse parses the name of a parameter. An unknown name gives an invalid parameter.
-func (known Parameters) Parse(name []byte) parameter.Parameter {
-	p, ok := known[string(name)]
+func (known Parameters) Parse(name string) parameter.Parameter {
+	p, ok := known[name]
 	if !ok {
-		p, _ = parameter.Parse(string(name))
+		p, _ = parameter.Parse(name)
 		if len(known) < 64 {
-			known[string(name)] = p
+			known[strings.Clone(name)] = p
 		}
 	}
 	return p
@@ -108,9 +111,9 @@ func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
-		v, reason := ingest.ParseValueOf(c.Parameter, string(At(cells, c.index)))
-		if reason == ingest.None && c.unit != "" {
-			v, _ = c.Parameter.Convert(v, c.unit)
+		v, reason := ingest.ParseValueOf(c.Parameter, string(At(cells, c.Index)))
+		if reason == ingest.None && c.Unit != "" {
+			v, _ = c.Parameter.Convert(v, c.Unit)
 		}
 		r := air.Reading{Parameter: c.Parameter, At: end, Value: v, Kind: air.Concentration, Averaging: averaging}
 		switch reason {
@@ -133,4 +136,18 @@ func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error 
 		b.RejectField(reason, columns[i].Parameter.ID())
 	}
 	return nil
+}
+
+// ExcelTime parses Excel's number of days since 30 December 1899, to the minute. It accepts
+// only days of this century. The time is a wall clock, given as UTC.
+func ExcelTime(text []byte) (time.Time, bool) {
+	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
+	if len(text) < 5 || len(text) > 24 {
+		return time.Time{}, false
+	}
+	days, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(days >= first && days < last) {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(math.Round((days-epoch)*1440))*60, 0).UTC(), true
 }

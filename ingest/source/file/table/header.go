@@ -70,9 +70,9 @@ func (h Header) Is(open func(Header) (Row, bool)) bool {
 
 // Column is a column with the values of one parameter.
 type Column struct {
-	index     int
+	Index     int
 	Parameter parameter.Parameter
-	unit      string // empty if it is the parameter's own unit
+	Unit      string // empty if it is the parameter's own unit
 }
 
 // Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone

@@ -25,6 +25,8 @@ type Input struct {
 	Path  string // for formats whose station is in the file's name
 	Start int64
 	Open  func() (io.ReadCloser, error)
+	// Charset is the encoding of a text without a byte order mark; nil for UTF-8.
+	Charset encoding.Encoding
 }
 
 // Text opens the file's text, decompressed and in UTF-8 without a byte order mark.
@@ -34,7 +36,7 @@ func (s *Input) Text() (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := Decode(in)
+	text, err := DecodeAs(in, s.Charset)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -53,7 +55,11 @@ func (t *Text) Close() error { return t.file.Close() }
 
 // Decode decompresses a text, decodes UTF-16, and removes byte order marks. The
 // reader's buffer holds the longest accepted line.
-func Decode(r io.Reader) (*bufio.Reader, error) {
+func Decode(r io.Reader) (*bufio.Reader, error) { return DecodeAs(r, nil) }
+
+// DecodeAs is [Decode] for a text that is in the given encoding, unless it begins with a
+// byte order mark.
+func DecodeAs(r io.Reader, from encoding.Encoding) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		packed, err := gzip.NewReader(in)
@@ -63,12 +69,12 @@ func Decode(r io.Reader) (*bufio.Reader, error) {
 		in = bufio.NewReaderSize(packed, HeadBytes)
 	}
 	head, _ := in.Peek(3)
-	var from encoding.Encoding
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		from = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM)
 	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
 		_, _ = in.Discard(3) // peeked, so it cannot fail
+		from = nil
 	}
 	if from != nil {
 		return bufio.NewReaderSize(transform.NewReader(in, from.NewDecoder()), MaxLine), nil

@@ -27,6 +27,9 @@ type Lines struct {
 // [ingest.Builder.Describe].
 func (l *Lines) Record() (number int64, text string) { return l.number, string(l.line) }
 
+// Number returns the number of the last line, from 1.
+func (l *Lines) Number() int64 { return l.number }
+
 // Next returns the next line without its end, and the offset of its first byte. The
 // line is valid until the next call and may be modified. If the line is too long,
 // not UTF-8 or has a NUL, fine is false. The error is io.EOF at the end of the
@@ -45,7 +48,7 @@ func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	}
 	line = bytes.TrimRight(line, "\r\n")
 	l.line = line
-	if bytes.IndexByte(line, '"') >= 0 {
+	if bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\'') >= 0 {
 		l.copied = append(l.copied[:0], line...)
 		l.line = l.copied
 	}
@@ -71,8 +74,14 @@ func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 
 // Split splits a line of CSV into cells and reuses the slice cells. It unquotes cells in
 // place. It reports false for invalid quotes.
 func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
+	return SplitQuoted(line, separator, '"', cells)
+}
+
+// SplitQuoted is [Split] with another quote than ". The quote 0 stands for a table
+// without quotes.
+func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
-	if bytes.IndexByte(line, '"') < 0 {
+	if quote == 0 || bytes.IndexByte(line, quote) < 0 {
 		for {
 			i := bytes.IndexByte(line, separator)
 			if i < 0 {
@@ -83,7 +92,7 @@ func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 		}
 	}
 	for {
-		cell, rest, more, ok := cut(line, separator)
+		cell, rest, more, ok := cut(line, separator, quote)
 		if !ok {
 			return cells, false
 		}
@@ -95,20 +104,20 @@ func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 }
 
 // cut splits the first cell off a line.
-func cut(line []byte, separator byte) (cell, rest []byte, more, ok bool) {
-	if len(line) == 0 || line[0] != '"' {
+func cut(line []byte, separator, quote byte) (cell, rest []byte, more, ok bool) {
+	if len(line) == 0 || line[0] != quote {
 		cell, rest, more = bytes.Cut(line, []byte{separator})
 		return cell, rest, more, true
 	}
 	end := 0 // end of the unquoted cell, which is moved to the line's beginning
 	for i := 1; i < len(line); i++ {
-		if line[i] != '"' {
+		if line[i] != quote {
 			line[end] = line[i]
 			end++
 			continue
 		}
-		if i+1 < len(line) && line[i+1] == '"' {
-			line[end] = '"'
+		if i+1 < len(line) && line[i+1] == quote {
+			line[end] = quote
 			end++
 			i++
 			continue

@@ -27,6 +27,9 @@ func NewSpacings() Spacings {
 	return Spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
 }
 
+// Len returns the number of stations.
+func (t *Spacings) Len() int { return len(t.known) }
+
 // Note counts the time from the station's previous row to this row.
 func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]

@@ -1,4 +1,4 @@
-package mapping
+package record
 
 import (
 	"strings"
@@ -43,28 +43,30 @@ func (t *fieldTree) child(name string) *fieldTree {
 	return found
 }
 
-// fieldSearch finds the fields of records for the fingerprint of a fetch.
-type fieldSearch struct {
+// Search finds the fields of records for the fingerprint of a fetch.
+type Search struct {
+	// Note is called for each new field or type.
+	Note func(path string, is ingest.FieldType)
+
 	records, replies int // seen so far
 
 	root fieldTree
-	note func(path string, is ingest.FieldType) // called for each new field or type
 	path []string
 	skip string // path of the records in the reply, which is not searched
 }
 
 // value searches a value that has the name of the last element of s.path.
-func (s *fieldSearch) value(t *fieldTree, v gjson.Result) {
+func (s *Search) value(t *fieldTree, v gjson.Result) {
 	is := typeOf(v)
 	if !t.known || t.is|is != t.is {
 		t.known, t.is = true, t.is|is
-		s.note(strings.Join(s.path, "."), is)
+		s.Note(strings.Join(s.path, "."), is)
 	}
 	s.inside(t, v)
 }
 
 // inside searches the fields of an object, or the first elements of a list.
-func (s *fieldSearch) inside(t *fieldTree, v gjson.Result) {
+func (s *Search) inside(t *fieldTree, v gjson.Result) {
 	if !v.IsObject() && !v.IsArray() || len(s.path) >= deepestField {
 		return
 	}
@@ -87,9 +89,12 @@ func (s *fieldSearch) inside(t *fieldTree, v gjson.Result) {
 	})
 }
 
-// record searches the fields of a record: of an object, or of the row of a table.
-func (s *fieldSearch) record(f *Frame) {
+// Record searches the fields of a record: of an object, or of the row of a table.
+func (s *Search) Record(f *Frame) {
 	if s.records++; s.records > firstRecords && s.records%sampleEvery > 0 {
+		return
+	}
+	if f.texts != nil {
 		return
 	}
 	if f.columns == nil {
@@ -111,15 +116,18 @@ func (s *fieldSearch) record(f *Frame) {
 // replyPrefix begins the paths of the reply outside its records, as in descriptions.
 const replyPrefix = "reply"
 
-// reply searches the reply outside its records, which lie at a path.
-func (s *fieldSearch) reply(root gjson.Result, records string) {
+// Reply searches the reply outside its records, which lie at a path.
+func (s *Search) Reply(reply Reply, records string) {
+	if reply.body != nil {
+		return
+	}
 	s.replies++
 	if s.replies > firstReplies && s.replies%sampleEvery > 0 || strings.ContainsAny(records, `@|#*?\`) {
 		return // the records are the reply, or their position is not a plain path
 	}
 	s.path, s.skip = append(s.path[:0], replyPrefix), replyPrefix+"."+records
 	if t := s.root.child(replyPrefix); t != nil {
-		s.inside(t, root)
+		s.inside(t, reply.root)
 	}
 	s.path, s.skip = s.path[:0], ""
 }

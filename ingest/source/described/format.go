@@ -1,0 +1,213 @@
+package described
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/pattern"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
+	"vayu/internal/config/section"
+)
+
+// Format is a format of files that a description defines, for imports and watched folders.
+type Format struct {
+	d        *Description
+	title    string
+	columns  [][]string       // columns that a table must have, one of each list, in lower case
+	without  []string         // columns that a table must not have, in lower case
+	readings int              // least number of columns with the name of a parameter
+	name     *pattern.Pattern // of the file; nil for any
+	texts    []string         // texts in the beginning of the file
+}
+
+// readFormat reads the section recognise; nil if the file has none.
+func readFormat(s *section.Section, d *Description) *Format {
+	if !s.Present() {
+		return nil
+	}
+	f := &Format{d: d, title: s.Text("as"), readings: s.Int("readings", 0, 0, 20)}
+	if f.title == "" {
+		f.title = d.Name
+	}
+	for _, e := range s.List("columns") {
+		var names []string
+		for name := range strings.SplitSeq(e.Text, "|") {
+			names = append(names, strings.ToLower(strings.TrimSpace(name)))
+		}
+		f.columns = append(f.columns, names)
+	}
+	for _, e := range s.List("without") {
+		f.without = append(f.without, strings.ToLower(strings.TrimSpace(e.Text)))
+	}
+	for _, e := range s.List("texts") {
+		f.texts = append(f.texts, e.Text)
+	}
+	if text := s.Text("name"); text != "" {
+		var err error
+		if f.name, err = pattern.Path(text); err != nil {
+			s.Faultf("name", "%w", err)
+		}
+	}
+	if len(f.columns) == 0 && len(f.texts) == 0 && f.name == nil {
+		s.Faultf("", "needs columns, texts or name")
+	}
+	return f
+}
+
+// Name implements [file.Format].
+func (f *Format) Name() string { return f.title }
+
+// Recognises implements [file.Format].
+func (f *Format) Recognises(head []byte, base string) int {
+	score := 0
+	if f.name != nil {
+		if _, ok := f.name.Match(base); !ok {
+			return 0
+		}
+		score++
+	}
+	for _, text := range f.texts {
+		if !bytes.Contains(head, []byte(text)) {
+			return 0
+		}
+		score++
+	}
+	if f.d.mapping.Records.Table() == nil {
+		return score
+	}
+	header, ok := f.header(head)
+	if !ok {
+		return 0
+	}
+	for _, names := range f.columns {
+		if header.Find(names...) < 0 {
+			return 0
+		}
+		score++
+	}
+	if header.Find(f.without...) >= 0 || f.readings > 0 && len(header.Columns()) < f.readings {
+		return 0
+	}
+	return score
+}
+
+// header returns the header of a table, or false if the head is none of the format.
+func (f *Format) header(head []byte) (table.Header, bool) {
+	format := f.d.mapping.Records.Table()
+	rows, err := format.Open(&table.Input{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head)), nil }})
+	if err != nil {
+		return table.Header{}, false
+	}
+	defer rows.Close()
+	if !format.HasHeader() {
+		if _, _, fine, err := rows.Next(); err != nil || !fine {
+			return table.Header{}, false
+		}
+	}
+	cells := make([][]byte, len(rows.Columns))
+	for i, name := range rows.Columns {
+		cells[i] = []byte(name)
+	}
+	return table.HeaderOf(cells), true
+}
+
+// Parse implements [file.Format]. Positions are offsets in the decoded text.
+func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error {
+	listed, err := f.d.besides(filepath.Dir(in.Path))
+	if err != nil {
+		return err
+	}
+	sink := f.d.mapping.NewSink(b, now, listed)
+	b.Describe(sink.Record)
+	if err := sink.Read(in, f.fields(in.Path), nil, b.At); err != nil {
+		return err
+	}
+	return sink.Check()
+}
+
+// fields returns the fields of a file's name.
+func (f *Format) fields(path string) map[string]string {
+	base := filepath.Base(path)
+	var fields map[string]string
+	if f.name != nil {
+		fields, _ = f.name.Match(base)
+	}
+	if fields == nil {
+		fields = make(map[string]string)
+	}
+	fields["name"] = base
+	return fields
+}
+
+// Limits of the station lists beside a file: their number, and the size of each. A page of
+// 1,000 locations of OpenAQ has about 2 MB.
+const (
+	mostLists     = 200
+	mostListBytes = 8 << 20
+)
+
+// readBeside reads a section stations whose list is in files beside the data; nil if the list
+// is a reply.
+func readBeside(s *section.Section) *listing {
+	text := s.Text("beside")
+	if text == "" {
+		return nil
+	}
+	p, err := pattern.Text(text)
+	if err != nil {
+		s.Faultf("beside", "%w", err)
+	}
+	l := &listing{beside: p, list: mapping.ReadList(s)}
+	l.names = l.list.Names()
+	return l
+}
+
+// besides returns the fields of the stations in the lists of a folder, by their ids. It
+// skips files that are no such list.
+func (d *Description) besides(folder string) (map[string]map[string]string, error) {
+	if d.stations == nil || d.stations.beside == nil {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, nil //nolint:nilerr // without lists the stations may still be known
+	}
+	listed := make(map[string]map[string]string)
+	read := 0
+	for _, entry := range entries {
+		if _, ok := d.stations.beside.Match(entry.Name()); !ok || !entry.Type().IsRegular() {
+			continue
+		}
+		if read++; read > mostLists {
+			return nil, record.Refuse(fmt.Sprintf("more than %d station lists lie beside the file", mostLists))
+		}
+		in := &table.Input{Open: func() (io.ReadCloser, error) { return openLimited(filepath.Join(folder, entry.Name())) }}
+		_ = d.stations.list.Read(in, func(fields map[string]string) error { // a file may be no list
+			if id := fields["id"]; id != "" {
+				listed[id] = fields
+			}
+			return nil
+		})
+	}
+	return listed, nil
+}
+
+// openLimited opens the first [mostListBytes] of a file.
+func openLimited(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(f, mostListBytes), f}, nil
+}

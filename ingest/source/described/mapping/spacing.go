@@ -1,0 +1,63 @@
+package mapping
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
+	"vayu/internal/config/section"
+	"vayu/schema/air"
+)
+
+// spacing means that the averaging interval is the distance of the rows of a series, such
+// as a sensor or a station.
+type spacing struct {
+	series    []record.Path // empty for the station
+	most      uint16        // minutes; a longer distance is a gap
+	otherwise uint16        // minutes, for a series with one row; 0 for the distance of the whole file
+}
+
+// mostSeries is how many series of a file are counted. The others have no distance.
+const mostSeries = 200_000
+
+// readSpacing reads the key averaging if it is a section; nil if it is an interval.
+func readSpacing(root *section.Section) *spacing {
+	if n := root.Node("averaging"); n == nil || n.Kind == yaml.ScalarNode {
+		return nil
+	}
+	s := root.Section("averaging")
+	sp := &spacing{series: record.ReadPaths(s, "spacing-of")}
+	if len(sp.series) == 0 {
+		s.Faultf("spacing-of", "is missing: the path of what has rows at equal distances, such as a sensor")
+	}
+	day := time.Duration(air.Daily) * time.Minute
+	sp.most = uint16(s.Duration("most", day, time.Minute, day) / time.Minute)
+	sp.otherwise = uint16(s.Duration("otherwise", 0, time.Minute, day) / time.Minute)
+	return sp
+}
+
+// note counts the row of a record. A text with unlimited series must not exhaust memory.
+func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
+	if key, _ := f.Text(sp.series); key != "" && all.Len() < mostSeries {
+		all.Note([]byte(key), at)
+	}
+}
+
+// of returns the averaging interval of a record in minutes; 0 if it is unknown.
+func (sp *spacing) of(all *table.Spacings, f *record.Frame) uint16 {
+	key, _ := f.Text(sp.series)
+	d := all.Own([]byte(key))
+	if d == 0 && sp.otherwise > 0 {
+		return sp.otherwise
+	}
+	if d == 0 {
+		d = all.Of([]byte(key))
+	}
+	minutes, ok := table.Minutes(d)
+	if !ok {
+		return 0
+	}
+	return min(minutes, sp.most)
+}

@@ -1,0 +1,87 @@
+package record
+
+import (
+	"slices"
+
+	"vayu/ingest/source/described/pattern"
+	"vayu/internal/config/section"
+)
+
+// Extract takes parts out of the text of a field, by a pattern.
+type Extract struct {
+	from    Path
+	pattern *pattern.Pattern
+}
+
+// ReadExtracts reads the section extract, whose keys are paths and whose values are
+// patterns such as "{name}-{number}".
+func ReadExtracts(s *section.Section) []Extract {
+	var all []Extract
+	var names []string
+	for _, e := range s.Entries() {
+		CheckPath(s, e.Name, e.Name)
+		p, err := pattern.Text(e.Text)
+		if err != nil {
+			s.FaultAt(e.Line, e.Name, err)
+			continue
+		}
+		for _, name := range p.Fields() {
+			if slices.Contains(names, name) {
+				s.Faultf(e.Name, "another pattern has the field {%s}, too", name)
+			}
+			names = append(names, name)
+		}
+		from := ParsePath(e.Name)
+		if from.scope == ofExtract {
+			s.Faultf(e.Name, "must not be a field of extract")
+		}
+		all = append(all, Extract{from, p})
+	}
+	return all
+}
+
+// ExtractedNames returns the fields of all patterns.
+func ExtractedNames(all []Extract) []string {
+	var names []string
+	for _, e := range all {
+		names = append(names, e.pattern.Fields()...)
+	}
+	return names
+}
+
+// Extracts are the parts of the texts of a fetch. Consecutive records often share a text, so
+// it keeps the parts of the last one.
+type Extracts struct {
+	all  []Extract
+	last []parts
+}
+
+// parts are the fields of one text; nil if the pattern does not match it.
+type parts struct {
+	text   string
+	fields map[string]string
+}
+
+// NewExtracts returns the parts for a fetch.
+func NewExtracts(all []Extract) *Extracts { return &Extracts{all, make([]parts, len(all))} }
+
+// field returns a field of a pattern. exists is false if the pattern does not match.
+func (x *Extracts) field(f *Frame, name string) (text string, exists bool) {
+	if x == nil {
+		return "", false
+	}
+	for i := range x.all {
+		one := &x.all[i]
+		if !slices.Contains(one.pattern.Fields(), name) {
+			continue
+		}
+		text, _ := f.Value(one.from)
+		if last := &x.last[i]; last.text != text {
+			fields, _ := one.pattern.Match(text)
+			*last = parts{text, fields}
+		}
+		text, exists = x.last[i].fields[name]
+		return text, exists
+	}
+	return "", false
+}

@@ -1,0 +1,206 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+
+	"vayu/ingest"
+	"vayu/ingest/source/described/tabular"
+	"vayu/ingest/source/file/table"
+	"vayu/internal/config/section"
+)
+
+// Shapes of the records in a reply.
+const (
+	ShapeList   = "list"   // a list of objects
+	ShapeTable  = "table"  // a list of lists, with the names of the columns beside it
+	ShapeMap    = "map"    // an object whose values are the records
+	ShapeObject = "object" // one record
+)
+
+// Formats of a text.
+const (
+	formatJSON   = "json"
+	formatNDJSON = "ndjson" // a JSON text in each line
+	formatCSV    = "csv"
+)
+
+// Records locates the records of a reply or a file.
+type Records struct {
+	At      string // path; @this if the reply is the list
+	Shape   string
+	Columns string // path of the columns' names in a table; empty for other shapes
+	Each    string // list inside a record; empty for none
+
+	format string
+	table  *tabular.Format // for formatCSV
+	fault  string          // path of an error message in a reply with status 200
+}
+
+// Read reads the keys format, csv, records, shape, columns, each and error-message.
+func Read(s *section.Section) Records {
+	csv, format := s.Section("csv"), formatJSON
+	if csv.Present() {
+		format = formatCSV
+	}
+	if format = s.Choice("format", format, formatJSON, formatNDJSON, formatCSV); format == formatCSV {
+		for _, key := range []string{"records", "shape", "columns", "each", "error-message"} {
+			if s.Node(key) != nil {
+				s.Faultf(key, "belongs to JSON; each line of a table is a record")
+			}
+		}
+		return Records{format: format, table: tabular.Read(csv)}
+	}
+	if csv.Present() {
+		s.Faultf("csv", "belongs to format: csv")
+	}
+	r := Records{
+		format: format, At: "@this", Shape: ShapeObject,
+		Each: s.Text("each"), Columns: s.Text("columns"), fault: s.Text("error-message"),
+	}
+	if format == formatJSON || s.Node("records") != nil { // by default, a line of NDJSON is a record
+		r.At, r.Shape = s.Required("records"), ShapeList
+	}
+	r.Shape = s.Choice("shape", r.Shape, ShapeList, ShapeTable, ShapeMap, ShapeObject)
+	if (r.Columns != "") != (r.Shape == ShapeTable) {
+		s.Faultf("columns", "is the path of the columns' names, and belongs to shape: table")
+	}
+	return r
+}
+
+// Reply is a decoded reply.
+type Reply struct {
+	root    gjson.Result
+	records gjson.Result
+	raw     string // JSON of the records, or the text of the table
+	body    []byte // of a table, or of a JSON text in each line; nil for JSON
+	empty   bool   // body has no record
+}
+
+// Raw returns the JSON of the records. Equal pages have an equal Raw.
+func (r Reply) Raw() string { return r.raw }
+
+// Empty reports whether the reply has no records.
+func (r Reply) Empty() bool {
+	if r.body != nil {
+		return r.empty
+	}
+	empty := true
+	r.records.ForEach(func(_, _ gjson.Result) bool {
+		empty = false
+		return false
+	})
+	return empty
+}
+
+// Text returns the text of a field of the reply, such as a cursor; "" for none.
+func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
+
+// bom is the byte order mark that servers in .NET write.
+var bom = []byte("\xef\xbb\xbf")
+
+// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is invalid,
+// lacks the records, or has an error message. The error quotes that message without
+// secrets, which the function clean removes.
+func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
+	if r.format != formatJSON {
+		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})
+		header := r.format == formatCSV && r.table.HasHeader()
+		return Reply{raw: string(body), body: body, empty: len(first) == 0 || header && len(rest) == 0}, nil
+	}
+	return r.decode(body, clean)
+}
+
+// decode is [Records.Decode] for JSON.
+func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) {
+	body = bytes.TrimPrefix(body, bom)
+	if !utf8.Valid(body) {
+		return Reply{}, Refuse("the reply is not UTF-8")
+	}
+	// This parser limits the nesting and rejects duplicate names. gjson does neither.
+	if !jsontext.Value(body).IsValid() {
+		return Reply{}, Refuse("the reply is not JSON, is cut off, or holds a name twice")
+	}
+	root := gjson.ParseBytes(body)
+	if r.fault != "" {
+		if message := root.Get(r.fault); message.Exists() {
+			return Reply{}, Refuse(fmt.Sprintf("the API reports an error: %.200q", clean(scalar(message))))
+		}
+	}
+	records := root.Get(r.At)
+	if r.Shape == ShapeList || r.Shape == ShapeTable {
+		if !records.IsArray() {
+			return Reply{}, Refuse(fmt.Sprintf("the reply has no list %q (key records)", r.At))
+		}
+	} else if !records.IsObject() {
+		return Reply{}, Refuse(fmt.Sprintf("the reply has no object %q (key records)", r.At))
+	}
+	return Reply{root: root, records: records, raw: records.Raw}, nil
+}
+
+// Walk calls visit with a frame for.Each record. The frame is valid during the call
+// only. count is the number of records. It is valid even if visit returns an error.
+func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
+	f := Frame{Part: part}
+	if reply.body != nil {
+		in := &table.Input{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(reply.body)), nil }}
+		_, err := r.Scan(in, &f, func(int64) error {
+			count++
+			return visit(&f)
+		})
+		return count, err
+	}
+	return r.walk(reply, &f, func() error { return visit(&f) })
+}
+
+// walk is [Records.Walk] for a reply that is JSON.
+func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, err error) {
+	f.reply = reply.root
+	if r.Shape == ShapeTable {
+		var names []string
+		for _, name := range reply.root.Get(r.Columns).Array() {
+			names = append(names, name.String())
+		}
+		f.columns = columnsOf(names)
+	}
+	if r.Shape == ShapeObject {
+		f.record = reply.records
+		return 1, visit()
+	}
+	reply.records.ForEach(func(key, value gjson.Result) bool {
+		count++
+		f.record, f.key = value, key.String()
+		if f.columns != nil {
+			f.cells = value.Array()
+		}
+		err = visit()
+		return err == nil
+	})
+	return count, err
+}
+
+// WalkEach calls visit for.Each element of the list at the path r.Each, or once if that
+// path is empty. seen is false if the record lacks the list.
+func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) {
+	if r.Each == "" {
+		return true, visit()
+	}
+	list := f.find(ParsePath(r.Each))
+	list.ForEach(func(_, value gjson.Result) bool {
+		f.each = value
+		err = visit()
+		return err == nil
+	})
+	return list.IsArray(), err
+}
+
+// Refuse returns the error of a reply or a file that cannot be read at all.
+func Refuse(detail string) error {
+	return &ingest.BatchError{Reason: ingest.BadReply, Detail: strings.ToValidUTF8(detail, "?")}
+}
