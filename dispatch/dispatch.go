@@ -90,8 +90,8 @@ type work struct {
 	token string
 }
 
-// New returns a service that Run starts. It fails if a metric is already registered.
-func New(c Config) (*Service, error) {
+// New returns a service that Run starts. It panics if a metric is already registered.
+func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -105,11 +105,8 @@ func New(c Config) (*Service, error) {
 			Timeout: attemptTimeout, Margin: margin, Starts: c.InFlight / 2, FailingStarts: failingStarts,
 		}),
 	}
-	var err error
-	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.metrics = newMetrics(s, c.Metrics)
+	return s
 }
 
 // Run makes and records attempts until ctx ends. Then it waits for the end of the attempts in

@@ -51,12 +51,8 @@ func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if o.outbox, err = outbox.New(outbox.Config{DB: db}); err != nil {
-		tb.Fatal(err)
-	}
-	if o.book, err = subscription.New(subscription.Config{DB: db, Box: box, Check: url.Parse}); err != nil {
-		tb.Fatal(err)
-	}
+	o.outbox = outbox.New(outbox.Config{DB: db})
+	o.book = subscription.New(subscription.Config{DB: db, Box: box, Check: url.Parse})
 	settings := dispatch.DefaultSettings()
 	c := dispatch.Config{
 		Settings: settings, DB: db, Subscriptions: o.book,
@@ -65,9 +61,7 @@ func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...
 	for _, f := range change {
 		f(&c)
 	}
-	if o.Service, err = dispatch.New(c); err != nil {
-		tb.Fatal(err)
-	}
+	o.Service = dispatch.New(c)
 	return o
 }
 

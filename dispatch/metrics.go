@@ -2,11 +2,11 @@ package dispatch
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/sender"
 	"vayu/internal/failurelog"
-	"vayu/internal/metric"
 	"vayu/schema"
 )
 
@@ -24,32 +24,33 @@ type metrics struct {
 	claims, discoveries, records, numbers *failurelog.Log
 }
 
-func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(s *Service, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	m := &metrics{
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+		attempts: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_webhook_attempts_total", Help: "Attempts at deliveries, by the stage in which they ended; acknowledged is a 2xx.",
 		}, []string{"stage"}),
-		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
+		finished: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_webhook_deliveries_total", Help: "Deliveries that have ended, by state.",
 		}, []string{"state"}),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+		took: auto.NewHistogram(prometheus.HistogramOpts{
 			Name: "vayu_webhook_attempt_seconds", Help: "Duration of attempts.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5},
 		}),
-		delay: prometheus.NewHistogram(prometheus.HistogramOpts{
+		delay: auto.NewHistogram(prometheus.HistogramOpts{
 			Name: "vayu_webhook_wait_seconds", Help: "Delay between the due time and the start of acknowledged attempts.",
 			Buckets: []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 60, 600},
 		}),
-		stale: prometheus.NewCounter(prometheus.CounterOpts{
+		stale: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_stale_outcomes_total", Help: "Outcomes not recorded because another instance held the lease.",
 		}),
-		released: prometheus.NewCounter(prometheus.CounterOpts{
+		released: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_released_total", Help: "Leased deliveries released because they could not start before the lease expired.",
 		}),
-		older: prometheus.NewCounter(prometheus.CounterOpts{
+		older: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_older_total", Help: "Events not delivered to a webhook because they are older than the webhook.",
 		}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+		failures: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_webhook_store_failures_total", Help: "Failed operations on the state store, by operation.",
 		}, []string{"doing"}),
 	}
@@ -66,19 +67,17 @@ func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
 	m.discoveries = failures("look", "deliveries of other instances wait")
 	m.records = failures("record", "attempts are kept in memory")
 	m.numbers = failures("number", "deliveries with numbers in clear wait")
-	gauge := func(name, help string, of func(lanes, buffered, inFlight int) int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+	gauge := func(name, help string, of func(lanes, buffered, inFlight int) int) {
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return float64(of(s.queue.Size()))
 		})
 	}
-	return m, metric.Register(reg, "webhooks",
-		m.attempts, m.finished, m.took, m.delay, m.stale, m.released, m.older, m.failures,
-		gauge("vayu_webhook_endpoints", "Endpoints with a lane on this instance.", func(lanes, _, _ int) int { return lanes }),
-		gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, buffered, _ int) int { return buffered }),
-		gauge("vayu_webhook_in_flight", "Attempts in flight.", func(_, _, inFlight int) int { return inFlight }),
-	)
+	gauge("vayu_webhook_endpoints", "Endpoints with a lane on this instance.", func(lanes, _, _ int) int { return lanes })
+	gauge("vayu_webhook_held", "Deliveries in memory that wait for their attempt.", func(_, buffered, _ int) int { return buffered })
+	gauge("vayu_webhook_in_flight", "Attempts in flight.", func(_, _, inFlight int) int { return inFlight })
+	return m
 }
 
 // acknowledged is the stage of a successful attempt. Only metrics have this stage.

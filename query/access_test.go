@@ -39,13 +39,10 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 	}
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": calls}
-	service, err := access.New(access.Config{
+	service := access.New(access.Config{
 		DB: db, Cipher: box, Metrics: prometheus.NewRegistry(),
 		Settings: access.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		holder, _, err := account.Create(tx, plans, "bench", "plenty", time.Now())
 		if err != nil {

@@ -1,9 +1,8 @@
 package query
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
@@ -20,26 +19,18 @@ type worldMetrics struct {
 	builds, errors, historyLoads, historyErrors prometheus.Counter
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	vec := func(name, help string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"world"})
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"world"})
 	}
-	m := &metrics{
+	return &metrics{
 		reg:     reg,
 		builds:  vec("vayu_snapshot_builds_total", "Snapshots built and published."),
 		errors:  vec("vayu_snapshot_errors_total", "Snapshots that could not be built or written to disk."),
 		loads:   vec("vayu_history_loads_total", "Cities' histories read from ClickHouse, whole or in part."),
 		refused: vec("vayu_history_errors_total", "Reads of history that failed; cached days were served where present."),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{m.builds, m.errors, m.loads, m.refused} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering query metrics: %w", err)
-		}
-	}
-	return m, nil
 }
 
 func (m *metrics) world(w schema.World) *worldMetrics {
@@ -53,19 +44,17 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 // watch registers the gauges of each world. Their values are computed at each
 // scrape.
 func (m *metrics) watch(s *Service) {
-	if m.reg == nil {
-		return
-	}
+	auto := promauto.With(m.reg)
 	for _, a := range s.worlds {
 		gauge := func(name, help string, value func(*snapshot.Snapshot) float64) {
-			m.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			auto.NewGaugeFunc(prometheus.GaugeOpts{
 				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
 			}, func() float64 {
 				if snap := a.publisher.Latest(); snap != nil {
 					return value(snap)
 				}
 				return 0
-			}))
+			})
 		}
 		gauge("vayu_snapshot_age_seconds", "Time since the published snapshot was built, seconds.",
 			func(snap *snapshot.Snapshot) float64 { return s.now().Sub(snap.Built).Seconds() })

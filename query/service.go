@@ -100,10 +100,7 @@ func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
 	}
-	m, err := newMetrics(c.Metrics)
-	if err != nil {
-		return nil, err
-	}
+	m := newMetrics(c.Metrics)
 	s := &Service{pins: places.NewPins(), pinFile: c.PinFile, poll: c.Poll, log: c.Log, now: c.Now}
 	if s.poll <= 0 {
 		s.poll = defaultPoll
@@ -130,6 +127,7 @@ func New(c Config) (*Service, error) {
 		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
 		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
 		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
+		var err error
 		if a.history, err = history.New(a.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
 			return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 		}

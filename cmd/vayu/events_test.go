@@ -76,10 +76,7 @@ func newRelayedStore(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
 	if out, err := command(t.Context(), "account", "create", "default", "--data", data); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := outbox.New(outbox.Config{DB: db})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- o.Run(ctx, r) }()

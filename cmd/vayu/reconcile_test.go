@@ -76,10 +76,8 @@ func eachReconcileFixture(t *testing.T, do func(s *reconcileFixture)) {
 func (s *reconcileFixture) open() {
 	s.Helper()
 	s.owner = accesstest.AddTenant(s, s.db, "shop").In(schema.Live)
-	events, err := outbox.New(outbox.Config{DB: s.db})
-	if err != nil {
-		s.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: s.db})
+	var err error
 	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []order.Connection{
 		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silentProvider{}},
 	}})
@@ -95,10 +93,7 @@ func (s *reconcileFixture) open() {
 			s.Error(err)
 		}
 	})
-	books, err := wallet.New(wallet.Config{DB: s.db, Events: events})
-	if err != nil {
-		s.Fatal(err)
-	}
+	books := wallet.New(wallet.Config{DB: s.db, Events: events})
 	if _, err := books.Credit(s.Context(), s.owner, 1000_00, "utr 1", "test"); err != nil {
 		s.Fatal(err)
 	}

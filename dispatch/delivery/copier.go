@@ -9,10 +9,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/internal/failurelog"
 	"vayu/internal/leader"
-	"vayu/internal/metric"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -63,8 +63,8 @@ type Copier struct {
 	failed     prometheus.Counter
 }
 
-// NewCopier returns a copier. It fails if a metric is already registered.
-func NewCopier(c CopierConfig) (*Copier, error) {
+// NewCopier returns a copier. It panics if a metric is already registered.
+func NewCopier(c CopierConfig) *Copier {
 	if c.Database == nil {
 		c.Database = schema.World.Database
 	}
@@ -77,17 +77,18 @@ func NewCopier(c CopierConfig) (*Copier, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	auto := promauto.With(c.Metrics)
 	copier := &Copier{
 		CopierConfig: c, most: copyMost, retry: copyRetry,
-		copied: prometheus.NewCounter(prometheus.CounterOpts{
+		copied: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_attempts_copied_total", Help: "Attempts of deliveries copied to ClickHouse.",
 		}),
-		failed: prometheus.NewCounter(prometheus.CounterOpts{
+		failed: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_attempts_copy_failures_total", Help: "Failed copies of attempts to ClickHouse; each is retried.",
 		}),
 	}
 	copier.failures = failurelog.New(c.Log, "webhooks: ClickHouse", "copying attempts", "they wait", copier.failed)
-	return copier, metric.Register(c.Metrics, "copied attempts", copier.copied, copier.failed)
+	return copier
 }
 
 // Run copies until ctx ends.

@@ -85,8 +85,8 @@ type Service struct {
 	metrics *metrics
 }
 
-// New returns a service. It fails if a metric is already registered.
-func New(c Config) (*Service, error) {
+// New returns a service. It panics if a metric is already registered.
+func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -96,11 +96,7 @@ func New(c Config) (*Service, error) {
 	if c.Wake == nil {
 		c.Wake = func(string) {}
 	}
-	m, err := newMetrics(c.Metrics)
-	if err != nil {
-		return nil, err
-	}
-	return &Service{Config: c, metrics: m}, nil
+	return &Service{Config: c, metrics: newMetrics(c.Metrics)}
 }
 
 // Test stores a delivery of a test event, due now, and returns the id of the delivery.

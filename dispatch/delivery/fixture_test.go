@@ -33,14 +33,10 @@ func eachFixture(t *testing.T, do func(t *testing.T, s *fixture)) {
 		s := &fixture{t: t, reg: prometheus.NewRegistry(), account: "acc_1"}
 		s.micros.Store(start.UnixMicro())
 		addAccount(t, db, s.account)
-		var err error
-		s.Service, err = delivery.New(delivery.Config{
+		s.Service = delivery.New(delivery.Config{
 			DB: db, Metrics: s.reg, Now: func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() },
 			Wake: func(webhook string) { s.woken = append(s.woken, webhook) },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		do(t, s)
 	})
 }

@@ -54,10 +54,7 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
-	service, err := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now})
 	do(t, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, plans, "default", "unlimited", now())
 		if err != nil {
@@ -73,14 +70,11 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 		}
 		return nil
 	})
-	s.Service, err = delivery.New(delivery.Config{DB: db, Now: now, Wake: func(webhook string) {
+	s.Service = delivery.New(delivery.Config{DB: db, Now: now, Wake: func(webhook string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.woken = append(s.woken, webhook)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	api := deliveryapi.API{Deliveries: s.Service, Change: service.Change}
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

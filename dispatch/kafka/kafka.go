@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/segmentio/kafka-go"
 
 	"vayu/dispatch/outbox"
-	"vayu/internal/metric"
 	"vayu/internal/topic"
 )
 
@@ -31,7 +31,7 @@ type Log struct {
 }
 
 // New returns a Log without connecting. It sets the names, the reasons and the limits in c.
-// It fails if settings, files or broker addresses are invalid, or if a metric is already
+// It fails if settings, files or broker addresses are invalid. It panics if a metric is already
 // registered.
 func New(c topic.Config) (*Log, error) {
 	c.Name, c.Content, c.Worker = "the event log", "events", "the dispatcher"
@@ -40,15 +40,15 @@ func New(c topic.Config) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
+	auto := promauto.With(c.Metrics)
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vayu_eventlog_" + name, Help: help})
+		return auto.NewCounter(prometheus.CounterOpts{Name: "vayu_eventlog_" + name, Help: help})
 	}
-	l := &Log{
+	return &Log{
 		Client:          client,
 		published:       counter("published_total", "Events acknowledged by all in-sync replicas."),
 		publishFailures: counter("publish_failures_total", "Batches with events that could not be published; they are retried."),
-	}
-	return l, metric.Register(c.Metrics, "the event log", l.published, l.publishFailures)
+	}, nil
 }
 
 // Publish writes events to the topic, with the account as key. It returns the events that

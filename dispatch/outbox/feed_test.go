@@ -119,10 +119,7 @@ func TestFeedFindsEventsOfOtherInstance(t *testing.T) {
 	mine, other := listen(schema.Sandbox), listen(schema.Live)
 	until(t, mine, `data: {"mode":"sandbox"`)
 	until(t, other, `data: {"mode":"live"`)
-	box, err := New(Config{DB: one})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := New(Config{DB: one})
 	for _, world := range []schema.World{schema.Sandbox, schema.Live} {
 		var id string
 		if err := one.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {

@@ -32,10 +32,7 @@ var accounts = []string{"acc_a", "acc_b", "acc_c", "acc_live", "acc_sandbox"}
 func newFixture(t testing.TB, db *sqlstore.DB) *outboxFixture {
 	t.Helper()
 	d := &outboxFixture{t: t, reg: prometheus.NewRegistry()}
-	var err error
-	if d.Outbox, err = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.Now}); err != nil {
-		t.Fatal(err)
-	}
+	d.Outbox = New(Config{DB: db, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Metrics: d.reg, Now: d.clock.Now})
 	for _, id := range accounts {
 		d.exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'free', '', 0, 1) ON CONFLICT DO NOTHING", id)
 	}

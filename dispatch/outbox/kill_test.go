@@ -66,10 +66,7 @@ func relayUntilKilled(dir string) error {
 	if err := db.Ready(ctx); err != nil {
 		return fmt.Errorf("%w: %w", err, <-ended)
 	}
-	o, err := New(Config{DB: db})
-	if err != nil {
-		return err
-	}
+	o := New(Config{DB: db})
 	to, err := openFilePublisher(dir)
 	if err != nil {
 		return err

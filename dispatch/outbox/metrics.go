@@ -2,9 +2,9 @@ package outbox
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/internal/failurelog"
-	"vayu/internal/metric"
 )
 
 // metrics has the counters and the failure logs of an outbox.
@@ -15,15 +15,16 @@ type metrics struct {
 	reading, publishing, deleting, counting, purging *failurelog.Log
 }
 
-func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
-	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
+func newMetrics(o *Outbox, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
+	failures := auto.NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_outbox_failures_total", Help: "Failed steps of the relay and the purge, by step; each is retried.",
 	}, []string{"step"})
 	m := &metrics{
-		relayed: prometheus.NewCounter(prometheus.CounterOpts{
+		relayed: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_outbox_relayed_total", Help: "Events acknowledged by the publisher.",
 		}),
-		purged: prometheus.NewCounter(prometheus.CounterOpts{
+		purged: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_outbox_purged_total", Help: "Events purged after their retention.",
 		}),
 	}
@@ -36,13 +37,11 @@ func newMetrics(o *Outbox, reg prometheus.Registerer) (*metrics, error) {
 	m.deleting = step("delete", store, "deleting published events", "others wait")
 	m.counting = step("look", store, "counting unpublished events", "the last figures stand")
 	m.purging = step("purge", store, "deleting old events", "they stay")
-	return m, metric.Register(reg, "the outbox",
-		failures, m.relayed, m.purged,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_outbox_waiting", Help: "Unpublished events; 100001 for more than 100000.",
-		}, func() float64 { waiting, _ := o.Backlog(); return float64(waiting) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_outbox_oldest_seconds", Help: "Age of the oldest unpublished event, seconds.",
-		}, func() float64 { _, oldest := o.Backlog(); return oldest.Seconds() }),
-	)
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_outbox_waiting", Help: "Unpublished events; 100001 for more than 100000.",
+	}, func() float64 { waiting, _ := o.Backlog(); return float64(waiting) })
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_outbox_oldest_seconds", Help: "Age of the oldest unpublished event, seconds.",
+	}, func() float64 { _, oldest := o.Backlog(); return oldest.Seconds() })
+	return m
 }

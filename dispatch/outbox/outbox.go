@@ -73,9 +73,9 @@ type Outbox struct {
 	backlog    backlog
 }
 
-// New returns an outbox that can append at once. It fails if a metric is already
+// New returns an outbox that can append at once. It panics if a metric is already
 // registered.
-func New(c Config) (*Outbox, error) {
+func New(c Config) *Outbox {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -84,11 +84,8 @@ func New(c Config) (*Outbox, error) {
 	}
 	o := &Outbox{Config: c, wakeSignal: make(chan struct{}, 1)}
 	o.ids.init()
-	var err error
-	if o.metrics, err = newMetrics(o, c.Metrics); err != nil {
-		return nil, err
-	}
-	return o, nil
+	o.metrics = newMetrics(o, c.Metrics)
+	return o
 }
 
 // Append stores an event in the transaction of the recorded change, and returns the event id.

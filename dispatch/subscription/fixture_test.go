@@ -68,20 +68,14 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 		box = accesstest.ClaimedCipher(t, db)
 	}
 	var err error
-	s.who, err = access.New(access.Config{
+	s.who = access.New(access.Config{
 		DB: db, Cipher: box, Log: log, Now: s.clock.Now,
 		Settings: access.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Cache, err = New(Config{
+	s.Cache = New(Config{
 		DB: db, Box: accesstest.Cipher(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
 		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if s.bare, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {
 		t.Fatal(err)
 	}

@@ -161,14 +161,6 @@ func TestUnusedRowsArePurged(t *testing.T) {
 	})
 }
 
-func TestRegisteredMetricIsAnError(t *testing.T) {
-	t.Parallel()
-	s := newFixture(t, nil)
-	if _, err := New(s.Config); err == nil {
-		t.Error("two books share their metrics")
-	}
-}
-
 // BenchmarkChange measures a change among 100,000 subscriptions, of which the account
 // has 10,000. It includes the read from SQLite.
 func BenchmarkChange(b *testing.B) {

@@ -1,9 +1,8 @@
 package subscription
 
 import (
-	"vayu/internal/metric"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -11,25 +10,23 @@ type metrics struct {
 	purgeFailures   prometheus.Counter
 }
 
-func newMetrics(b *Cache, reg prometheus.Registerer) (*metrics, error) {
-	m := &metrics{
-		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
+func newMetrics(b *Cache, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_webhook_subscriptions", Help: "Subscriptions in memory, including paused ones.",
+	}, func() float64 { return float64(b.Snapshot().size) })
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_webhook_unreadable_secrets", Help: "Subscriptions with a secret that cannot be decrypted.",
+	}, func() float64 { return float64(b.Snapshot().unreadable) })
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_webhook_age_seconds", Help: "Time since the last refresh of the cache of subscriptions, seconds.",
+	}, func() float64 { return b.follower.Age().Seconds() })
+	return &metrics{
+		refreshFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_look_failures_total", Help: "Failed refreshes of the cache of subscriptions.",
 		}),
-		purgeFailures: prometheus.NewCounter(prometheus.CounterOpts{
+		purgeFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_webhook_purge_failures_total", Help: "Failed purges of deleted subscriptions.",
 		}),
 	}
-	return m, metric.Register(reg, "subscriptions",
-		m.refreshFailures, m.purgeFailures,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_subscriptions", Help: "Subscriptions in memory, including paused ones.",
-		}, func() float64 { return float64(b.Snapshot().size) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_unreadable_secrets", Help: "Subscriptions with a secret that cannot be decrypted.",
-		}, func() float64 { return float64(b.Snapshot().unreadable) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_webhook_age_seconds", Help: "Time since the last refresh of the cache of subscriptions, seconds.",
-		}, func() float64 { return b.follower.Age().Seconds() }),
-	)
 }

@@ -113,8 +113,8 @@ type Cache struct {
 	metrics  *metrics
 }
 
-// New returns an empty cache. It fails if a metric is already registered.
-func New(c Config) (*Cache, error) {
+// New returns an empty cache. It panics if a metric is already registered.
+func New(c Config) *Cache {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -123,12 +123,9 @@ func New(c Config) (*Cache, error) {
 	}
 	b := &Cache{Config: c}
 	b.snapshot.Store(&Snapshot{revision: unread})
-	var err error
-	if b.metrics, err = newMetrics(b, c.Metrics); err != nil {
-		return nil, err
-	}
+	b.metrics = newMetrics(b, c.Metrics)
 	b.follower = b.newFollower()
-	return b, nil
+	return b
 }
 
 // Run refreshes the cache and purges unused rows until ctx ends. It retries after errors

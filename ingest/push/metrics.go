@@ -2,8 +2,7 @@ package push
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-
-	"vayu/internal/metric"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // accepted is the outcome of a stored reading. Other outcomes are the reasons of package
@@ -15,14 +14,14 @@ type metrics struct {
 	inserts  *prometheus.CounterVec
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
-	m := &metrics{
-		readings: prometheus.NewCounterVec(prometheus.CounterOpts{
+func newMetrics(reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
+	return &metrics{
+		readings: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_pushed_readings_total", Help: "Pushed readings: accepted, or the reason of the rejection.",
 		}, []string{"outcome"}),
-		inserts: prometheus.NewCounterVec(prometheus.CounterOpts{
+		inserts: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_push_inserts_total", Help: "Inserts of pushed readings: done or failed. One insert has the readings of several requests.",
 		}, []string{"outcome"}),
 	}
-	return m, metric.Register(reg, "push", m.readings, m.inserts)
 }

@@ -80,10 +80,7 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	m, err := newMetrics(c.Metrics)
-	if err != nil {
-		return nil, err
-	}
+	m := newMetrics(c.Metrics)
 	s := &Service{change: c.Change, replay: c.Replay, slots: newSlots(), metrics: m, now: c.Now}
 	for _, w := range schema.Worlds {
 		stations, err := newRegistry(c.Conn, c.Database(w))

@@ -96,9 +96,9 @@ type Service struct {
 	metrics  *metrics
 }
 
-// New returns a service with an empty cache; Run fills it. New fails if a metric is already
+// New returns a service with an empty cache; Run fills it. New panics if a metric is already
 // registered.
-func New(c Config) (*Service, error) {
+func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -107,19 +107,13 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{Config: c, lookups: rate.NewLimiter(lookupRate, lookupBurst)}
 	s.cache.init()
-	var err error
-	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
-		return nil, err
-	}
-	s.usage, err = quota.New(quota.Config{
+	s.metrics = newMetrics(s, c.Metrics)
+	s.usage = quota.New(quota.Config{
 		DB: c.DB, Plans: c.Settings.Plans, Events: c.Events, Missing: s.cache.invalidate,
 		Log: c.Log, Metrics: c.Metrics, Now: c.Now,
 	})
-	if err != nil {
-		return nil, err
-	}
 	s.follower = s.newFollower()
-	return s, nil
+	return s
 }
 
 // Run refreshes the cache, flushes usage and purges expired rows until ctx ends. It then flushes

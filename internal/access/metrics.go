@@ -2,9 +2,9 @@ package access
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/schema"
 )
@@ -21,36 +21,27 @@ var refusalCodes = []schema.Code{
 	schema.InsufficientScope, schema.IPNotAllowed, schema.RateLimited, schema.QuotaExceeded,
 }
 
-func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(s *Service, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	m := &metrics{
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+		refusals: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_access_refusals_total", Help: "Calls that were rejected before their handler, by error code.",
 		}, []string{"code"}),
 		byCode: map[schema.Code]prometheus.Counter{},
-		refreshFailures: prometheus.NewCounter(prometheus.CounterOpts{
+		refreshFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_access_look_failures_total", Help: "Failed refreshes of keys and accounts from the store.",
 		}),
 	}
 	for _, code := range refusalCodes {
 		m.byCode[code] = m.refusals.WithLabelValues(string(code))
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
-		m.refusals, m.refreshFailures,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_access_keys", Help: "Active API keys in memory.",
-		}, func() float64 { return float64(s.cache.byHash.Load().Len()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_access_age_seconds", Help: "Time since the last successful refresh of keys and accounts, seconds.",
-		}, func() float64 { return s.follower.Age().Seconds() }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of access: %w", err)
-		}
-	}
-	return m, nil
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_access_keys", Help: "Active API keys in memory.",
+	}, func() float64 { return float64(s.cache.byHash.Load().Len()) })
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_access_age_seconds", Help: "Time since the last successful refresh of keys and accounts, seconds.",
+	}, func() float64 { return s.follower.Age().Seconds() })
+	return m
 }
 
 // refused counts a rejected call.

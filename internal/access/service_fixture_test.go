@@ -78,13 +78,10 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 	h := &serverFixture{t: t}
 	h.micros.Store(auditStart.UnixMicro())
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h.Service, err = access.New(access.Config{
+	h.Service = access.New(access.Config{
 		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log,
 		Now: func() time.Time { return time.UnixMicro(h.micros.Load()).UTC() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	h.account = newAccount(t, db, "default")
 	for _, world := range schema.Worlds {
 		h.keys[world] = h.newKey(apikey.Spec{Account: h.account, World: world, Scopes: schema.Scopes}).Key

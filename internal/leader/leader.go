@@ -4,7 +4,6 @@ package leader
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -71,9 +70,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 		ConstLabels: prometheus.Labels{"name": c.Name},
 	})
 	if c.Metrics != nil {
-		if err := c.Metrics.Register(leads); err != nil {
-			return fmt.Errorf("registering metrics of leader %q: %w", c.Name, err)
-		}
+		c.Metrics.MustRegister(leads)
 		defer c.Metrics.Unregister(leads)
 	}
 	led := func(ctx context.Context, fence Fence) error {

@@ -1,9 +1,8 @@
 package sse
 
 import (
-	"vayu/internal/metric"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -11,24 +10,22 @@ type metrics struct {
 	tooSlow                    prometheus.Counter
 }
 
-func newMetrics(s *Service, reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(s *Service, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	vec := func(name, help, label string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
 	}
-	m := &metrics{
+	auto.NewGaugeFunc(prometheus.GaugeOpts{Name: "vayu_live_streams", Help: "Open streams."}, func() float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return float64(len(s.streams))
+	})
+	return &metrics{
 		notices:  vec("vayu_live_notices_total", "Messages queued for streams, by kind; a reset replaces notices that were left out.", "kind"),
 		failures: vec("vayu_live_look_failures_total", "Failed polls for changes or for ended sessions.", "feed"),
 		refused:  vec("vayu_live_refused_total", "Streams refused at the limit of the key (key), the account (account) or the instance (all).", "reason"),
-		tooSlow: prometheus.NewCounter(prometheus.CounterOpts{
+		tooSlow: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_live_cut_off_total", Help: "Streams ended because their queue was full.",
 		}),
 	}
-	return m, metric.Register(reg, "SSE streams",
-		m.notices, m.failures, m.refused, m.tooSlow,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vayu_live_streams", Help: "Open streams."}, func() float64 {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return float64(len(s.streams))
-		}),
-	)
 }

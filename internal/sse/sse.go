@@ -87,8 +87,8 @@ type Service struct {
 	end     func()
 }
 
-// New returns a Service that sends no notices before Run. It fails if two feeds have the same kind,
-// or if a metric is already registered.
+// New returns a Service that sends no notices before Run. It fails if two feeds have the same kind.
+// It panics if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -103,10 +103,7 @@ func New(c Config) (*Service, error) {
 		Config: c, kinds: map[schema.LiveKind]Kind{}, streams: map[*stream]struct{}{}, counts: map[string]int{}, ended: make(chan struct{}),
 	}
 	s.end = sync.OnceFunc(func() { close(s.ended) })
-	var err error
-	if s.metrics, err = newMetrics(s, c.Metrics); err != nil {
-		return nil, err
-	}
+	s.metrics = newMetrics(s, c.Metrics)
 	s.sessionFailures = failurelog.New(c.Log, "live: the state store", "checking for ended sessions", "streams stay open", s.metrics.failures.WithLabelValues("session"))
 	for i, feed := range c.Feeds {
 		w := &watcher{Service: s, feed: feed, index: i, states: map[*stream]*streamState{}, lastSent: map[schema.Owner]map[string]string{}}

@@ -1,9 +1,8 @@
 package topic
 
 import (
-	"vayu/internal/metric"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -22,19 +21,23 @@ const (
 	resetTruncated = "truncated" // the topic was truncated; the rest is consumed again
 )
 
-func newMetrics(c *Client, reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(c *Client, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	opts := func(name, help string) prometheus.CounterOpts {
 		return prometheus.CounterOpts{Name: c.Prefix + name, Help: help}
 	}
-	counter := func(name, help string) prometheus.Counter { return prometheus.NewCounter(opts(name, help)) }
+	counter := func(name, help string) prometheus.Counter { return auto.NewCounter(opts(name, help)) }
 	byReason := func(name, help string, reasons ...string) *prometheus.CounterVec {
-		v := prometheus.NewCounterVec(opts(name, help), []string{"reason"})
+		v := auto.NewCounterVec(opts(name, help), []string{"reason"})
 		for _, reason := range reasons {
 			v.WithLabelValues(reason)
 		}
 		return v
 	}
-	m := &metrics{
+	if reg != nil {
+		reg.MustRegister(&c.lag)
+	}
+	return &metrics{
 		consumed:           counter("_consumed_total", "Messages consumed: processed, or written to the dead topic."),
 		redelivered:        counter("_redelivered_batches_total", "Batches retried because processing failed."),
 		deadLetterFailures: counter("_bury_failures_total", "Failed writes to the dead topic; each is retried."),
@@ -43,7 +46,4 @@ func newMetrics(c *Client, reg prometheus.Registerer) (*metrics, error) {
 		deadLetters:        byReason("_buried_total", "Messages written to the dead topic, by reason.", c.Reasons...),
 		resets:             byReason("_resets_total", "Offset resets to the start of a partition, by reason.", resetExpired, resetTruncated),
 	}
-	return m, metric.Register(reg, c.Name,
-		m.consumed, m.redelivered, m.deadLetters, m.deadLetterFailures, m.connectFailures, m.commitFailures, m.resets, &c.lag,
-	)
 }

@@ -81,7 +81,7 @@ type Client struct {
 }
 
 // New returns a Client without connecting. It fails if settings, files or broker addresses
-// are invalid, or if a metric is already registered.
+// are invalid. It panics if a metric is already registered.
 func New(config Config) (*Client, error) {
 	faults := config.Validate()
 	security, err := config.Security()
@@ -108,8 +108,8 @@ func New(config Config) (*Client, error) {
 	c := &Client{Config: config, security: security, addr: kafka.TCP(config.Brokers...)}
 	c.lag.describe(config.Prefix)
 	c.transport = c.newTransport()
-	c.metrics, err = newMetrics(c, config.Metrics)
-	return c, err
+	c.metrics = newMetrics(c, config.Metrics)
+	return c, nil
 }
 
 // metadataAge is the maximum age of cached partition leaders.

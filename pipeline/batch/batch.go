@@ -42,7 +42,7 @@ type Service struct {
 }
 
 // New returns a Service that processes nothing before Run. It fails if a kind is configured twice
-// or has no concurrency, or if a metric is already registered.
+// or has no concurrency. It panics if a metric is already registered.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -50,10 +50,7 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	m, err := newMetrics(c.Metrics)
-	if err != nil {
-		return nil, err
-	}
+	m := newMetrics(c.Metrics)
 	s := &Service{Config: c, sandboxSlot: make(chan struct{}, 1)}
 	there := map[string]bool{}
 	for i := range c.Kinds {

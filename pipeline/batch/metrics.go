@@ -1,9 +1,8 @@
 package batch
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // metrics are the metrics of the service, with the label kind.
@@ -20,14 +19,15 @@ type kindMetrics struct {
 	inFlight, waiting      prometheus.Gauge
 }
 
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"kind"}, labels...))
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"kind"}, labels...))
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
+		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	}
-	m := &metrics{
+	return &metrics{
 		accepted: counter("vayu_batch_accepted_total", "Accepted batches."),
 		records: counter("vayu_batch_records_total",
 			"Processed records by outcome: done (begun or rejected), passed (done before), again (failed, is retried).", "outcome"),
@@ -36,15 +36,6 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		inFlight: gauge("vayu_batch_under_way", "Records in flight."),
 		waiting:  gauge("vayu_batch_waiting_chunks", "Unfinished chunks of batches, leased ones included, as of the last half minute."),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{m.accepted, m.records, m.purged, m.failures, m.inFlight, m.waiting} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering the metrics of batches: %w", err)
-		}
-	}
-	return m, nil
 }
 
 func (m *metrics) of(kind string) kindMetrics {

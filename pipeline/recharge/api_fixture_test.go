@@ -50,10 +50,8 @@ func eachAPIFixture(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	t.Helper()
 	d := &apiFixture{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), pending: &pendingProvider{}}
-	events, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db})
+	var err error
 	d.Service, err = recharge.New(recharge.Config{
 		DB: db, Box: accesstest.ClaimedCipher(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
 		Connections: []order.Connection{sandbox.Connection(nil), d.pending.connection("pending"), d.pending.connection("second")},

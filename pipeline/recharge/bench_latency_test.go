@@ -24,10 +24,7 @@ import (
 func BenchmarkLatency(b *testing.B) {
 	const perSecond = 200
 	db := sqlstoretest.SQLite(b)
-	events, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		b.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db})
 	a := accesstest.AddTenant(b, db, "shop")
 	sqlstoretest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
 	s, err := New(Config{DB: db, Events: events, Connections: []order.Connection{{

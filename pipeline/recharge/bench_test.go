@@ -51,10 +51,7 @@ type benchCase struct {
 
 func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	b.Helper()
-	events, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		b.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db})
 	owners := make([]schema.Owner, c.accounts)
 	for i := range owners {
 		owners[i] = accesstest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)

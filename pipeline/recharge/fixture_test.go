@@ -137,10 +137,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...order.Connection) 
 	s.tenant = accesstest.AddTenant(t, db, "shop")
 	s.owner = s.tenant.In(schema.Live)
 	s.restart(db, more...)
-	books, err := wallet.New(wallet.Config{DB: db, Events: s.Events, Now: s.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	books := wallet.New(wallet.Config{DB: db, Events: s.Events, Now: s.clock.Now})
 	if _, err := books.Credit(t.Context(), s.owner, 1000_00, "UTR1", "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +149,9 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...order.Connection) 
 // stored.
 func (s *serviceFixture) restart(db *sqlstore.DB, more ...order.Connection) {
 	s.t.Helper()
-	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	s.reg = prometheus.NewRegistry()
+	var err error
 	s.Service, err = New(Config{
 		DB: db, Box: accesstest.ClaimedCipher(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
 		Connections: append([]order.Connection{s.fake.connection()}, more...), BatchShare: 4,

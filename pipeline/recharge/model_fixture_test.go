@@ -380,14 +380,8 @@ func eventCounts(tb rapid.TB, db *sqlstore.DB, o schema.Owner) map[string]int {
 
 // payIn credits an account.
 func payIn(tb rapid.TB, db *sqlstore.DB, o schema.Owner, amount schema.Paise) {
-	box, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		tb.Fatalf("an outbox: %v", err)
-	}
-	purse, err := wallet.New(wallet.Config{DB: db, Events: box})
-	if err != nil {
-		tb.Fatalf("a wallet: %v", err)
-	}
+	box := outbox.New(outbox.Config{DB: db})
+	purse := wallet.New(wallet.Config{DB: db, Events: box})
 	if _, err := purse.Credit(context.Background(), o, amount, ulid.Make().String(), "test"); err != nil {
 		tb.Fatalf("paying in %s: %v", amount, err)
 	}
@@ -412,11 +406,8 @@ func codeOf(err error) schema.Code {
 // runService is a service with one provider, which runs until stop is called.
 func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Service, stop func()) {
 	t.Helper()
-	box, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err = recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []order.Connection{h.connection()}, BatchShare: 1})
+	box := outbox.New(outbox.Config{DB: db})
+	s, err := recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []order.Connection{h.connection()}, BatchShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

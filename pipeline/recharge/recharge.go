@@ -53,9 +53,9 @@ type Service struct {
 	connections []*connection
 }
 
-// New returns a service that is idle until Run. It fails if a metric is registered
-// already, or if two connections have the same name. It also fails if a connection has no
-// operator, no timeout or no concurrency.
+// New returns a service that is idle until Run. It fails if two connections have
+// the same name, or if a connection has no operator, no timeout or no concurrency. It panics
+// if a metric is already registered.
 func New(c Config) (*Service, error) {
 	c.Now = transaction.WallClock(c.Now)
 	if c.Log == nil {
@@ -66,9 +66,6 @@ func New(c Config) (*Service, error) {
 	})}
 	s.metrics = newMetrics(s.Core.Metrics)
 	s.settler = settle.Settler{DB: c.DB, Events: c.Events, Now: c.Now, Waiters: s.Waiters, Provider: s.poolOf, Observe: s.observeResult}
-	if err := s.metrics.Register(c.Metrics); err != nil {
-		return nil, err
-	}
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
 			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/internal/httpapi"
 	"vayu/schema"
@@ -52,10 +53,10 @@ type Callbacks struct {
 }
 
 // NewCallbacks merges maps of handlers by provider name. It fails if two providers have the
-// same name, because the path of a callback has only the name. It also fails if the metric is
-// registered already.
+// same name, because the path of a callback has only the name. It panics if the metric is
+// already registered.
 func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
-	c := &Callbacks{handlers: map[string]Callback{}, total: prometheus.NewCounterVec(prometheus.CounterOpts{
+	c := &Callbacks{handlers: map[string]Callback{}, total: promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
 	}, []string{"provider", "result"})}
 	for _, some := range all {
@@ -65,11 +66,6 @@ func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callb
 			}
 		}
 		maps.Copy(c.handlers, some)
-	}
-	if reg != nil {
-		if err := reg.Register(c.total); err != nil {
-			return nil, fmt.Errorf("registering the metric vayu_callbacks_total: %w", err)
-		}
 	}
 	return c, nil
 }

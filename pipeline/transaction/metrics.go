@@ -1,12 +1,12 @@
 package transaction
 
 import (
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/internal/failurelog"
 	"vayu/schema"
@@ -19,7 +19,7 @@ type Metrics struct {
 
 	prefix, list            string
 	log                     *slog.Logger
-	all                     []prometheus.Collector
+	auto                    promauto.Factory
 	outcomes, calls         *prometheus.CounterVec
 	callSeconds             *prometheus.HistogramVec
 	failures                *prometheus.CounterVec
@@ -29,20 +29,19 @@ type Metrics struct {
 	pending, old [len(schema.Worlds)]atomic.Int64
 }
 
-func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
-	m := &Metrics{prefix: prefix, list: list, log: log}
+func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer) *Metrics {
+	m := &Metrics{prefix: prefix, list: list, log: log, auto: promauto.With(reg)}
 	m.outcomes = m.Counters("outcomes_total",
 		"Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
 		"world", "provider", "outcome")
 	m.calls = m.Counters("calls_total", "Calls of providers, by kind of call and result.", "provider", "call", "result")
-	m.callSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.callSeconds = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: prefix + "call_seconds", Help: "Duration of calls of providers.",
 		Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"provider", "call"})
 	m.Overdue = m.Counter("overdue_total",
 		"Orders that were not sent because their lease was about to expire; a status enquiry follows.")
 	m.failures = m.Counters("store_failures_total", "Failed reads and writes of the state store, by purpose.", "doing")
-	m.all = append(m.all, m.callSeconds)
 	for _, world := range schema.Worlds {
 		m.Gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.",
 			world, &m.pending[world])
@@ -54,26 +53,21 @@ func newMetrics(list, prefix string, log *slog.Logger) *Metrics {
 	return m
 }
 
-// Counters creates counters with labels. [Metrics.Register] registers them.
+// Counters creates counters with labels.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
-	m.all = append(m.all, v)
-	return v
+	return m.auto.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 }
 
-// Counter creates a counter. [Metrics.Register] registers it.
+// Counter creates a counter.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
-	v := prometheus.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
-	m.all = append(m.all, v)
-	return v
+	return m.auto.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 }
 
 // Gauge creates a gauge of a world (live or sandbox), which shows a given value.
-// [Metrics.Register] registers the gauge.
 func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
-	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
-	}, func() float64 { return float64(of.Load()) }))
+	}, func() float64 { return float64(of.Load()) })
 }
 
 // GaugeOld adds gauges of the transactions that are pending for longer than oldAge.
@@ -87,19 +81,6 @@ func (m *Metrics) GaugeOld(name, help string) {
 // effect of a failure.
 func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
 	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
-}
-
-// Register registers all metrics of m with reg, unless reg is nil.
-func (m *Metrics) Register(reg prometheus.Registerer) error {
-	if reg == nil {
-		return nil
-	}
-	for _, c := range m.all {
-		if err := reg.Register(c); err != nil {
-			return fmt.Errorf("registering metrics of %s: %w", m.list, err)
-		}
-	}
-	return nil
 }
 
 // ObserveCall counts a call and its duration.

@@ -102,9 +102,9 @@ type Core[R any, P Record[R]] struct {
 	o    Options
 }
 
-// NewCore returns a core without providers.
+// NewCore returns a core without providers. It panics if a metric is already registered.
 func NewCore[R any, P Record[R]](kind Kind[R, P], o Options) *Core[R, P] {
-	m := newMetrics(kind.List, kind.Metrics, o.Log)
+	m := newMetrics(kind.List, kind.Metrics, o.Log, o.Metrics)
 	return &Core[R, P]{
 		Queue: workqueue.New(workqueue.Config[R]{
 			DB: o.DB, Table: workqueue.Table[R]{Name: kind.Name, Columns: kind.Columns, Scan: kind.Scan}, ClaimFailures: m.claims,

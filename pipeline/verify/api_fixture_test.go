@@ -54,10 +54,8 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	if err := box.Claim(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	events, err := outbox.New(outbox.Config{DB: db, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db, Now: now})
+	var err error
 	d.Service, err = verify.New(verify.Config{
 		DB: db, Cipher: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
 		PublicURL: func() string { return "https://api.example.com" },

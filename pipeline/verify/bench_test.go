@@ -66,10 +66,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	if err := box.Claim(b.Context(), db); err != nil {
 		b.Fatal(err)
 	}
-	events, err := outbox.New(outbox.Config{DB: db})
-	if err != nil {
-		b.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db})
 	s, err := verify.New(verify.Config{
 		DB: db, Cipher: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
 		Connections: []bank.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},

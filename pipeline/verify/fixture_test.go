@@ -164,11 +164,9 @@ func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Cipher {
 // remain as they are in the store.
 func (s *serviceFixture) begin(db *sqlstore.DB, more ...bank.Connection) {
 	s.t.Helper()
-	events, err := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	events := outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
 	s.reg = prometheus.NewRegistry()
+	var err error
 	s.Service, err = New(Config{
 		DB: db, Cipher: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
 		Connections: append([]bank.Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },

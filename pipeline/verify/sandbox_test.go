@@ -20,10 +20,7 @@ func TestSandboxIsStateless(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		tenant := accesstest.AddTenant(t, db, "shop")
-		events, err := outbox.New(outbox.Config{DB: db})
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := outbox.New(outbox.Config{DB: db})
 		settings := verify.DefaultSettings()
 		settings.Cache = 24 * time.Hour
 		s, err := verify.New(verify.Config{DB: db, Cipher: accesstest.ClaimedCipher(t, db), Events: events, Settings: settings,

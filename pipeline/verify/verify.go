@@ -49,7 +49,7 @@ type Service struct {
 	misses      *misses
 }
 
-// New returns a service that is idle until Run. It fails if a metric is already registered. A
+// New returns a service that is idle until Run. It panics if a metric is already registered. A
 // connection needs a unique name, a bank, a timeout, a concurrency, and ResendAfter >= Timeout.
 func New(c Config) (*Service, error) {
 	c.Now = transaction.WallClock(c.Now)
@@ -60,9 +60,6 @@ func New(c Config) (*Service, error) {
 		DB: c.DB, Log: c.Log, Trace: c.Trace, Metrics: c.Metrics, Now: c.Now,
 	})}
 	s.metrics = newMetrics(s.Core.Metrics)
-	if err := s.metrics.Register(c.Metrics); err != nil {
-		return nil, err
-	}
 	for i := range c.Connections {
 		if err := s.connect(c.Connections[i]); err != nil {
 			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)

@@ -82,16 +82,10 @@ func newFixture(t testing.TB, db *sqlstore.DB) *walletFixture {
 	s.clock.Set(noon)
 	s.one, s.two = accesstest.AddTenant(t, db, "one"), accesstest.AddTenant(t, db, "two")
 	access := accesstest.Access(t, db, s.clock.Now)
-	var err error
-	if s.outbox, err = outbox.New(outbox.Config{DB: db, Now: s.clock.Now}); err != nil {
-		t.Fatal(err)
-	}
-	s.Service, err = New(Config{
+	s.outbox = outbox.New(outbox.Config{DB: db, Now: s.clock.Now})
+	s.Service = New(Config{
 		DB: db, Events: s.outbox, Change: access.Change, Log: s.log.Logger(), Metrics: s.reg, Now: s.clock.Now,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.Client = accesstest.NewClient(t, access, slices.Concat(s.Routes(), s.outbox.Routes(), access.Routes()))
 	return s
 }

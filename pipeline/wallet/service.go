@@ -37,16 +37,13 @@ type Service struct {
 	metrics *metrics
 }
 
-// New returns a Service without background work. It fails if a metric is already registered.
-func New(c Config) (*Service, error) {
+// New returns a Service without background work. It panics if a metric is already registered.
+func New(c Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Service{Config: c}
-	var err error
-	s.metrics, err = newMetrics(c.Metrics)
-	return s, err
+	return &Service{Config: c, metrics: newMetrics(c.Metrics)}
 }

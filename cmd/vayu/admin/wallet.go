@@ -25,14 +25,8 @@ func NewWallet() *cobra.Command {
 // withWallets runs work with a wallet service, as soon as the state store is ready.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *tool.State, wallets *wallet.Service) error) error {
 	return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
-		events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-		if err != nil {
-			return err
-		}
-		wallets, err := wallet.New(wallet.Config{DB: st.DB, Events: events, Log: st.Log})
-		if err != nil {
-			return err
-		}
+		events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
+		wallets := wallet.New(wallet.Config{DB: st.DB, Events: events, Log: st.Log})
 		return work(ctx, st, wallets)
 	})
 }

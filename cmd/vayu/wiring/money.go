@@ -38,10 +38,7 @@ type money struct {
 func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
-	m.wallets, err = wallet.New(wallet.Config{DB: s.state, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
-	if err != nil {
-		return err
-	}
+	m.wallets = wallet.New(wallet.Config{DB: s.state, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
 	providers, err := connections(cfg, log, reg)
 	if err != nil {
 		return err

@@ -87,12 +87,8 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
-	if s.outbox, err = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg}); err != nil {
-		return nil, err
-	}
-	if s.access, err = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg}); err != nil {
-		return nil, err
-	}
+	s.outbox = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg})
+	s.access = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg})
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
 	}
@@ -102,9 +98,7 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	if s.db, err = columnstore.Open(cfg.ColumnStore(), log, reg); err != nil {
 		return nil, err
 	}
-	if s.copier, err = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg}); err != nil {
-		return nil, err
-	}
+	s.copier = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg})
 	if s.query, err = query.New(query.Config{
 		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(), Log: log, Metrics: reg,
 	}); err != nil {
@@ -125,8 +119,8 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	if err := s.newAPI(reg); err != nil {
 		return nil, err
 	}
-	s.watcher, err = newWatcher(s, reg)
-	return s, err
+	s.watcher = newWatcher(s, reg)
+	return s, nil
 }
 
 // newAPI creates the HTTP server and its handlers.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/cmd/vayu/status"
 	"vayu/internal/access/audit"
@@ -44,30 +44,24 @@ type watcher struct {
 }
 
 // newWatcher creates a watcher and registers its metrics.
-func newWatcher(s *Service, reg prometheus.Registerer) (*watcher, error) {
-	w := &watcher{service: s, up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+func newWatcher(s *Service, reg prometheus.Registerer) *watcher {
+	auto := promauto.With(reg)
+	w := &watcher{service: s, up: auto.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "vayu_store_up", Help: "1 if the store responds (clickhouse, state, kafka), else 0; checked every 15 seconds.",
 	}, []string{"store"})}
-	failures := prometheus.NewCounter(prometheus.CounterOpts{
+	failures := auto.NewCounter(prometheus.CounterOpts{
 		Name: "vayu_ledger_verify_failures_total", Help: "Ledger checks that failed because of the state store.",
 	})
 	w.ledgerFailures = failurelog.New(s.log, "ledger: the state store", "checking the ledger", "the metrics keep the last result", failures)
 	w.headFailures = failurelog.New(s.log, "audit: the copy of its heads", "copying the heads of the audit log", "the next copy will have them", nil)
-	gauge := func(name, help string, of func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
+	gauge := func(name, help string, of func() float64) {
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
 	}
-	for _, c := range []prometheus.Collector{
-		w.up, failures,
-		gauge("vayu_ledger_faults", "Faults found by the last ledger check.", func() float64 { return float64(w.faults.Load()) }),
-		gauge("vayu_ledger_verified_timestamp_seconds", "Time of the last completed ledger check of this leader, Unix seconds; 0 before the first one.", func() float64 { return float64(w.verified.Load()) }),
-		gauge("vayu_data_free_bytes", "Free space on the disk of the data directory, bytes.", func() float64 { free, _ := status.DiskSpace(s.Data); return free }),
-		gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := status.DiskSpace(s.Data); return size }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of the stores: %w", err)
-		}
-	}
-	return w, nil
+	gauge("vayu_ledger_faults", "Faults found by the last ledger check.", func() float64 { return float64(w.faults.Load()) })
+	gauge("vayu_ledger_verified_timestamp_seconds", "Time of the last completed ledger check of this leader, Unix seconds; 0 before the first one.", func() float64 { return float64(w.verified.Load()) })
+	gauge("vayu_data_free_bytes", "Free space on the disk of the data directory, bytes.", func() float64 { free, _ := status.DiskSpace(s.Data); return free })
+	gauge("vayu_data_size_bytes", "Size of the disk of the data directory, bytes.", func() float64 { _, size := status.DiskSpace(s.Data); return size })
+	return w
 }
 
 // run checks the stores until ctx ends.

@@ -36,10 +36,7 @@ func TestHangingStoreDoesNotDelayOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		reg := prometheus.NewRegistry()
-		w, err := newWatcher(s, reg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := newWatcher(s, reg)
 		up := func(store string) bool { return fixture.MetricValue(t, reg, "vayu_store_up", "store", store) == 1 }
 		fixture.Eventually(t, protocol+": the state store is up", func() bool { // a busy machine may be late once
 			w.checkStores(t.Context())

@@ -52,28 +52,22 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 		return fmt.Errorf("webhook-ca: %w", err)
 	}
 	fence := ssrf.New(allow, cfg.Webhook.Ports)
-	w.subscriptions, err = subscription.New(subscription.Config{
+	w.subscriptions = subscription.New(subscription.Config{
 		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Limits: cfg.Webhook.Limits(), Log: log, Metrics: reg,
 	})
-	if err != nil {
-		return err
-	}
-	w.dispatch, err = dispatch.New(dispatch.Config{
+	w.dispatch = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,
 		Number: func(ctx context.Context, of schema.Owner, transaction string) (string, error) {
 			return s.money.recharges.ClearNumber(ctx, of, transaction) // money is created later, but before the dispatcher runs
 		},
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
-	if err != nil {
-		return err
-	}
-	w.deliveries, err = delivery.New(delivery.Config{
+	w.deliveries = delivery.New(delivery.Config{
 		DB: s.state, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
 	})
 	w.deliveryAPI = deliveryapi.API{Deliveries: w.deliveries, Change: s.access.Change}
-	if err != nil || len(cfg.Kafka) == 0 {
-		return err
+	if len(cfg.Kafka) == 0 {
+		return nil
 	}
 	w.log, err = kafka.New(topic.Config{Settings: cfg.EventLog, Brokers: cfg.Kafka, Log: log, Metrics: reg})
 	if err != nil {

@@ -76,10 +76,7 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 // not run, so call Refresh after adding tenants.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
-	s, err := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})
 	if err := s.Refresh(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}

@@ -1,9 +1,8 @@
 package quota
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -11,27 +10,17 @@ type metrics struct {
 	dropped       prometheus.Counter
 }
 
-func newMetrics(l *Counters, reg prometheus.Registerer) (*metrics, error) {
-	m := &metrics{
-		flushFailures: prometheus.NewCounter(prometheus.CounterOpts{
+func newMetrics(l *Counters, reg prometheus.Registerer) *metrics {
+	auto := promauto.With(reg)
+	auto.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
+	}, func() float64 { return float64(l.unwritten()) })
+	return &metrics{
+		flushFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",
 		}),
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{
+		dropped: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped because their account or key is no longer in the store.",
 		}),
 	}
-	if reg == nil {
-		return m, nil
-	}
-	for _, c := range []prometheus.Collector{
-		m.flushFailures, m.dropped,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
-		}, func() float64 { return float64(l.unwritten()) }),
-	} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering metrics of quotas: %w", err)
-		}
-	}
-	return m, nil
 }

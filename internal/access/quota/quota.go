@@ -63,12 +63,11 @@ type Counters struct {
 	readAt   time.Time
 }
 
-// New returns counters without usage. It fails if a metric is already registered.
-func New(c Config) (*Counters, error) {
+// New returns counters without usage. It panics if a metric is already registered.
+func New(c Config) *Counters {
 	l := &Counters{Config: c, accounts: map[string]*Account{}}
-	var err error
-	l.metrics, err = newMetrics(l, c.Metrics)
-	return l, err
+	l.metrics = newMetrics(l, c.Metrics)
+	return l
 }
 
 // Instances must share a quota within a second. An instance writes its usage every 400 ms and reads the totals

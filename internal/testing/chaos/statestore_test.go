@@ -34,10 +34,7 @@ func OpenStateStore(dsn, key, dir string) (*StateStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := outbox.New(outbox.Config{DB: db, Log: log})
-	if err != nil {
-		return nil, err
-	}
+	events := outbox.New(outbox.Config{DB: db, Log: log})
 	return &StateStore{db: db, box: box, events: events}, nil
 }
 

@@ -153,10 +153,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 // settler returns a recharge service that can settle recharges, even while `vayu serve` runs. The service has
 // no connections to providers, because settling sends them no requests.
 func settler(st *tool.State) (reconcile.Settler, error) {
-	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-	if err != nil {
-		return nil, err
-	}
+	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	return recharge.New(recharge.Config{DB: st.DB, Events: events, Log: st.Log})
 }
 

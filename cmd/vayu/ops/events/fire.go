@@ -110,10 +110,7 @@ func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, 
 	if err != nil {
 		return eventTarget{}, nil, err
 	}
-	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-	if err != nil {
-		return eventTarget{}, nil, err
-	}
+	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	typ := schema.EventType(v.typ)
 	data := schema.TestEventData(typ)
 	return to, func(ctx context.Context, n int64) error {

@@ -127,10 +127,7 @@ func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.R
 		}
 		request.Account = holder.ID
 	}
-	events, err := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-	if err != nil {
-		return err
-	}
+	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	began := time.Now()
 	reported := began
 	done, err := events.Replay(ctx, request, func(sofar outbox.Replayed) error {
