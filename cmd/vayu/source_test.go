@@ -157,6 +157,33 @@ func TestRecordedCasePassesTheCheck(t *testing.T) {
 	}
 }
 
+// A draft says what it guessed, and its case passes once its author has read the terms.
+func TestDraftedDescription(t *testing.T) {
+	dir := t.TempDir()
+	reply := filepath.Join(dir, "reply.json")
+	rows := `[{"site": 7, "at": "2026-06-09T12:00:00Z", "lat": 28.7, "lon": 77.1, "pm25_ugm3": 61.5, "no2": 21}]`
+	if err := os.WriteFile(reply, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := sourceCommand(t, nil, "new", "garden", "--from", reply, "--dir", dir)
+	if err != nil || !strings.Contains(text, "readings.pm25.unit") || !strings.Contains(text, "readings.no2.unit: FILL-IN stands for") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	file := filepath.Join(dir, "garden.yaml")
+	yaml, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := strings.NewReplacer("unit: FILL-IN", "unit: ppb", "https://FILL-IN.example.com", "https://api.example.com", " unknown ", " CC0 ").Replace(string(yaml))
+	if err := os.WriteFile(file, []byte(filled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err = sourceCommand(t, nil, "check", file, "--accept")
+	if err != nil || !strings.Contains(text, "2 readings, 0 rejected values") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 func TestChecksNeedADescription(t *testing.T) {
 	for _, c := range []struct {
 		args []string

@@ -6,7 +6,7 @@ import (
 )
 
 // shownLines is how many lines of a difference are shown.
-const shownLines = 20
+const shownLines = 6
 
 // Difference is [difference] for lists of lines.
 func Difference(want, got []string) string { return difference(lines(want), lines(got)) }

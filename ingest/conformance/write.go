@@ -15,7 +15,8 @@ import (
 
 // Write writes a new case into the folder dir, which must not exist: the files, and as
 // expected result what the source of open gives. Names of files are in c. It sets c.Error,
-// c.Reason and c.Rejected. After an error there is no folder.
+// c.Reason and c.Rejected. Without open the case has no expected result until
+// [Case.Accept]. After an error there is no folder.
 func Write(ctx context.Context, dir string, c *Case, files map[string][]byte, open Opener) (*Fetched, error) {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("writing the case %s: the folder exists", dir)
@@ -46,6 +47,9 @@ func (c *Case) write(ctx context.Context, files map[string][]byte, open Opener) 
 			return nil, err
 		}
 	}
+	if open == nil {
+		return nil, c.saveCase()
+	}
 	if c.Input != "" {
 		c.Path = filepath.Join(c.dir, c.Input)
 	}
@@ -53,21 +57,15 @@ func (c *Case) write(ctx context.Context, files map[string][]byte, open Opener) 
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{
-		readingsFile: got.readingText(), missingFile: lines(got.Missing), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),
-	} {
-		if text == "" {
-			continue
-		}
-		if err := c.save(name, []byte(text)); err != nil {
-			return nil, err
-		}
-	}
+	return got, c.saveExpected(got)
+}
+
+func (c *Case) saveCase() error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return got, c.save(caseFile, append(text, '\n'))
+	return c.save(caseFile, append(text, '\n'))
 }
 
 func (c *Case) save(name string, content []byte) error {

@@ -116,7 +116,7 @@ func Parse(from File) (*Description, error) {
 	if reserved != "" {
 		root.Faultf("auth", "%s: variables that begin with %s belong to the service; use another name", reserved, reservedPrefix)
 	}
-	if err := root.Finish(); err != nil {
+	if err := unfilled(from, root.Finish()); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -163,8 +163,8 @@ func (d *Description) readNames(root *section.Section, path string) {
 	if d.Name == "" {
 		d.Name = NameOf(path)
 	}
-	if !namePattern.MatchString(d.Name) {
-		root.Faultf("name", "must be up to 32 lower-case letters, digits and hyphens, the first a letter; without the key it is the name of the file")
+	if err := CheckName(d.Name); err != nil {
+		root.Faultf("name", "%w; without the key it is the name of the file", err)
 	}
 	if d.network = root.Text("network"); d.network == "" {
 		d.network = strings.ReplaceAll(d.Name, "-", "")
@@ -174,6 +174,14 @@ func (d *Description) readNames(root *section.Section, path string) {
 	}
 	d.About, d.Homepage = root.Required("about"), root.Text("homepage")
 	d.Licence, d.Attribution = root.Required("licence"), root.Required("attribution")
+}
+
+// CheckName checks the name of a source.
+func CheckName(name string) error {
+	if !namePattern.MatchString(name) {
+		return errors.New("must be up to 32 lower-case letters, digits and hyphens, the first a letter")
+	}
+	return nil
 }
 
 // NameOf returns the default name of the source that a file describes.

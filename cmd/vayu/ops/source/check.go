@@ -11,7 +11,7 @@ import (
 
 func newCheck() *cobra.Command {
 	var folder string
-	var asJSON bool
+	var asJSON, accept bool
 	cmd := &cobra.Command{
 		Use:   "check NAME|FILE",
 		Short: "Check a described source: its cases, and its behaviour when the API misbehaves",
@@ -26,7 +26,12 @@ future, a late row, the same window twice, and renamed fields. The command fails
 			if err != nil {
 				return err
 			}
-			report, err := kit.CheckAt(cmd.Context(), f, cmp.Or(folder, cases))
+			if cases = cmp.Or(folder, cases); accept {
+				if err := kit.Accept(cmd.Context(), cmd.OutOrStdout(), f, cases); err != nil {
+					return err
+				}
+			}
+			report, err := kit.CheckAt(cmd.Context(), f, cases)
 			if err != nil {
 				return err
 			}
@@ -34,6 +39,7 @@ future, a late row, the same window twice, and renamed fields. The command fails
 		},
 	}
 	cmd.Flags().StringVar(&folder, "cases", "", "folder of the cases; default a folder beside the description, with its name")
+	cmd.Flags().BoolVar(&accept, "accept", false, "first make the results of all cases the expected ones")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

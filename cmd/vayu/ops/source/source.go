@@ -18,7 +18,7 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newTest(), newPreview(), newRecord(), newCheck())
+	cmd.AddCommand(newList(), newTest(), newPreview(), newDraft(), newRecord(), newCheck())
 	return cmd
 }
 

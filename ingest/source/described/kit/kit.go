@@ -172,20 +172,40 @@ func CheckAt(ctx context.Context, f described.File, folder string) (*Report, err
 	return Check(ctx, f, cases)
 }
 
+// Accept makes the results of all cases of a folder the expected ones, and writes them.
+func Accept(ctx context.Context, w io.Writer, f described.File, folder string) error {
+	open, err := Opener(f)
+	if err != nil {
+		return err
+	}
+	folders, err := conformance.Folders(folder)
+	if err != nil {
+		return err
+	}
+	for _, dir := range folders {
+		c, err := conformance.Load(dir)
+		if err != nil {
+			return err
+		}
+		got, err := c.Accept(ctx, open)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(w, "accepted %s: %d readings, %d rejected values\n", dir, len(got.Readings), total(got.Rejected))
+	}
+	return nil
+}
+
 // checkTerms checks that the terms of use are stated.
 func (r *Report) checkTerms(d *described.Description) {
 	for key, text := range map[string]string{"licence": d.Licence, "attribution": d.Attribution} {
-		if strings.EqualFold(text, Unknown) {
+		if strings.EqualFold(text, described.Unset) {
 			r.add("terms", Fail, "the key %s is %q: clients get this text; take it from the terms of the network", key, text)
 			return
 		}
 	}
 	r.add("terms", Pass, "%s, %s", d.Licence, d.Attribution)
 }
-
-// Unknown is the licence or attribution that a new description has until its
-// author reads the terms of the network.
-const Unknown = "unknown"
 
 func (r *Report) addCase(c *conformance.Case, faults []conformance.Fault) {
 	name := "case " + c.Name()
@@ -197,5 +217,6 @@ func (r *Report) addCase(c *conformance.Case, faults []conformance.Fault) {
 	for _, f := range faults {
 		all = append(all, f.Part+": "+f.Text)
 	}
+	all = append(all, "after a change of the description that is meant: vayu source check --accept")
 	r.add(name, Fail, "%s", strings.Join(all, "\n"))
 }

@@ -1,0 +1,244 @@
+// Package draft drafts the description of a network from one reply of its API. It guesses,
+// and says what it guessed from which evidence. It does no I/O and reads no clock.
+package draft
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tidwall/sjson"
+
+	"vayu/ingest/source/described"
+	"vayu/ingest/source/described/draft/note"
+	"vayu/ingest/source/described/draft/quantity"
+	"vayu/ingest/source/described/draft/sample"
+	"vayu/ingest/source/described/record"
+)
+
+// Input is a request and its reply.
+type Input struct {
+	Name string
+	// Address is the requested URL. Its texts ${NAME} stand for variables.
+	Address string
+	// Headers are the headers of the request, with texts ${NAME}.
+	Headers map[string]string
+	Body    []byte
+	Header  http.Header // of the reply
+	Now     time.Time
+}
+
+// Draft is a drafted description.
+type Draft struct {
+	// Text is the YAML file. Each guess has a comment.
+	Text    []byte
+	Guesses []note.Guess
+	// End is the reply without records, as the end of the list; nil if the API has no pages.
+	End []byte
+}
+
+// fillIn stands for a value that the author must fill in.
+const fillIn = described.FillIn
+
+// errNoValues means that a reply has nothing that looks like a measured value.
+var errNoValues = errors.New("the reply has no records with measured values: no field has the name of a parameter such as pm25 or no2; indices do not count")
+
+// errSeries means that a reply has a list of numbers for each parameter.
+var errSeries = errors.New("the reply has a list of numbers for each parameter; descriptions need records with one time each, so this network needs a source in Go")
+
+// New drafts a description. The error means that the reply cannot be described.
+func New(in Input) (*Draft, error) {
+	body, err := sample.Decode(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	best := bestReading(body, in.Now)
+	if best == nil && body.HasSeries(isParameter) {
+		return nil, errSeries
+	}
+	if best == nil {
+		return nil, errNoValues
+	}
+	best.station.fromAddress(in.Address)
+	w := &note.Writer{}
+	w.Comment("The source %s, drafted by vayu source new at %s.", in.Name, in.Now.UTC().Format(time.RFC3339))
+	w.Comment("Each comment has the reason of its line. Check lines with GUESS, and fill in lines with UNKNOWN.")
+	w.Comment("The keys: docs/guides/sources.md")
+	writeHead(w, in, best)
+	req, err := readRequest(in)
+	if err != nil {
+		return nil, err
+	}
+	pages := findPages(body, best, req, in.Header)
+	req.write(w)
+	writePages(w, pages)
+	best.write(w)
+	d := &Draft{Text: w.Text.Bytes(), Guesses: w.Guesses}
+	if pages.by.value != "" {
+		d.End, err = best.end(in.Body, pages)
+	}
+	return d, err
+}
+
+// isParameter reports whether a name is that of a parameter.
+func isParameter(name string) bool {
+	_, ok := quantity.Parse(name)
+	return ok
+}
+
+// end returns the reply without its records and its cursor.
+func (r *reading) end(body []byte, p paging) ([]byte, error) {
+	if r.records.At == "@this" {
+		return []byte("[]"), nil
+	}
+	empty := "[]"
+	if r.records.Shape == record.ShapeMap {
+		empty = "{}"
+	}
+	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))), r.records.At, []byte(empty))
+	if err == nil && p.next != "" {
+		out, err = sjson.SetRawBytes(out, p.next, []byte("null"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making the last page: %w", err)
+	}
+	return out, nil
+}
+
+// writeHead writes the keys about the network and the schedule.
+func writeHead(w *note.Writer, in Input, r *reading) {
+	host := in.Name
+	if u, err := url.Parse(in.Address); err == nil && u.Host != "" {
+		host = u.Hostname()
+		if IsLocal(host) {
+			w.Key("local", "true", note.Found, "%s is no public address", host)
+		}
+	}
+	w.Key("about", "readings of "+host, note.Unknown, "write what the network is")
+	w.Key("licence", described.Unset, note.Unknown, "take it from the terms of the network; clients get this text")
+	w.Key("attribution", described.Unset, note.Unknown, "whom the network wants to be named")
+	w.Gap()
+	schedule, overlap := "12 * * * *", 3*time.Hour
+	if d := r.averaging.d; d < time.Hour {
+		schedule = "@every 10m"
+		if d >= 10*time.Minute {
+			schedule = fmt.Sprintf("*/%d * * * *", int(d.Minutes()))
+		}
+	} else {
+		overlap = max(overlap, 3*d)
+	}
+	w.Key("schedule", schedule, note.Guessed, "the averaging interval is %s", short(r.averaging.d))
+	w.Key("overlap", short(overlap), note.Guessed, "how late values arrive is unknown")
+}
+
+// short returns a duration without the zeros that String adds.
+func short(d time.Duration) string {
+	text := d.String()
+	text = strings.TrimSuffix(text, "0s")
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	if text == "" {
+		return "0s"
+	}
+	return text
+}
+
+// reading is a way to read the reply: where the records are, and what their fields mean.
+type reading struct {
+	records   sample.Place
+	fields    []*sample.Field
+	station   station
+	clock     clock
+	averaging averaging
+	values    values
+}
+
+// score is how well a reading explains the reply.
+func (r *reading) score() int {
+	score := min(len(r.values.wide), 6) * 2
+	if r.values.long != nil {
+		score = 4 + min(len(r.values.long.names), 6)
+		if r.values.long.unit != nil {
+			score++
+		}
+	}
+	if score == 0 {
+		return 0
+	}
+	if r.clock.field != nil {
+		score += 4
+	}
+	if r.station.id != nil {
+		score += 3
+	}
+	if r.station.latitude != nil {
+		score += 2
+	}
+	if r.records.Count > 1 {
+		score += 3
+	}
+	if r.records.Shape == record.ShapeObject && r.records.At == "@this" {
+		score -= 2
+	}
+	return max(score, 1)
+}
+
+// bestReading returns the reading with the highest score; nil if there is none.
+func bestReading(body sample.Document, now time.Time) *reading {
+	var best *reading
+	for _, p := range body.Places() {
+		if isIndex(p) {
+			continue
+		}
+		r := &reading{records: p, fields: p.Fields()}
+		r.values = findValues(r.fields, body)
+		r.clock = findClock(r.fields, now)
+		r.station = findStation(r.fields, r.clock.field, p)
+		if r.station.id == nil {
+			r.station.findOutside(body.Outside(p))
+		}
+		r.averaging = findAveraging(r, now)
+		if r.score() > 0 && (best == nil || r.score() > best.score()) {
+			best = r
+		}
+	}
+	if best != nil {
+		best.values.units(best.fields)
+	}
+	return best
+}
+
+// write writes the keys of the records, stations, times and values.
+func (r *reading) write(w *note.Writer) {
+	w.Gap()
+	writePlace(w, r.records)
+	r.station.write(w)
+	r.clock.write(w, r.averaging)
+	w.Key("averaging", short(r.averaging.d), r.averaging.certainty, "%s", r.averaging.evidence)
+	r.writeQuality(w)
+	w.Gap()
+	r.values.write(w)
+}
+
+// writePlace writes the position of the records.
+func writePlace(w *note.Writer, p sample.Place) {
+	what := map[string]string{
+		record.ShapeList: fmt.Sprintf("a list of %d objects", p.Count), record.ShapeTable: fmt.Sprintf("%d rows", p.Count),
+		record.ShapeMap: fmt.Sprintf("an object of %d objects", p.Count), record.ShapeObject: "one object",
+	}[p.Shape]
+	w.Key("records", p.At, note.Found, "%s", what)
+	if p.Shape != record.ShapeList {
+		w.Key("shape", p.Shape, note.Found, "%s", what)
+	}
+	if p.Columns != "" {
+		w.Key("columns", p.Columns, note.Found, "a list of %d names beside the rows", len(p.Header))
+	}
+	if p.Each != "" {
+		w.Key("each", p.Each, note.Found, "each record has a list of values")
+	}
+}

@@ -1,0 +1,51 @@
+// Package note writes a description with a comment behind each guess.
+package note
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Certainty is how certain a guess is.
+type Certainty string
+
+// The certainties.
+const (
+	Found   Certainty = "found"   // the reply or the request says it
+	Guessed Certainty = "guess"   // it is likely, but nothing says it
+	Unknown Certainty = "unknown" // the author must fill it in
+)
+
+// Guess is the value of a key, and the reason for it.
+type Guess struct {
+	Key       string    `json:"key"`
+	Value     string    `json:"value"`
+	Certainty Certainty `json:"certainty"`
+	Evidence  string    `json:"evidence"`
+}
+
+// Show writes the guesses, the uncertain ones last.
+func Show(w io.Writer, guesses []Guess) error {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, part := range []struct {
+		certainty Certainty
+		title     string
+	}{
+		{Found, "FOUND in the request or the reply"},
+		{Guessed, "GUESS: check it"},
+		{Unknown, "UNKNOWN: fill it in"},
+	} {
+		_, _ = fmt.Fprintf(out, "%s\tVALUE\tEVIDENCE\n", part.title)
+		for _, g := range guesses {
+			if g.Certainty == part.certainty {
+				_, _ = fmt.Fprintf(out, "  %s\t%s\t%s\n", g.Key, OneLine(g.Value), g.Evidence)
+			}
+		}
+		_, _ = fmt.Fprintln(out, "\t\t")
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the guesses: %w", err)
+	}
+	return nil
+}

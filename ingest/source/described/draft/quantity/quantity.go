@@ -1,0 +1,189 @@
+// Package quantity reads names of fields and units as networks write them.
+package quantity
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"vayu/ingest/source/described/draft/sample"
+	"vayu/schema/parameter"
+)
+
+// Quantity is what the name of a field says about its values.
+type Quantity struct {
+	Parameter parameter.Parameter
+	Unit      string // as in descriptions; "" if the name has none
+	Averaging time.Duration
+	Extra     []string // words that say more, such as corrected
+}
+
+// unitWords are the units that names of fields have, without separators.
+var unitWords = map[string]string{
+	"ugm3": "µg/m³", "µgm3": "µg/m³", "μgm3": "µg/m³", "µgm³": "µg/m³", "μgm³": "µg/m³", "ugm": "µg/m³", "ug": "µg/m³", "mgm3": "mg/m³", "mgm³": "mg/m³", "mg": "mg/m³", "ngm3": "ng/m3",
+	"ppb": "ppb", "ppm": "ppm", "ppt": "ppt", "c": "°C", "degc": "°C", "°c": "°C", "celsius": "°C", "f": "°F", "degf": "°F", "°f": "°F", "fahrenheit": "°F", "k": "K", "kelvin": "K",
+	"pct": "%", "percent": "%", "perc": "%", "%": "%", "hpa": "hPa", "mbar": "mbar", "pa": "Pa", "kpa": "kPa", "mmhg": "mmHg", "ms": "m/s", "mps": "m/s", "kmh": "km/h", "kph": "km/h",
+	"kmph": "km/h", "mph": "mph", "deg": "deg", "degrees": "deg", "mm": "mm", "wm2": "W/m²", "wm²": "W/m²",
+}
+
+// plainWords add nothing to the meaning of a field with values.
+var plainWords = []string{
+	"avg", "average", "mean", "value", "val", "conc", "concentration", "raw", "level", "reading", "current", "live", "now", "last", "latest", "measured", "sensor", "outdoor", "ambient", "air", "mass", "total", "data",
+}
+
+// extraWords say that values are not the plain ones.
+var extraWords = []string{"corrected", "corr", "compensated", "calibrated", "cal", "atm", "cf1", "cf", "alt", "a", "b", "est", "estimated", "filtered", "epa", "nowcast"}
+
+// otherWords say that a field has no measured values.
+var otherWords = []string{
+	"aqi", "iaqi", "index", "subindex", "idx", "max", "min", "std", "sd", "stddev", "count", "n", "median", "p95", "flag", "flags", "qc", "status", "quality", "qual", "error", "threshold", "limit",
+	"id", "unit", "units", "name", "code", "valid", "validity", "category", "color", "colour", "rank", "serial", "coverage", "rssi", "version", "ledmode", "trend", "samples", "um", "um3",
+}
+
+// windowWord is a word with an averaging interval.
+var windowWord = regexp.MustCompile(`^(\d{1,2})(h|hr|hour|hours|min|mins|minute|minutes|m)$`)
+
+// pmName is a form of PM2.5, PM10 or PM1 with separators.
+var pmName = regexp.MustCompile(`(?i)pm[ _.-]?(2[._p,-]?5|10[._]0|1[._]0|10|1|4[._]0)([^0-9]|$)`)
+
+// wordBreak begins a word in camel case.
+var wordBreak = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// Words splits the name of a field into words in lower case.
+func Words(name string) []string {
+	name = pmName.ReplaceAllStringFunc(name, func(text string) string {
+		m := pmName.FindStringSubmatch(text)
+		number := strings.NewReplacer(".0", "", "_0", "", ".", "", "_", "", "p", "", ",", "", "-", "").Replace(m[1])
+		return " pm" + number + " " + m[2]
+	})
+	name = wordBreak.ReplaceAllString(name, "$1 $2")
+	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '%' && c != '°' && c != '³' && c != '²'
+	})
+}
+
+// leastName is the length of a parameter's name that may stand beside other words. A
+// shorter one, such as at or no, is also an ordinary word.
+const leastName = 3
+
+// shortNames are names of parameters that devices use and the catalogue lacks.
+var shortNames = map[string]string{
+	"hum": "humidity", "humi": "humidity", "press": "pressure", "pres": "pressure", "baro": "pressure", "wspd": "wind_speed", "windspeed": "wind_speed", "wdir": "wind_direction", "winddir": "wind_direction",
+}
+
+// parameterOf is [parameter.Parse] with shortNames.
+func parameterOf(name string) (parameter.Parameter, bool) {
+	if p, ok := parameter.Parse(name); ok {
+		return p, true
+	}
+	return parameter.Parse(shortNames[sample.Fold(name)])
+}
+
+// Parse returns the quantity that a name states. ok is false for other names.
+func Parse(name string) (q Quantity, ok bool) {
+	if p, known := parameterOf(name); known {
+		return Quantity{Parameter: p}, true
+	}
+	all := Words(name)
+	var rest []string
+	for size := min(3, len(all)); size > 0 && !ok; size-- {
+		for i := 0; i+size <= len(all) && !ok; i++ {
+			text := strings.Join(all[i:i+size], " ")
+			p, known := parameterOf(text)
+			if !known {
+				continue
+			}
+			q.Parameter, ok = p, true
+			rest = slices.Concat(all[:i], all[i+size:])
+			if len(text) < leastName && !onlyUnits(rest) {
+				q, ok = Quantity{}, false
+			}
+		}
+	}
+	if !ok {
+		return Quantity{}, false
+	}
+	return q, q.readRest(rest)
+}
+
+// onlyUnits reports whether words are units or add nothing.
+func onlyUnits(all []string) bool {
+	for _, word := range all {
+		if unitWords[word] == "" && !slices.Contains(plainWords, word) && word != "m3" {
+			return false
+		}
+	}
+	return true
+}
+
+// readRest reads the words beside the parameter. It returns false if they say that the field
+// has no values of it.
+func (q *Quantity) readRest(rest []string) bool {
+	if slices.Contains(rest, "raw") && (q.Parameter.Group() == parameter.Organic || q.Parameter.ID() == "nox") {
+		return false // the signal of the sensor
+	}
+	if unit := unitWords[strings.Join(rest, "")]; unit != "" {
+		q.Unit = unit
+		return q.fits()
+	}
+	for i, word := range rest {
+		switch m := windowWord.FindStringSubmatch(word); {
+		case slices.Contains(otherWords, word):
+			return false
+		case m != nil:
+			n := len(m[1])
+			hours := time.Duration(0)
+			for _, digit := range m[1][:n] {
+				hours = hours*10 + time.Duration(digit-'0')
+			}
+			q.Averaging = hours * time.Minute
+			if strings.HasPrefix(m[2], "h") {
+				q.Averaging = hours * time.Hour
+			}
+		case word == "hourly":
+			q.Averaging = time.Hour
+		case word == "daily":
+			q.Averaging = 24 * time.Hour
+		case slices.Contains(plainWords, word), word == "m3" && i > 0:
+		case unitWords[word] != "" && q.Unit == "":
+			q.Unit = unitWords[word]
+			if !q.fits() {
+				q.Unit = ""
+				q.Extra = append(q.Extra, word)
+			}
+		default:
+			q.Extra = append(q.Extra, word)
+			if !slices.Contains(extraWords, word) {
+				q.Extra = append(q.Extra, word) // an unknown word is worse than a known one
+			}
+		}
+	}
+	return true
+}
+
+// fits reports whether the unit is one of the parameter.
+func (q *Quantity) fits() bool {
+	_, ok := q.Parameter.Convert(1, q.Unit)
+	return ok
+}
+
+// Unit returns a unit in the spelling of descriptions; "" for an unknown one.
+func Unit(p parameter.Parameter, text string) string {
+	if _, ok := p.Convert(1, text); ok {
+		return text
+	}
+	folded := strings.NewReplacer(" ", "", "/", "", "^", "", "_", "", "-", "", "(", "", ")", "", ".", "").Replace(strings.ToLower(text))
+	for _, long := range [][2]string{
+		{"microgramspercubicmeter", "ugm3"}, {"microgrampercubicmeter", "ugm3"}, {"microgramspercubicmetre", "ugm3"}, {"microgm3", "ugm3"}, {"partsperbillion", "ppb"}, {"partspermillion", "ppm"},
+		{"milligramspercubicmeter", "mgm3"}, {"degreescelsius", "celsius"}, {"degreecelsius", "celsius"}, {"percentage", "percent"}, {"hectopascal", "hpa"}, {"meterspersecond", "ms"},
+	} {
+		folded = strings.ReplaceAll(folded, long[0], long[1])
+	}
+	unit := unitWords[folded]
+	if _, ok := p.Convert(1, unit); !ok {
+		return ""
+	}
+	return unit
+}

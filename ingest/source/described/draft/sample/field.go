@@ -1,0 +1,162 @@
+package sample
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vayu/ingest"
+)
+
+// mostTexts is how many distinct texts of a field are kept.
+const mostTexts = 60
+
+// Field is a field of records, with what its values have in common.
+type Field struct {
+	Path string // as in a description
+	Name string // last name of the path
+	// Present counts the records with the field, and Nulls those without a value.
+	Present, Nulls int
+	All            []string // texts by occurrence
+	Records        []int    // number of the record of each text
+	Texts          []string // distinct, in order
+	Numbers        []float64
+
+	numeric int // numbers, and texts that are numbers
+	bools   int
+	changes bool // a record has several values: the field is in a list
+}
+
+// Add adds the value of a record.
+func (f *Field) Add(record int, v gjson.Result) {
+	f.Present++
+	text := ""
+	switch v.Type {
+	case gjson.Null:
+		f.Nulls++
+		return
+	case gjson.String:
+		text = v.Str
+	default:
+		text = v.Raw
+	}
+	if n, reason := ingest.ParseValue(text); reason == ingest.MissingValue && n == 0 {
+		f.Nulls++ // empty, or a marker such as NA
+		return
+	}
+	if v.Type == gjson.True || v.Type == gjson.False {
+		f.bools++
+	}
+	if n, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+		f.numeric++
+		f.Numbers = append(f.Numbers, n)
+	}
+	if len(f.Records) > 0 && f.Records[len(f.Records)-1] == record {
+		f.changes = true
+	}
+	f.All, f.Records = append(f.All, text), append(f.Records, record)
+	if len(f.Texts) < mostTexts && !slices.Contains(f.Texts, text) {
+		f.Texts = append(f.Texts, text)
+	}
+}
+
+// Filled is the number of values that are neither null nor empty.
+func (f *Field) Filled() int { return f.Present - f.Nulls }
+
+// IsNumber reports whether the values are numbers. Some may be broken.
+func (f *Field) IsNumber() bool { return f.numeric > 0 && f.numeric*2 >= f.Filled() && f.bools == 0 }
+
+// InEach reports whether the field is one of the elements of a list.
+func (f *Field) InEach() bool { return strings.HasPrefix(f.Path, "each.") }
+
+// Varies reports whether a record has several values of the field.
+func (f *Field) Varies() bool { return f.InEach() && f.changes }
+
+// Parent returns the path without its last name.
+func (f *Field) Parent() string {
+	for i := len(f.Path) - 1; i > 0; i-- {
+		if f.Path[i] == '.' && f.Path[i-1] != '\\' {
+			return f.Path[:i]
+		}
+	}
+	return ""
+}
+
+// Folded returns the name in lower case without separators.
+func (f *Field) Folded() string { return Fold(f.Name) }
+
+// Fold returns a name in lower case without separators.
+func Fold(name string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// usual returns the numbers without those that mark missing values.
+func (f *Field) usual() []float64 {
+	var all []float64
+	for _, n := range f.Numbers {
+		if n > -90 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// Median returns the median of the usual numbers; false if there are none.
+func (f *Field) Median() (float64, bool) {
+	all := f.usual()
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return all[len(all)/2], true
+}
+
+// Within reports whether all usual numbers are in a range.
+func (f *Field) Within(least, most float64) bool {
+	all := f.usual()
+	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
+}
+
+// Degrees reports whether all numbers are at most this large.
+func (f *Field) Degrees(most float64) bool {
+	return f.IsNumber() && !slices.ContainsFunc(f.Numbers, func(n float64) bool { return math.Abs(n) > most })
+}
+
+// Among reports whether a name of the path is one of the words.
+func (f *Field) Among(words []string) bool {
+	for name := range strings.SplitSeq(f.Path, ".") {
+		if slices.Contains(words, Fold(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sample returns some values for a comment.
+func (f *Field) Sample() string {
+	var all []string
+	for _, text := range f.Texts[:min(len(f.Texts), 3)] {
+		if len(text) > 40 {
+			text = text[:40] + "…"
+		}
+		all = append(all, text)
+	}
+	out := strings.Join(all, ", ")
+	if len(f.Texts) > len(all) {
+		out += ", …"
+	}
+	return strings.ToValidUTF8(out, "")
+}
+
+// Span returns the range of the numbers for a comment.
+func (f *Field) Span() string {
+	all := f.usual()
+	if len(all) == 0 {
+		return "no values"
+	}
+	return fmt.Sprintf("values %g to %g", slices.Min(all), slices.Max(all))
+}

@@ -1,0 +1,210 @@
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/conformance"
+	"vayu/ingest/fetch"
+	"vayu/ingest/recording"
+	"vayu/ingest/source/described"
+	"vayu/ingest/source/described/draft"
+	"vayu/ingest/source/described/draft/note"
+)
+
+// Limits of the request for a draft.
+const (
+	draftTimeout = time.Minute
+	draftBytes   = 32 << 20
+)
+
+// DraftedCase is the name of the case of a draft.
+const DraftedCase = "drafted"
+
+// Drafted is a description that was drafted from a reply.
+type Drafted struct {
+	*draft.Draft
+
+	Name, Path string
+	Case       string // folder of the case
+	// Fault is why the description cannot be used yet; nil if it can.
+	Fault   error
+	Fetched *conformance.Fetched // from the replies of the case; nil with a fault
+}
+
+// Draft drafts the description of a source and writes it into a folder, with a case. from is
+// the address of an API, or a file with a reply. headers are those of the request, such as
+// "X-Key: ${SCHOOLS_KEY}". Variables of the environment replace ${NAME} in both. After
+// an error there are no files.
+func Draft(ctx context.Context, name, from string, headers []string, folder string) (*Drafted, error) {
+	d := &Drafted{Name: name, Path: filepath.Join(folder, name+".yaml"), Case: filepath.Join(folder, name, DraftedCase)}
+	if err := described.CheckName(name); err != nil {
+		return nil, fmt.Errorf("the name %q %w", name, err)
+	}
+	for _, path := range []string{d.Path, d.Case} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("drafting source %q: %s exists; choose another name or --dir, or remove it", name, path)
+		}
+	}
+	in := draft.Input{Name: name, Now: time.Now().UTC().Truncate(time.Second), Headers: make(map[string]string)}
+	for _, h := range headers {
+		key, value, found := strings.Cut(h, ":")
+		if !found {
+			return nil, fmt.Errorf("drafting source %q: the header %q is not like \"X-Key: ${SCHOOLS_KEY}\"", name, key)
+		}
+		in.Headers[strings.TrimSpace(key)] = strings.TrimSpace(value)
+	}
+	read := readFile
+	if strings.Contains(from, "://") {
+		read = request
+	}
+	exchange, err := read(ctx, &in, from)
+	if err == nil {
+		d.Draft, err = draft.New(in)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("drafting source %q: %w", name, err)
+	}
+	return d, d.write(ctx, exchange, in.Now)
+}
+
+// readFile reads a file as the reply to an unknown address.
+func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchange, err error) {
+	if in.Body, err = os.ReadFile(path); err != nil {
+		return e, err
+	}
+	return ingest.Exchange{Request: "GET https://api.example.com/", Status: http.StatusOK, Body: string(in.Body)}, nil
+}
+
+// variable is a reference to a variable of the environment.
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// expand replaces references to variables. clean is the inverse of all replacements.
+func expand(text string, clean map[string]string) (string, error) {
+	var missing error
+	out := variable.ReplaceAllStringFunc(text, func(reference string) string {
+		name := variable.FindStringSubmatch(reference)[1]
+		value := os.Getenv(name)
+		if value == "" {
+			missing = fmt.Errorf("the environment variable %s is not set", name)
+		}
+		clean[value] = recording.Marker
+		return value
+	})
+	return out, missing
+}
+
+// request requests an address once.
+func request(ctx context.Context, in *draft.Input, address string) (ingest.Exchange, error) {
+	in.Address = address
+	secrets := make(map[string]string)
+	target, err := expand(address, secrets)
+	if err != nil {
+		return ingest.Exchange{}, err
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" {
+		return ingest.Exchange{}, errors.New("the address is not like https://api.example.com/v1/readings")
+	}
+	client := fetch.NewPublic(draftTimeout, draftBytes)
+	switch {
+	case draft.IsLocal(u.Hostname()):
+		client = fetch.New(draftTimeout, draftBytes)
+	case u.Scheme != "https":
+		return ingest.Exchange{}, errors.New("descriptions request public addresses with https only")
+	}
+	for name, values := range u.Query() {
+		if draft.IsKey(name) {
+			secrets[values[0]] = recording.Marker
+		}
+	}
+	header := make(http.Header)
+	for key, value := range in.Headers {
+		if value, err = expand(value, secrets); err != nil {
+			return ingest.Exchange{}, err
+		}
+		header.Set(key, value)
+	}
+	clean := func(text string) string {
+		for value, mark := range secrets {
+			if value != "" {
+				text = strings.ReplaceAll(text, value, mark)
+			}
+		}
+		return text
+	}
+	recorder := ingest.Recorder{Kept: 1, Whole: true}
+	_, err = client.Do(ingest.WithRecorder(ctx, &recorder), fetch.Request{URL: target, Header: header, Clean: clean})
+	exchanges := recorder.Exchanges()
+	if err != nil {
+		if len(exchanges) > 0 && exchanges[0].Body != "" {
+			return ingest.Exchange{}, fmt.Errorf("%w: %.300s", err, exchanges[0].Body)
+		}
+		return ingest.Exchange{}, err
+	}
+	in.Body, in.Header = []byte(exchanges[0].Body), exchanges[0].Header
+	return exchanges[0], nil
+}
+
+// write writes the description and its case. The case has the request without its query,
+// because the description requests another time range.
+func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) error {
+	if err := os.MkdirAll(filepath.Dir(d.Path), 0o750); err != nil {
+		return fmt.Errorf("drafting source %q: %w", d.Name, err)
+	}
+	e.Request, _, _ = strings.Cut(e.Request, "?")
+	open, fault := Opener(described.File{Path: d.Path, Text: d.Text})
+	d.Fault = fault
+	r, err := recording.New([]ingest.Exchange{e}, ingest.Window{}, now)
+	if err != nil {
+		return fmt.Errorf("drafting source %q: %w", d.Name, err)
+	}
+	r.Case.About = "the reply from which the description was drafted"
+	if d.Fault != nil {
+		r.Case.About += "; after filling in the description: vayu source check --accept"
+		open = nil
+	}
+	if d.End != nil {
+		r.Case.Replies = append(r.Case.Replies, conformance.Reply{File: "end.json"})
+		r.Files["end.json"] = d.End
+	}
+	if d.Fetched, err = conformance.Write(ctx, d.Case, &r.Case, r.Files, open); err != nil {
+		return fmt.Errorf("drafting source %q: %w", d.Name, err)
+	}
+	if err := os.WriteFile(d.Path, d.Text, 0o600); err != nil {
+		_ = os.RemoveAll(d.Case)
+		return fmt.Errorf("drafting source %q: %w", d.Name, err)
+	}
+	return nil
+}
+
+// Show writes what was guessed, and what to do next.
+func (d *Drafted) Show(w io.Writer) error {
+	if err := note.Show(w, d.Guesses); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(w, "wrote %s and the case %s\n", d.Path, d.Case)
+	if d.Fault != nil {
+		_, _ = fmt.Fprintf(w, "Fill in the file first: %v\nThen: vayu source check %s --accept, which makes the readings of the case the expected ones\n", d.Fault, d.Path)
+		return nil
+	}
+	_, _ = fmt.Fprintf(w, "The reply gives %d readings of %d stations", len(d.Fetched.Readings), len(d.Fetched.Stations))
+	for _, reason := range slices.Sorted(maps.Keys(d.Fetched.Rejected)) {
+		_, _ = fmt.Fprintf(w, ", %d × %s", d.Fetched.Rejected[reason], reason)
+	}
+	_, _ = fmt.Fprintf(w, "\nEdit the lines with GUESS and UNKNOWN. Then: vayu source check %s --accept, vayu source preview %[2]s\n", d.Path, d.Name)
+	return nil
+}
