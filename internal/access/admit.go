@@ -47,7 +47,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 	if g.world == schema.Sandbox && !reads(c) {
 		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // in the store, changes of the live world take precedence
 	}
-	p := &pass{service: s, key: g, usage: g.account.usage.Begin(g.world, route.Method, route.Path, g.state.use, now)}
+	p := &pass{service: s, key: g, usage: g.account.usage.Begin(g.world, route.Method, route.Path, g.id, now)}
 	p.unsigned = g.requireSignature && !c.BySession
 	if refusal := p.authorize(c, route, now); refusal != nil {
 		p.usage.End(true, 0)

@@ -43,11 +43,10 @@ func (g *cachedKey) ended(now int64) bool {
 	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
 }
 
-// keyState has the last use and the token buckets of a cached key. They survive a refresh of the key's row.
+// keyState has the token buckets of a cached key. They survive a refresh of the key's row.
 type keyState struct {
 	hash    keyHash // hash of the key; guarded by keyCache.mu
 	buckets classBuckets
-	use     *quota.KeyUse
 }
 
 // keyHash is the SHA-256 of a key. The cache and the store find a key by this hash.
@@ -177,7 +176,7 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 			b.keys[holder.id] = append(b.keys[holder.id], row.hash)
 		}
 		if g.state = memory[g.id]; g.state == nil {
-			g.state = &keyState{buckets: limits.newBuckets(1), use: quota.NewKeyUse(g.id)}
+			g.state = &keyState{buckets: limits.newBuckets(1)}
 		}
 		b.states[g.id] = g.state
 		g.state.hash = row.hash

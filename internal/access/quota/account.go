@@ -13,9 +13,12 @@ type Account struct {
 	counters *Counters
 	id       string
 	limit    atomic.Int64 // calls per month of the plan; 0 for no limit
-	month    atomic.Pointer[month]
-	today    [len(schema.Worlds)]atomic.Pointer[day]
-	mu       sync.Mutex // guards the replacement of month and today
+
+	mu    sync.Mutex // guards the fields below, and the months of the account
+	month *month     // month of the latest call; nil before the first
+	dirty bool       // listed in Counters.dirty
+	// pending is the usage that the next flush writes, and writing that of the current flush.
+	pending, writing usage
 }
 
 // Account returns the counters of the account with an id. The same id always yields the same pointer.
@@ -24,7 +27,7 @@ func (l *Counters) Account(id string) *Account {
 	defer l.mu.Unlock()
 	a := l.accounts[id]
 	if a == nil {
-		a = &Account{counters: l, id: id}
+		a = &Account{counters: l, id: id, pending: newUsage()}
 		l.accounts[id] = a
 	}
 	return a
@@ -40,46 +43,57 @@ func (a *Account) Quota(now time.Time) *schema.Quota {
 	if limit == 0 {
 		return nil
 	}
-	m := a.monthAt(now)
-	q := m.wire(limit, m.used.Load())
+	m := a.monthIn(a.counters.dayOf(now))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := m.wire(limit, m.used)
 	return &q
 }
 
-// monthAt returns the account's usage in the month of now. If the clock is set back to an earlier month,
-// monthAt still returns the later month.
-func (a *Account) monthAt(now time.Time) *month {
-	m := a.month.Load()
-	if m != nil && now.Unix() < m.ends {
-		return m
-	}
+// monthIn returns the account's usage in the month of a day. For a day of an earlier month, after the clock was
+// set back, it returns the later month.
+func (a *Account) monthIn(d *day) *month {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if m = a.month.Load(); m == nil || now.Unix() >= m.ends {
-		m = monthOf(a.id, now)
-		a.month.Store(m)
+	if a.month == nil || a.month.period < d.period {
+		a.month = &month{account: a, period: d.period, ends: d.monthEnds}
 	}
-	return m
+	return a.month
 }
 
-// dayAt returns the account's usage on the day of now in a world (live or sandbox).
-func (a *Account) dayAt(world schema.World, now time.Time) *day {
-	d := a.today[world].Load()
+// markDirty lists the account for the next flush. The caller holds a.mu.
+func (a *Account) markDirty() {
+	if !a.dirty {
+		a.dirty = true
+		a.counters.mu.Lock()
+		a.counters.dirty = append(a.counters.dirty, a)
+		a.counters.mu.Unlock()
+	}
+}
+
+// day is a day in UTC.
+type day struct {
+	date      string // such as 2026-11-21
+	period    string // its month, such as 2026-11
+	ends      int64  // seconds
+	monthEnds int64  // seconds
+}
+
+// dayOf returns the day of a time. It caches the latest day, which it also returns for earlier times.
+func (l *Counters) dayOf(now time.Time) *day {
+	d := l.today.Load()
 	if d != nil && now.Unix() < d.ends {
 		return d
 	}
-	m := a.monthAt(now)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if d = a.today[world].Load(); d == nil || now.Unix() >= d.ends {
-		y, month, date := now.UTC().Date()
-		d = &day{
-			account: a, world: world, date: now.UTC().Format(time.DateOnly),
-			ends: time.Date(y, month, date+1, 0, 0, 0, 0, time.UTC).Unix(),
-		}
-		if world == schema.Live {
-			d.month = m
-		}
-		a.today[world].Store(d)
+	y, month, date := now.UTC().Date()
+	d = &day{
+		date: now.UTC().Format(time.DateOnly), period: periodOf(now),
+		ends:      time.Date(y, month, date+1, 0, 0, 0, 0, time.UTC).Unix(),
+		monthEnds: time.Date(y, month+1, 1, 0, 0, 0, 0, time.UTC).Unix(),
 	}
+	l.today.Store(d)
 	return d
 }
+
+// periodOf returns the name of the month of a time.
+func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }

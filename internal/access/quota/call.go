@@ -9,32 +9,39 @@ import (
 
 // Call is one call of an account, from its admission to its end.
 type Call struct {
-	day     *day // day of the admission
-	counter *counter
+	account *Account
+	row     usageRow
+	key     string // id of the API key
+	at      int64  // time of the admission, seconds
 	// limit is the quota that applies to the call; 0 for none.
 	limit int64
 	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
 	reserved int64
 }
 
-// Begin starts a call of an operation and records the use of the call's key. The parameter template is the path
-// template of the operation, so that the number of operations is bounded.
-func (a *Account) Begin(world schema.World, method, template string, key *KeyUse, now time.Time) Call {
-	d := a.dayAt(world, now)
-	a.counters.touch(key, now)
-	return Call{day: d, counter: d.counter(operation{method, template})}
+// Begin starts a call of an operation with a key. The parameter template is the path template of the operation, so
+// that the number of operations is bounded.
+func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
+	d := a.counters.dayOf(now)
+	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template}, key: key, at: now.Unix()}
+	if world == schema.Live {
+		c.row.month = a.monthIn(d)
+	}
+	return c
 }
 
 // Admit reserves one call of the account's quota, and reports whether the quota had a call left. The quota
 // counts an exempt call, but never rejects it. In the sandbox, Admit returns true and reserves nothing.
 func (c *Call) Admit(exempt bool) bool {
-	if c.day.month == nil {
+	if c.row.month == nil {
 		return true
 	}
 	if !exempt {
-		c.limit = c.day.account.limit.Load()
+		c.limit = c.account.limit.Load()
 	}
-	if _, ok := c.day.month.reserve(c.limit, 1); !ok {
+	c.account.mu.Lock()
+	defer c.account.mu.Unlock()
+	if _, ok := c.row.month.reserve(c.limit, 1); !ok {
 		return false
 	}
 	c.reserved = 1
@@ -47,7 +54,9 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	if c.reserved == 0 || n <= c.reserved {
 		return 0, true
 	}
-	left, ok = c.day.month.reserve(c.limit, n-c.reserved)
+	c.account.mu.Lock()
+	defer c.account.mu.Unlock()
+	left, ok = c.row.month.reserve(c.limit, n-c.reserved)
 	if !ok {
 		return left + c.reserved, false
 	}
@@ -61,21 +70,31 @@ func (c *Call) End(failed bool, counted int64) {
 	if c.reserved == 0 {
 		counted = 0
 	}
-	a := c.day.account
-	if m := c.day.month; m != nil {
+	one := sums{calls: 1, counted: counted}
+	if failed {
+		one.failed = 1
+	}
+	a := c.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if m := c.row.month; m != nil {
 		m.settle(c.reserved, counted, a.limit.Load())
 	}
-	a.counters.count(c.day, c.counter, failed, counted)
+	a.pending.add(c.row, one)
+	a.pending.use(c.key, c.at)
+	a.markDirty()
 }
 
 // State returns the account's quota and the usage of the quota; the zero value if there is no quota.
 func (c *Call) State() httpapi.Quota {
-	limit, m := c.day.account.limit.Load(), c.day.month
+	limit, m := c.account.limit.Load(), c.row.month
 	if m == nil || limit == 0 {
 		return httpapi.Quota{}
 	}
-	return httpapi.Quota{Limit: limit, Used: m.used.Load(), Reset: m.ends}
+	c.account.mu.Lock()
+	defer c.account.mu.Unlock()
+	return httpapi.Quota{Limit: limit, Used: m.used, Reset: m.ends}
 }
 
 // SecondsLeft returns the seconds until the month of the call ends, at least 1.
-func (c *Call) SecondsLeft(now time.Time) int { return int(max(1, c.day.month.ends-now.Unix())) }
+func (c *Call) SecondsLeft(now time.Time) int { return int(max(1, c.row.month.ends-now.Unix())) }

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"vayu/internal/sqlstore"
@@ -14,14 +15,12 @@ var (
 
 // dropMissing removes the usage of deleted accounts and keys from a batch. Accounts and keys can be missing
 // after a manual DELETE, or after a restore of an older store. One missing row would make every flush fail,
-// for all accounts. dropMissing reports whether it removed any usage. The caller holds l.flushing.
+// for all accounts. dropMissing reports whether it removed any usage.
 func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
-	accounts, keys := make([]string, len(b.days)), make([]string, len(b.keys))
-	for i, d := range b.days {
-		accounts[i] = d.account.id
-	}
-	for i, k := range b.keys {
-		keys[i] = k.key.key
+	var accounts, keys []string
+	for _, a := range b.accounts {
+		accounts = append(accounts, a.id)
+		keys = slices.AppendSeq(keys, maps.Keys(a.writing.keys))
 	}
 	view := l.DB.View(ctx)
 	hasAccount, err := sqlstore.ExistingIDs(view, &presentAccounts, accounts)
@@ -32,16 +31,15 @@ func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	if err != nil {
 		return false
 	}
-	// The slices are cloned, because other goroutines read the days of a batch.
-	days := slices.DeleteFunc(slices.Clone(b.days), func(d *day) bool { return !hasAccount[d.account.id] })
-	uses := slices.DeleteFunc(slices.Clone(b.keys), func(k keyRow) bool { return !hasKey[k.key.key] })
-	dropped := len(b.days) - len(days) + len(b.keys) - len(uses)
+	dropped := 0
+	for _, a := range b.accounts {
+		a.mu.Lock()
+		dropped += a.writing.keep(hasAccount[a.id], hasKey)
+		a.mu.Unlock()
+	}
 	if dropped == 0 {
 		return false
 	}
-	l.mu.Lock()
-	b.days, b.keys = days, uses
-	l.mu.Unlock()
 	b.build()
 	l.metrics.dropped.Add(float64(dropped))
 	l.Log.Warn("dropping usage of accounts or keys that are no longer in the store", "rows", dropped)

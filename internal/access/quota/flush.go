@@ -4,27 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"vayu/internal/sqlstore"
-	"vayu/schema"
 )
 
-// batch is the usage since the last successful flush, which one transaction writes.
+// batch is the usage since the last successful flush, which one transaction writes. Its rows are in one order on
+// all instances, so that row locks cannot deadlock.
 type batch struct {
-	days   []*day
-	rows   []usageRow
-	months []*monthRow
-	keys   []keyRow
-}
-
-// usageRow is an increment of a row of table usage_day.
-type usageRow struct {
-	day                    *day
-	operation              string
-	counter                *counter
-	calls, failed, counted int64
+	accounts []*Account
+	rows     [][]any // of table usage_day
+	months   []*monthRow
+	keys     [][]any // of table api_key_use
 }
 
 // monthRow is an increment of a row of table quota_period. An increment of 0 is written too: the write compares
@@ -37,10 +30,15 @@ type monthRow struct {
 	total int64 // total in the store after the write
 }
 
-// keyRow is the last use of a key, a row of table api_key_use.
-type keyRow struct {
-	key    *KeyUse
-	usedAt int64 // microseconds
+// excludeFlush waits until no flush and no reading of totals runs, and excludes both until release is called. It
+// returns false if ctx ends first.
+func (l *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
+	select {
+	case l.flushing <- struct{}{}:
+		return func() { <-l.flushing }, true
+	case <-ctx.Done():
+		return nil, false
+	}
 }
 
 // Flush writes the counted usage in one transaction, and merges the totals of other instances.
@@ -52,147 +50,95 @@ type keyRow struct {
 func (l *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()
-	l.flushing.Lock()
-	defer l.flushing.Unlock()
+	release, ok := l.excludeFlush(ctx)
+	if !ok {
+		return ctx.Err()
+	}
+	defer release()
 	b := l.collect()
-	if b == nil {
+	if len(b.accounts) == 0 {
 		return nil
 	}
 	err := l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	if err != nil && l.dropMissing(ctx, b) {
 		err = l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	}
-	if err == nil {
-		b.markWritten()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.endFlush()
+	b.end(err == nil)
 	if err != nil {
 		l.metrics.flushFailures.Inc()
-		b.requeue(l)
 		return fmt.Errorf("writing usage: %w", err)
 	}
 	return nil
 }
 
-// collect returns the batch to write; nil if there is no usage to write. The caller holds l.flushing.
+// collect returns a batch of the pending usage of all accounts.
 func (l *Counters) collect() *batch {
+	b := &batch{}
 	l.mu.Lock()
-	if len(l.days) == 0 && len(l.keys) == 0 {
-		l.mu.Unlock()
-		return nil
-	}
-	b := &batch{days: l.days}
-	keys := l.keys
-	l.days, l.keys = nil, nil
-	l.beginFlush(b)
-	for _, d := range b.days {
-		d.dirty.Store(false)
-	}
+	b.accounts, l.dirty = l.dirty, nil
 	l.mu.Unlock()
-	for _, k := range keys {
-		k.dirty.Store(false)
-		b.keys = append(b.keys, keyRow{k, time.Unix(k.usedAt.Load(), 0).UnixMicro()})
+	for _, a := range b.accounts {
+		a.mu.Lock()
+		a.writing, a.pending, a.dirty = a.pending, newUsage(), false
+		a.mu.Unlock()
 	}
 	b.build()
 	return b
 }
 
-// build makes the rows of a batch from its days.
+// build makes the rows of a batch from the usage of its accounts.
 func (b *batch) build() {
-	b.rows, b.months = nil, nil
-	months := map[*month]*monthRow{}
-	for _, d := range b.days {
-		counted := b.addDay(d)
-		if d.month == nil {
-			continue
+	b.rows, b.months, b.keys = nil, nil, nil
+	slices.SortFunc(b.accounts, func(x, y *Account) int { return cmp.Compare(x.id, y.id) })
+	for _, a := range b.accounts {
+		months := map[*month]*monthRow{}
+		for _, r := range slices.SortedFunc(maps.Keys(a.writing.rows), usageRow.compare) {
+			s := a.writing.rows[r]
+			b.rows = append(b.rows, []any{a.id, r.world().String(), r.date, r.operation(), s.calls, s.failed, s.counted})
+			if r.month == nil {
+				continue
+			}
+			part := months[r.month]
+			if part == nil {
+				part = &monthRow{month: r.month, limit: a.limit.Load()}
+				months[r.month] = part
+				b.months = append(b.months, part)
+			}
+			part.added += s.counted
 		}
-		part := months[d.month]
-		if part == nil {
-			part = &monthRow{month: d.month, limit: d.account.limit.Load()}
-			months[d.month] = part
-			b.months = append(b.months, part)
+		for _, key := range slices.Sorted(maps.Keys(a.writing.keys)) {
+			b.keys = append(b.keys, []any{key, time.Unix(a.writing.keys[key], 0).UnixMicro()})
 		}
-		part.added += counted
-	}
-	b.sort()
-}
-
-// addDay adds the unwritten usage of a day to b.rows. It returns the part that counts towards the quota.
-func (b *batch) addDay(d *day) (counted int64) {
-	for o, c := range *d.counters.Load() {
-		l := usageRow{
-			day: d, operation: o.String(), counter: c,
-			calls:   c.now.calls.Load() - c.written.calls.Load(),
-			failed:  c.now.failed.Load() - c.written.failed.Load(),
-			counted: c.now.counted.Load() - c.written.counted.Load(),
-		}
-		if l.calls != 0 || l.failed != 0 || l.counted != 0 {
-			b.rows = append(b.rows, l)
-			counted += l.counted
-		}
-	}
-	return counted
-}
-
-// sort brings rows into one order for all instances, so that row locks cannot deadlock.
-func (b *batch) sort() {
-	slices.SortFunc(b.rows, func(x, y usageRow) int {
-		return cmp.Or(cmp.Compare(x.day.account.id, y.day.account.id), cmp.Compare(x.day.world, y.day.world),
-			cmp.Compare(x.day.date, y.day.date), cmp.Compare(x.operation, y.operation))
-	})
-	slices.SortFunc(b.months, func(x, y *monthRow) int {
-		return cmp.Or(cmp.Compare(x.account, y.account), cmp.Compare(x.period, y.period))
-	})
-	slices.SortFunc(b.keys, func(x, y keyRow) int { return cmp.Compare(x.key.key, y.key.key) })
-}
-
-// markWritten subtracts a committed batch from the unwritten usage, and merges the stored totals.
-func (b *batch) markWritten() {
-	for i := range b.rows {
-		l := &b.rows[i]
-		l.counter.written.calls.Add(l.calls)
-		l.counter.written.failed.Add(l.failed)
-		l.counter.written.counted.Add(l.counted)
-	}
-	for _, m := range b.months {
-		m.mergeTotal(m.total, m.added)
 	}
 }
 
-// requeue includes the usage of a failed batch in the next batch. The caller holds l.mu.
-func (b *batch) requeue(l *Counters) {
-	for _, d := range b.days {
-		if d.dirty.CompareAndSwap(false, true) {
-			l.days = append(l.days, d)
+// end merges the stored totals after a commit. After an error, it includes the usage in the next batch.
+func (b *batch) end(written bool) {
+	for _, a := range b.accounts {
+		a.mu.Lock()
+		if !written {
+			a.pending.merge(a.writing)
+			a.markDirty()
 		}
+		a.writing = usage{}
+		a.mu.Unlock()
 	}
-	for _, k := range b.keys {
-		if k.key.dirty.CompareAndSwap(false, true) {
-			l.keys = append(l.keys, k.key)
+	if written {
+		for _, m := range b.months {
+			m.mergeTotal(m.total, m.added)
 		}
 	}
 }
 
 // write stores the batch in tx: calls by day, quotas by month, and the last use of keys.
 func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
-	lines := make([][]any, len(b.rows))
-	for i, r := range b.rows {
-		lines[i] = []any{r.day.account.id, r.day.world.String(), r.day.date, r.operation, r.calls, r.failed, r.counted}
-	}
-	if err := upsert(tx, &addUsage, lines, nil); err != nil {
+	if err := upsert(tx, &addUsage, b.rows, nil); err != nil {
 		return fmt.Errorf("adding to usage_day: %w", err)
 	}
-	now := l.Now().UnixMicro()
-	if err := b.writeMonths(tx, l.Events, now); err != nil {
+	if err := b.writeMonths(tx, l.Events, l.Now().UnixMicro()); err != nil {
 		return err
 	}
-	keys := make([][]any, len(b.keys))
-	for i, k := range b.keys {
-		keys[i] = []any{k.key.key, k.usedAt}
-	}
-	if err := upsert(tx, &setKeyUse, keys, nil); err != nil {
+	if err := upsert(tx, &setKeyUse, b.keys, nil); err != nil {
 		return fmt.Errorf("writing api_key_use: %w", err)
 	}
 	return nil
@@ -202,25 +148,22 @@ func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {
-		rows[i] = []any{m.account, m.period, m.added, now}
-		parts[[2]string{m.account, m.period}] = m
+		rows[i] = []any{m.account.id, m.period, m.added, now}
+		parts[[2]string{m.account.id, m.period}] = m
 	}
-	var crossed []announcement
+	var announcements []func() error // after the query, whose rows are still being read
 	err := upsert(tx, &addQuota, rows, func(row sqlstore.Scanner) error {
-		var account, period string
+		var id [2]string
 		var used int64
-		var warned, exceeded bool
-		if err := row.Scan(&account, &period, &used, &warned, &exceeded); err != nil {
+		var announced [len(marks)]bool
+		if err := row.Scan(&id[0], &id[1], &used, &announced[0], &announced[1]); err != nil {
 			return err
 		}
-		m := parts[[2]string{account, period}]
+		m := parts[id]
 		m.total = used
-		if m.limit == 0 {
-			return nil
-		}
-		for i, announced := range [len(marks)]bool{warned, exceeded} {
-			if !announced && marks[i].reached(used, m.limit) {
-				crossed = append(crossed, announcement{m, i})
+		for i := range marks {
+			if m.limit != 0 && !announced[i] && marks[i].reached(used, m.limit) {
+				announcements = append(announcements, func() error { return m.announce(tx, events, i, m.limit, used, now) })
 			}
 		}
 		return nil
@@ -228,52 +171,10 @@ func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	if err != nil {
 		return fmt.Errorf("adding to quota_period: %w", err)
 	}
-	for _, a := range crossed {
-		if err := a.publish(tx, events, now); err != nil {
+	for _, announce := range announcements {
+		if err := announce(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// mark is a percentage of the quota. Once per month, an event announces that usage reaches the mark.
-type mark struct {
-	set       string
-	event     schema.EventType
-	threshold int64 // per cent
-}
-
-// marks are in ascending order.
-var marks = [...]mark{
-	{"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL", schema.EventQuotaWarning, 80},
-	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},
-}
-
-// reached reports whether used/limit is at least the mark.
-func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
-
-// announcement is an event to publish: the usage of a month has reached a mark.
-type announcement struct {
-	*monthRow
-
-	mark int // index into marks
-}
-
-// publish records that the mark was announced, and appends the event. If the mark was announced before, publish
-// does nothing. So the event occurs once per month, even if the plan changes or several instances count.
-func (a announcement) publish(tx *sqlstore.Tx, events Events, now int64) error {
-	m := &marks[a.mark]
-	set, err := tx.Exec(m.set, now, a.account, a.period)
-	if err != nil {
-		return fmt.Errorf("marking quota_period: %w", err)
-	}
-	if set == 0 || events == nil {
-		return nil
-	}
-	data := a.wire(a.limit, a.usedAt(a.mark, a.limit, a.total))
-	data.Threshold = m.threshold
-	if _, err := events.Append(tx, a.account, schema.Live, m.event, data); err != nil {
-		return fmt.Errorf("announcing %s: %w", m.event, err)
 	}
 	return nil
 }

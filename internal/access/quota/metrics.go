@@ -14,13 +14,13 @@ func newMetrics(l *Counters, reg prometheus.Registerer) *metrics {
 	auto := promauto.With(reg)
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
-	}, func() float64 { return float64(l.unwritten()) })
+	}, l.unwritten)
 	return &metrics{
 		flushFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",
 		}),
 		dropped: auto.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_dropped_total", Help: "Days of usage and uses of keys that were dropped because their account or key is no longer in the store.",
+			Name: "vayu_usage_dropped_total", Help: "Rows of usage and uses of keys that were dropped because their account or key is no longer in the store.",
 		}),
 	}
 }

@@ -1,95 +1,62 @@
 package quota
 
 import (
-	"sync/atomic"
+	"fmt"
 	"time"
 
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
-// month is the usage of an account in one month (UTC) in the live world. The sandbox has no quota.
+// month is the usage of an account in one month (UTC) in the live world. The sandbox has no quota. Account.mu
+// guards its fields, unless stated otherwise.
 type month struct {
-	account string
-	period  string // such as 2026-11
-	ends    int64  // seconds
-	used    atomic.Int64
+	account *Account // immutable
+	period  string   // such as 2026-11; immutable
+	ends    int64    // seconds; immutable
+	used    int64
 	// allocated is used plus the reservations of calls in flight.
-	allocated atomic.Int64
+	allocated int64
 	// usedAtMark holds, for each mark (80 or 100 per cent), the value of used when a call of this instance
 	// reached the mark. The value is 0 if no call of this instance reached it.
-	usedAtMark [len(marks)]atomic.Int64
-
-	// stored is the part of used that is in the store, from all instances. Counters.flushing guards it.
+	usedAtMark [len(marks)]int64
+	// stored is the part of used that is in the store, from all instances.
 	stored int64
 }
 
 // reserve reserves n calls of a quota; a limit of 0 means no limit. If fewer than n calls are left, it
 // reserves none. The result left is the number of calls that are left; 0 without a limit.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
-	if limit == 0 {
-		m.allocated.Add(n)
-		return 0, true
+	if limit != 0 && m.allocated+n > limit {
+		return max(0, limit-m.allocated), false
 	}
-	for {
-		taken := m.allocated.Load()
-		if taken+n > limit {
-			return max(0, limit-taken), false
-		}
-		if m.allocated.CompareAndSwap(taken, taken+n) {
-			return limit - taken - n, true
-		}
-	}
+	m.allocated += n
+	return max(0, limit-m.allocated), true
 }
 
 // settle replaces a reservation by the n calls that are counted; 0 for none. The parameter limit is the
 // account's limit; a mark is a percentage of that limit.
 func (m *month) settle(reserved, n, limit int64) {
-	if n != reserved {
-		m.allocated.Add(n - reserved)
-	}
-	if n == 0 {
-		return
-	}
-	used := m.used.Add(n)
+	m.allocated += n - reserved
+	before := m.used
+	m.used += n
 	for i := range marks {
-		if limit != 0 && marks[i].reached(used, limit) && !marks[i].reached(used-n, limit) {
-			m.usedAtMark[i].Store(used)
+		if limit != 0 && marks[i].reached(m.used, limit) && !marks[i].reached(before, limit) {
+			m.usedAtMark[i] = m.used
 		}
 	}
 }
 
-// usedAt returns the used quota at which a mark was reached, if a call of this instance reached the mark.
-// Otherwise it returns total, which may be higher.
-func (m *month) usedAt(i int, limit, total int64) int64 {
-	if at := m.usedAtMark[i].Load(); at != 0 && at <= total && marks[i].reached(at, limit) {
-		return at
-	}
-	return total
-}
-
 // mergeTotal adds the calls that other instances have counted, according to the store's total. The parameter
-// pushed is the number of calls that this instance has just written; 0 after a read. The caller holds
-// Counters.flushing, which excludes concurrent writes. Totals never fall, so an older total has no effect.
+// pushed is the number of calls that this instance has just written; 0 after a read. The caller has excluded
+// concurrent flushes. Totals never fall, so an older total has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
-	news := max(total, m.stored+pushed) - m.stored - pushed
-	m.stored += pushed + news
-	if news != 0 {
-		m.allocated.Add(news)
-		m.used.Add(news)
-	}
-}
-
-// periodOf returns the name of the month of a time.
-func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }
-
-// monthOf returns the month of a time, with no calls used.
-func monthOf(account string, now time.Time) *month {
-	y, m, _ := now.UTC().Date()
-	return &month{
-		account: account,
-		period:  periodOf(now),
-		ends:    time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC).Unix(),
-	}
+	m.account.mu.Lock()
+	defer m.account.mu.Unlock()
+	others := max(0, total-m.stored-pushed)
+	m.stored += pushed + others
+	m.allocated += others
+	m.used += others
 }
 
 // wire returns the quota in the API's form.
@@ -98,4 +65,46 @@ func (m *month) wire(limit, used int64) schema.Quota {
 		Period: m.period, Limit: limit, Used: used, Percent: used * 100 / limit,
 		ResetsAt: schema.FormatTime(time.Unix(m.ends, 0)),
 	}
+}
+
+// mark is a percentage of the quota. Once per month, an event announces that usage reaches the mark.
+type mark struct {
+	set       string
+	event     schema.EventType
+	threshold int64 // per cent
+}
+
+// marks are in ascending order.
+var marks = [...]mark{
+	{"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL", schema.EventQuotaWarning, 80},
+	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},
+}
+
+// reached reports whether used/limit is at least the mark.
+func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
+
+// announce records that the month has reached a mark, and appends the event. If the mark was announced before,
+// announce does nothing. So the event occurs once per month, even if the plan changes or several instances count.
+// The event has the usage at which a call of this instance reached the mark, if there was one. Otherwise it has
+// total, the store's total, which may be higher.
+func (m *month) announce(tx *sqlstore.Tx, events Events, i int, limit, total, now int64) error {
+	set, err := tx.Exec(marks[i].set, now, m.account.id, m.period)
+	if err != nil {
+		return fmt.Errorf("marking quota_period: %w", err)
+	}
+	if set == 0 || events == nil {
+		return nil
+	}
+	m.account.mu.Lock()
+	at := m.usedAtMark[i]
+	m.account.mu.Unlock()
+	if at == 0 || at > total || !marks[i].reached(at, limit) {
+		at = total
+	}
+	data := m.wire(limit, at)
+	data.Threshold = marks[i].threshold
+	if _, err := events.Append(tx, m.account.id, schema.Live, marks[i].event, data); err != nil {
+		return fmt.Errorf("announcing %s: %w", marks[i].event, err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,33 +40,28 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Counters has the usage that this instance has counted, and marks the part that is not in the store yet.
-//
-// A call adds to the counter of its account, world (live or sandbox), day and operation. A day is dirty while
-// it has unwritten counts. Counters has a list of the dirty days, so that a flush visits no other days.
+// Counters has the usage that this instance has counted. An account is dirty while it has usage that is not in the
+// store. Counters has a list of the dirty accounts, so that a flush visits no others.
 type Counters struct {
 	Config
 
 	metrics *metrics
 	warned  sync.Map // plans that are not configured and already logged
+	today   atomic.Pointer[day]
 
-	mu        sync.Mutex // guards the fields below
-	accounts  map[string]*Account
-	days      []*day        // dirty days
-	keys      []*KeyUse     // keys whose last use is not written
-	batch     *batch        // being written; nil for none
-	flushes   int           // flushes that have begun
-	flushDone chan struct{} // closed when the latest flush ends
+	mu       sync.Mutex // guards the fields below; locked after Account.mu
+	accounts map[string]*Account
+	dirty    []*Account
 
-	// flushing is held from reading or writing totals in the store until they are merged into memory.
-	flushing sync.Mutex
+	// flushing is full from reading or writing totals in the store until they are merged into memory.
+	flushing chan struct{}
 	period   string // month of the last reading of totals
 	readAt   time.Time
 }
 
 // New returns counters without usage. It panics if a metric is already registered.
 func New(c Config) *Counters {
-	l := &Counters{Config: c, accounts: map[string]*Account{}}
+	l := &Counters{Config: c, accounts: map[string]*Account{}, flushing: make(chan struct{}, 1)}
 	l.metrics = newMetrics(l, c.Metrics)
 	return l
 }

@@ -18,11 +18,14 @@ const clockSkew = 10 * time.Second
 func (l *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()
-	l.flushing.Lock()
-	defer l.flushing.Unlock()
+	release, ok := l.excludeFlush(limit)
+	if !ok {
+		return limit.Err()
+	}
+	defer release()
 	now, since := l.Now(), int64(0)
-	period := periodOf(now)
-	if period == l.period {
+	today := l.dayOf(now)
+	if today.period == l.period {
 		since = l.readAt.Add(-clockSkew).UnixMicro()
 	}
 	err := sqlstore.Each(l.DB.View(limit), func(row sqlstore.Scanner) error {
@@ -31,14 +34,14 @@ func (l *Counters) ReadTotals(ctx context.Context) error {
 		if err := row.Scan(&account, &used); err != nil {
 			return err
 		}
-		if m := l.Account(account).monthAt(now); m.period == period {
+		if m := l.Account(account).monthIn(today); m.period == today.period {
 			m.mergeTotal(used, 0)
 		}
 		return nil
-	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", period, since)
+	}, "SELECT account_id, used FROM quota_period WHERE period = $1 AND changed_at >= $2", today.period, since)
 	if err != nil {
 		return fmt.Errorf("reading quotas: %w", err)
 	}
-	l.period, l.readAt = period, now
+	l.period, l.readAt = today.period, now
 	return nil
 }

@@ -3,6 +3,7 @@ package quota
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,57 +11,128 @@ import (
 	"vayu/schema"
 )
 
-const (
-	// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
-	usageWait = 250 * time.Millisecond
-	// usageReads limits how often Usage reads the store. Usage reads again if a flush began during the read. A
-	// flush begins every 400 ms and a read takes milliseconds, so a third read is rare.
-	usageReads = 3
-)
+// usageRow identifies a row of table usage_day of one account: the usage of an operation on a day in a world (live
+// or sandbox). The path is a template, so that the number of rows is bounded.
+type usageRow struct {
+	month              *month // nil in the sandbox, which has no quota
+	date, method, path string
+}
+
+func (r *usageRow) world() schema.World {
+	if r.month == nil {
+		return schema.Sandbox
+	}
+	return schema.Live
+}
+
+// operation returns the name of the operation in table usage_day.
+func (r *usageRow) operation() string { return r.method + " " + r.path }
+
+// compare orders rows of one account.
+func (r usageRow) compare(o usageRow) int {
+	return cmp.Or(cmp.Compare(r.world(), o.world()), cmp.Compare(r.date, o.date),
+		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path))
+}
+
+// sums are the three counts in a row of table usage_day.
+type sums struct{ calls, failed, counted int64 }
+
+// usage is what an account has used since a flush.
+type usage struct {
+	rows map[usageRow]*sums
+	keys map[string]int64 // time of the last use of each key, seconds
+}
+
+func newUsage() usage { return usage{rows: map[usageRow]*sums{}, keys: map[string]int64{}} }
+
+func (u *usage) add(row usageRow, more sums) {
+	s := u.rows[row]
+	if s == nil {
+		s = &sums{}
+		u.rows[row] = s
+	}
+	s.calls, s.failed, s.counted = s.calls+more.calls, s.failed+more.failed, s.counted+more.counted
+}
+
+func (u *usage) use(key string, at int64) { u.keys[key] = max(u.keys[key], at) }
+
+// merge adds the usage of another period.
+func (u *usage) merge(other usage) {
+	for row, s := range other.rows {
+		u.add(row, *s)
+	}
+	for key, at := range other.keys {
+		u.use(key, at)
+	}
+}
+
+// keep removes all usage unless the account exists, and the use of keys that do not exist. It returns the number of
+// removed rows.
+func (u *usage) keep(account bool, hasKey map[string]bool) int {
+	before := len(u.rows) + len(u.keys)
+	if !account {
+		*u = usage{}
+	}
+	maps.DeleteFunc(u.keys, func(key string, _ int64) bool { return !hasKey[key] })
+	return before - len(u.rows) - len(u.keys)
+}
+
+// unwritten calls do for each row of usage that may not be in the store: of pending, and of a flush in progress.
+func (a *Account) unwritten(do func(usageRow, sums)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range [...]usage{a.pending, a.writing} {
+		for row, s := range u.rows {
+			do(row, *s)
+		}
+	}
+}
+
+// unwritten returns the number of calls whose counts are not in the store.
+func (l *Counters) unwritten() (sum float64) {
+	l.mu.Lock()
+	all := slices.Collect(maps.Values(l.accounts))
+	l.mu.Unlock()
+	for _, a := range all {
+		a.unwritten(func(_ usageRow, s sums) { sum += float64(s.calls) })
+	}
+	return sum
+}
+
+// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
+const usageWait = 250 * time.Millisecond
 
 // Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
-// up the counts in the store and the counts that this instance has not written yet. Before each read of the
-// store, Usage waits for a running flush.
+// up the counts in the store and the counts that this instance has not written yet. Before it reads the store,
+// Usage waits for a running flush.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. If the
-// flush outlasts usageWait, or a flush begins during each of usageReads reads, calls of that flush may count
-// twice.
+// flush outlasts usageWait, calls of that flush may count twice.
 func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
-	for try := 1; ; try++ {
-		writings := l.waitFlushed(ctx, usageWait)
-		unwritten := l.unwrittenDays(account, world, from, to)
-		stored, err := l.storedDays(ctx, account, world, from, to)
-		if err != nil {
-			return nil, err
-		}
-		if try == usageReads || l.flushesBegun() == writings {
-			return mergeUsage(append(stored, unwritten...)), nil
-		}
+	limit, done := context.WithTimeout(ctx, usageWait)
+	defer done()
+	if release, ok := l.excludeFlush(limit); ok {
+		defer release()
 	}
-}
-
-func (l *Counters) storedDays(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
-	return sqlstore.All(l.DB.View(ctx), func(row sqlstore.Scanner) (d schema.UsageDay, err error) {
-		err = row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
-		return d, err
+	var days []schema.UsageDay
+	l.Account(account).unwritten(func(r usageRow, s sums) {
+		if r.world() == world && r.date >= from && r.date <= to {
+			days = append(days, schema.UsageDay{
+				Date: r.date, Operation: r.operation(), Calls: s.calls, Failed: s.failed, Counted: s.counted,
+			})
+		}
+	})
+	err := sqlstore.Each(l.DB.View(ctx), func(row sqlstore.Scanner) error {
+		var d schema.UsageDay
+		err := row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
+		days = append(days, d)
+		return err
 	}, `SELECT day, operation, calls, failed, counted FROM usage_day
-		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`,
-		account, world.String(), from, to)
-}
-
-// unwrittenDays returns the usage that is in this instance's memory and not in the store.
-func (l *Counters) unwrittenDays(account string, world schema.World, from, to string) []schema.UsageDay {
-	var b batch
-	for _, d := range l.pending(func(d *day) bool {
-		return d.account.id == account && d.world == world && d.date >= from && d.date <= to
-	}) {
-		b.addDay(d)
+		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`, account, world.String(), from, to)
+	if err != nil {
+		return nil, err
 	}
-	out := make([]schema.UsageDay, len(b.rows))
-	for i, r := range b.rows {
-		out[i] = schema.UsageDay{Date: r.day.date, Operation: r.operation, Calls: r.calls, Failed: r.failed, Counted: r.counted}
-	}
-	return out
+	return mergeUsage(days), nil
 }
 
 // mergeUsage adds up rows of the same day and operation, and sorts them.
