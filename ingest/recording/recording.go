@@ -66,6 +66,19 @@ func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recordin
 	return r, nil
 }
 
+// inputFile is the file of a case that reads a file.
+const inputFile = "input.csv"
+
+// OfFile turns a file into a case. now is the time of the source's clock.
+func OfFile(body []byte, now time.Time) *Recording {
+	var scrub Scrubber
+	scrub.Learn(body)
+	return &Recording{
+		Case:  conformance.Case{About: "recorded at " + now.UTC().Format(time.RFC3339), Now: now, Input: inputFile},
+		Files: map[string][]byte{inputFile: scrub.Body(body)}, Replaced: scrub.Replaced,
+	}
+}
+
 // newReply returns the reply of an exchange without its body.
 func newReply(e ingest.Exchange, scrub *Scrubber) (conformance.Reply, error) {
 	_, address, _ := strings.Cut(e.Request, " ")

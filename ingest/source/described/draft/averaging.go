@@ -40,8 +40,8 @@ func findAveraging(r *reading, now time.Time) averaging {
 	if d, n := r.spacing(); d > 0 {
 		return averaging{d, note.Guessed, fmt.Sprintf("the usual distance of two times of a station, %d of them", n)}
 	}
-	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} {
-		if !slices.ContainsFunc(c.times, func(t time.Time) bool { return t.Truncate(step) != t }) {
+	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} { // in the zone of the times
+		if !slices.ContainsFunc(c.times, func(t time.Time) bool { return t.Minute()%int(step.Minutes()) != 0 || t.Second() != 0 }) {
 			return averaging{step, note.Guessed, "all times are multiples of it"}
 		}
 	}

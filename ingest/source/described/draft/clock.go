@@ -37,7 +37,7 @@ var timeWords = []struct {
 	word string
 	rank int
 }{
-	{"created", -8}, {"updated", -3}, {"modified", -8}, {"lastseen", -1}, {"first", -8}, {"install", -8}, {"regist", -8}, {"since", -6}, {"ingest", -6}, {"calibrat", -8},
+	{"created", -8}, {"updated", -3}, {"modified", -8}, {"lastseen", -1}, {"first", -8}, {"install", -8}, {"regist", -8}, {"since", -6}, {"ingest", -6}, {"calibrat", -8}, {"coverage", -8},
 	{"sunrise", -9}, {"sunset", -9}, {"expire", -9}, {"next", -6}, {"received", -3}, {"server", -3},
 	{"timestamp", 3}, {"datetime", 3}, {"measured", 3}, {"observed", 3}, {"sampled", 3}, {"recorded", 2}, {"time", 2}, {"date", 1}, {"hour", 2}, {"utc", 1}, {"last", -1},
 }

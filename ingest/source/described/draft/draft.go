@@ -39,6 +39,8 @@ type Draft struct {
 	Guesses []note.Guess
 	// End is the reply without records, as the end of the list; nil if the API has no pages.
 	End []byte
+	// Format marks a description of files, which requests nothing.
+	Format bool
 }
 
 // fillIn stands for a value that the author must fill in.
@@ -68,6 +70,11 @@ func New(in Input) (*Draft, error) {
 	w.Comment("The source %s, drafted by vayu source new at %s.", in.Name, in.Now.UTC().Format(time.RFC3339))
 	w.Comment("Each comment has the reason of its line. Check lines with GUESS, and fill in lines with UNKNOWN.")
 	w.Comment("The keys: docs/guides/sources.md")
+	if body.Table != nil && in.Address == "" {
+		writeFormat(w, in, best)
+		best.write(w, body.Table)
+		return &Draft{Text: w.Text.Bytes(), Guesses: w.Guesses, Format: true}, nil
+	}
 	writeHead(w, in, best)
 	req, err := readRequest(in)
 	if err != nil {
@@ -76,7 +83,7 @@ func New(in Input) (*Draft, error) {
 	pages := findPages(body, best, req, in.Header)
 	req.write(w)
 	writePages(w, pages)
-	best.write(w)
+	best.write(w, body.Table)
 	d := &Draft{Text: w.Text.Bytes(), Guesses: w.Guesses}
 	if pages.by.value != "" {
 		d.End, err = best.end(in.Body, pages)
@@ -92,7 +99,11 @@ func isParameter(name string) bool {
 
 // end returns the reply without its records and its cursor.
 func (r *reading) end(body []byte, p paging) ([]byte, error) {
-	if r.records.At == "@this" {
+	switch {
+	case r.records.Shape == sample.ShapeCSV:
+		header, _, _ := bytes.Cut(body, []byte{'\n'})
+		return header, nil
+	case r.records.At == "@this":
 		return []byte("[]"), nil
 	}
 	empty := "[]"
@@ -118,10 +129,7 @@ func writeHead(w *note.Writer, in Input, r *reading) {
 			w.Key("local", "true", note.Found, "%s is no public address", host)
 		}
 	}
-	w.Key("about", "readings of "+host, note.Unknown, "write what the network is")
-	w.Key("licence", described.Unset, note.Unknown, "take it from the terms of the network; clients get this text")
-	w.Key("attribution", described.Unset, note.Unknown, "whom the network wants to be named")
-	w.Gap()
+	writeTerms(w, "readings of "+host)
 	schedule, overlap := "12 * * * *", 3*time.Hour
 	if d := r.averaging.d; d < time.Hour {
 		schedule = "@every 10m"
@@ -133,6 +141,27 @@ func writeHead(w *note.Writer, in Input, r *reading) {
 	}
 	w.Key("schedule", schedule, note.Guessed, "the averaging interval is %s", short(r.averaging.d))
 	w.Key("overlap", short(overlap), note.Guessed, "how late values arrive is unknown")
+}
+
+// writeTerms writes the texts about the network.
+func writeTerms(w *note.Writer, about string) {
+	w.Key("about", about, note.Unknown, "write what the network is")
+	w.Key("licence", described.Unset, note.Unknown, "take it from the terms of the network; clients get this text")
+	w.Key("attribution", described.Unset, note.Unknown, "whom the network wants to be named")
+	w.Gap()
+}
+
+// recognised is how many columns identify a format of files.
+const recognised = 3
+
+// writeFormat writes the keys of a format of files.
+func writeFormat(w *note.Writer, in Input, r *reading) {
+	writeTerms(w, "files "+in.Name)
+	w.Section("recognise", func() {
+		w.Key("as", in.Name, note.Guessed, "the name that imports show")
+		columns := r.records.Header
+		w.List("columns", columns[:min(len(columns), recognised)], note.Guessed, "the first columns; a file with all of them is of this format")
+	})
 }
 
 // short returns a duration without the zeros that String adds.
@@ -214,9 +243,9 @@ func bestReading(body sample.Document, now time.Time) *reading {
 }
 
 // write writes the keys of the records, stations, times and values.
-func (r *reading) write(w *note.Writer) {
+func (r *reading) write(w *note.Writer, table *sample.Table) {
 	w.Gap()
-	writePlace(w, r.records)
+	writePlace(w, r.records, table)
 	r.station.write(w)
 	r.clock.write(w, r.averaging)
 	w.Key("averaging", short(r.averaging.d), r.averaging.certainty, "%s", r.averaging.evidence)
@@ -226,7 +255,14 @@ func (r *reading) write(w *note.Writer) {
 }
 
 // writePlace writes the position of the records.
-func writePlace(w *note.Writer, p sample.Place) {
+func writePlace(w *note.Writer, p sample.Place, table *sample.Table) {
+	if table != nil {
+		w.Key("format", "csv", note.Found, "%d columns, and a line for each record", len(p.Header))
+		if table.Decimal != "" || table.Encoding != "" {
+			w.Section("csv", func() { writeTable(w, table) })
+		}
+		return
+	}
 	what := map[string]string{
 		record.ShapeList: fmt.Sprintf("a list of %d objects", p.Count), record.ShapeTable: fmt.Sprintf("%d rows", p.Count),
 		record.ShapeMap: fmt.Sprintf("an object of %d objects", p.Count), record.ShapeObject: "one object",
@@ -240,5 +276,16 @@ func writePlace(w *note.Writer, p sample.Place) {
 	}
 	if p.Each != "" {
 		w.Key("each", p.Each, note.Found, "each record has a list of values")
+	}
+}
+
+// writeTable writes the section csv.
+func writeTable(w *note.Writer, table *sample.Table) {
+	if table.Decimal != "" {
+		w.Key("delimiter", table.Delimiter, note.Found, "it gives the most columns")
+		w.Key("decimal", table.Decimal, note.Found, "numbers have it")
+	}
+	if table.Encoding != "" {
+		w.Key("encoding", table.Encoding, note.Guessed, "the text is not UTF-8")
 	}
 }

@@ -39,7 +39,11 @@ func inputFixture(t testing.TB, folder string) Input {
 	for name, value := range request.Header {
 		in.Header.Set(name, value)
 	}
-	if in.Body, err = os.ReadFile(filepath.Join(folder, "reply.json")); err != nil {
+	replies, err := filepath.Glob(filepath.Join(folder, "reply.*"))
+	if err != nil || len(replies) != 1 {
+		t.Fatalf("%s has the replies %v: %v", folder, replies, err)
+	}
+	if in.Body, err = os.ReadFile(replies[0]); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -174,7 +178,7 @@ func TestRecordedReplies(t *testing.T) {
 
 // FuzzDraft checks that a draft of any reply is a valid description, except for unfilled lines.
 func FuzzDraft(f *testing.F) {
-	folders, err := filepath.Glob("testdata/*/reply.json")
+	folders, err := filepath.Glob("testdata/*/reply.*")
 	if err != nil {
 		f.Fatal(err)
 	}

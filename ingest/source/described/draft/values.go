@@ -113,7 +113,7 @@ func nameOf(f *sample.Field) (quantity.Quantity, bool) {
 
 // Names of fields in records with one value.
 var (
-	valueNames     = []string{"value", "val", "avg", "average", "mean", "concentration", "conc", "reading", "result", "measurement", "lastvalue", "latestvalue", "v", "amount", "level", "data", "rawconcentration"}
+	valueNames     = []string{"value", "val", "avg", "average", "mean", "concentration", "conc", "reading", "result", "measurement", "lastvalue", "latestvalue", "v", "amount", "level", "data", "rawconcentration", "rawconc"}
 	parameterNames = []string{"parameter", "parametername", "pollutant", "pollutantid", "pollutantname", "species", "speciescode", "component", "valuetype", "measurand", "metric", "variable", "channel", "property", "observedproperty", "type", "name", "code", "id", "param", "key"}
 	unitNames      = []string{"unit", "units", "uom", "unitofmeasure", "unitofmeasurement", "symbol", "unitname", "parameterunit", "parameterunits", "unitcode"}
 )

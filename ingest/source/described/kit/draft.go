@@ -166,9 +166,15 @@ func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) e
 		return fmt.Errorf("drafting source %q: %w", d.Name, err)
 	}
 	e.Request, _, _ = strings.Cut(e.Request, "?")
+	newCase := recording.New
+	if d.Format {
+		newCase = func(all []ingest.Exchange, _ ingest.Window, now time.Time) (*recording.Recording, error) {
+			return recording.OfFile([]byte(all[0].Body), now), nil
+		}
+	}
 	open, fault := Opener(described.File{Path: d.Path, Text: d.Text})
 	d.Fault = fault
-	r, err := recording.New([]ingest.Exchange{e}, ingest.Window{}, now)
+	r, err := newCase([]ingest.Exchange{e}, ingest.Window{}, now)
 	if err != nil {
 		return fmt.Errorf("drafting source %q: %w", d.Name, err)
 	}
@@ -205,6 +211,10 @@ func (d *Drafted) Show(w io.Writer) error {
 	for _, reason := range slices.Sorted(maps.Keys(d.Fetched.Rejected)) {
 		_, _ = fmt.Fprintf(w, ", %d × %s", d.Fetched.Rejected[reason], reason)
 	}
-	_, _ = fmt.Fprintf(w, "\nEdit the lines with GUESS and UNKNOWN. Then: vayu source check %s --accept, vayu source preview %[2]s\n", d.Path, d.Name)
+	next := "vayu source preview " + d.Name
+	if d.Format {
+		next = "vayu import --dry-run FILE"
+	}
+	_, _ = fmt.Fprintf(w, "\nEdit the lines with GUESS and UNKNOWN. Then: vayu source check %s --accept, %s\n", d.Path, next)
 	return nil
 }

@@ -30,7 +30,13 @@ const (
 var bom = []byte("\xef\xbb\xbf")
 
 // Document is a decoded reply.
-type Document struct{ Root gjson.Result }
+type Document struct {
+	Root gjson.Result
+	// Table is the form of a table of text, whose rows are the lists in Root; nil for JSON.
+	Table *Table
+
+	header []string
+}
 
 // Decode decodes a body. The error says what it is instead of JSON.
 func Decode(body []byte) (Document, error) {
@@ -40,12 +46,16 @@ func Decode(body []byte) (Document, error) {
 		return Document{}, errors.New("the reply is empty")
 	case fetch.IsHTML(body):
 		return Document{}, errors.New("the reply is a web page (HTML), no data: find the address of the API, not of its documentation")
-	case !utf8.Valid(body):
-		return Document{}, errors.New("the reply is not UTF-8")
 	case !jsontext.Value(body).IsValid():
-		return Document{}, errors.New("the reply is not JSON, is cut off, or holds a name twice")
+		if d, ok := decodeTable(body); ok && body[0] != '{' && body[0] != '[' {
+			return d, nil
+		}
+		if !utf8.Valid(body) {
+			return Document{}, errors.New("the reply is not UTF-8")
+		}
+		return Document{}, errors.New("the reply is neither a table of text nor JSON, is cut off, or holds a name twice")
 	}
-	return Document{gjson.ParseBytes(body)}, nil
+	return Document{Root: gjson.ParseBytes(body)}, nil
 }
 
 // Place is where the records of a reply may be.
@@ -63,6 +73,10 @@ type Place struct {
 // Places returns all places where records may be.
 func (d Document) Places() []Place {
 	var all []Place
+	if d.Table != nil {
+		rows := d.Root.Array()
+		return []Place{{Shape: ShapeCSV, Count: len(rows), Listed: rows, Header: d.header}}
+	}
 	d.find(d.Root, "@this", 0, &all)
 	if d.Root.IsObject() {
 		all = append(all, Place{At: "@this", Shape: record.ShapeObject, Count: 1, Listed: []gjson.Result{d.Root}})
