@@ -178,6 +178,7 @@ func TestFailedCheckpointRestoresBusyTimeout(t *testing.T) {
 		}
 		return ms
 	}
+	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }) // so that a checkpoint has work
 	update(t, db, func(tx *sqlstore.Tx) error {
 		before := busyTimeout(tx)
 		if err := db.CheckpointNow(t.Context()); err == nil {

@@ -44,19 +44,6 @@ func Each(t *testing.T, do func(t *testing.T, db *sqlstore.DB)) {
 	})
 }
 
-// SQLite opens a new SQLite store in a folder of the test. The store is ready, and stops with the test.
-func SQLite(tb testing.TB) *sqlstore.DB {
-	tb.Helper()
-	return Open(tb, sqlstore.Config{Data: tb.TempDir()})
-}
-
-// Postgres opens a new PostgreSQL store in a database of its own. The store is ready, and stops at the end
-// of the test. The statement timeout is long, because other tests slow down a test with many rows.
-func Postgres(tb testing.TB) *sqlstore.DB {
-	tb.Helper()
-	return Open(tb, sqlstore.Config{DSN: PostgresDSN(tb), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: timeout}})
-}
-
 // Open opens the store of c. The store is ready, and stops with the test. Two stores with one PostgresDSN
 // are like two instances of the service. The first registry, if any, gets the store's metrics.
 func Open(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) *sqlstore.DB {
@@ -97,7 +84,10 @@ func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Register
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- db.Run(ctx) }()
+	go func() {
+		defer cancel() // ready need not wait for a store that has ended
+		ended <- db.Run(ctx)
+	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		select {
@@ -113,22 +103,20 @@ func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Register
 	ready = func() error {
 		limit, done := context.WithTimeout(ctx, timeout)
 		defer done()
-		go func() {
-			select {
-			case err := <-ended: // before it was ready
-				ended <- err
-				done()
-			case <-limit.Done():
-			}
-		}()
 		return db.Ready(limit)
 	}
 	return db, ready, stop
 }
 
-// PostgresDSN creates a database for this test and returns its DSN. At the end of the test the database is
+// PostgresDSN creates an empty database for this test and returns its DSN. At the end of the test the database is
 // dropped, even with open connections.
 func PostgresDSN(tb testing.TB) config.DSN {
+	tb.Helper()
+	return database(tb, "template1")
+}
+
+// database does what PostgresDSN does, with a copy of the database template.
+func database(tb testing.TB, template string) config.DSN {
 	tb.Helper()
 	server := os.Getenv(Variable)
 	switch {
@@ -142,8 +130,8 @@ func PostgresDSN(tb testing.TB) config.DSN {
 		tb.Fatalf("%s is no URL", Variable)
 	}
 	name := "vayu_test_" + strings.ToLower(rand.Text())
-	ExecOnServer(tb, server, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { ExecOnServer(tb, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	ExecOnServer(tb, server, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	tb.Cleanup(func() { ExecOnServer(tb, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	address.Path = "/" + name
 	return config.DSN(address.String())
 }
