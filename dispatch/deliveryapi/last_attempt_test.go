@@ -89,15 +89,15 @@ func TestListsShowLastAttempt(t *testing.T) {
 	})
 }
 
-// A list of ten thousand is read to its end in pages of a thousand.
-func TestPagesOfTenThousandDeliveries(t *testing.T) {
+// A list is read to its end in pages of a thousand, which is the most.
+func TestPagesOfAThousandDeliveries(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
-		s.many(webhook, 10_000, 1)
+		s.many(webhook, 2_500, 1)
 		for _, path := range []string{"/v1/deliveries?limit=1000&state=failed", "/v1/webhooks/" + webhook + "/deliveries?limit=1000"} {
 			got := s.walk(schema.Live, path)
-			if len(got) != 10_000 || got[0] != rowID(9_999) || got[9_999] != rowID(0) {
+			if len(got) != 2_500 || got[0] != rowID(2_499) || got[2_499] != rowID(0) {
 				t.Errorf("%s has %d", path, len(got))
 			}
 		}

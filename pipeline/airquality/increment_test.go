@@ -42,7 +42,7 @@ func TestIncrementsEqualOneBackfill(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	random := rand.New(rand.NewPCG(7, 7))
-	const hours, each = 48, 8
+	const hours, each = 48, 12
 	steps := make([][]air.Reading, hours/each+2)
 	last := len(steps) - 1 // brings one hour of the first day, and nothing else
 	for i := range 2 {
