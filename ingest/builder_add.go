@@ -107,7 +107,7 @@ func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
 // RejectField is [Builder.Reject] with the name of the field or column.
 func (b *Builder) RejectField(reason Reason, field string) {
 	b.batch.Rejected.Add(reason, 1)
-	if b.record == nil || reason == MissingValue || b.kept[reason] == maxKept {
+	if b.record == nil || reason == MissingValue || b.kept[reason] == MaxKept {
 		return
 	}
 	line, raw := b.record()
@@ -115,7 +115,7 @@ func (b *Builder) RejectField(reason Reason, field string) {
 		return
 	}
 	b.kept.Add(reason, 1)
-	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Line: line, Raw: cutRaw(raw)})
+	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Line: line, Raw: CutRaw(raw)})
 }
 
 // Describe sets the function that describes the current record of the source for

@@ -39,6 +39,7 @@ const (
 	Unreadable       Reason = "unreadable"        // an unreadable part of a folder or a network; the rest is read
 	Excluded         Reason = "excluded"          // a value that its source or the description of the source marks as unusable
 	GateFailed       Reason = "gate_failed"       // a feed whose values contradict each other
+	UnknownAccount   Reason = "unknown_account"   // a message of an account that does not exist
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
 
@@ -60,6 +61,7 @@ var explanations = map[Reason]string{
 	OutsideIndia:     "the readings were taken outside India",
 	Excluded:         "the source or its description marks the values as unusable",
 	Unreadable:       "a part of the input cannot be read",
+	UnknownAccount:   "the messages name no account that exists",
 }
 
 // Explain returns a description of the reason, or "" if explanations has none.

@@ -69,7 +69,7 @@ func (r *Run) Add(b *Batch) {
 func (r *Run) AddRejected(b *Batch) {
 	r.Rejected.Merge(b.Rejected)
 	for _, v := range b.Values {
-		if r.kept[v.Reason] < maxKept {
+		if r.kept[v.Reason] < MaxKept {
 			r.kept.Add(v.Reason, 1)
 			r.Values = append(r.Values, v)
 		}
@@ -91,15 +91,15 @@ type RejectedValue struct {
 }
 
 const (
-	// maxKept is how many rejected values of each reason a run keeps. The others are only
+	// MaxKept is how many rejected values of each reason a run keeps. The others are only
 	// counted.
-	maxKept = 100
+	MaxKept = 100
 	// maxRaw is the largest length of [RejectedValue.Raw], in bytes.
 	maxRaw = 2 << 10
 )
 
-// cutRaw copies the first maxRaw bytes of a text and removes what is not UTF-8.
-func cutRaw(text string) string {
+// CutRaw copies the first 2 KiB of a text for [RejectedValue.Raw], without what is not UTF-8.
+func CutRaw(text string) string {
 	if len(text) > maxRaw {
 		text = text[:maxRaw]
 	}
@@ -171,7 +171,7 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 			e.Body = clean(string(body))
 		} else {
 			e.Header = nil
-			e.Body = clean(cutRaw(string(body[:min(len(body), maxRaw)])))
+			e.Body = clean(CutRaw(string(body[:min(len(body), maxRaw)])))
 		}
 		r.exchanges = append(r.exchanges, e)
 	}

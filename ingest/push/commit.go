@@ -24,6 +24,7 @@ var errStopping = errors.New("the service is stopping")
 type request struct {
 	readings []stationReading
 	now      time.Time
+	run      uint64     // ID of the run of a stream; 0 over HTTP
 	done     chan error // receives the outcome of the insert; buffered
 }
 
@@ -140,6 +141,7 @@ func (c *committer) storeGroup(ctx context.Context, group []*request) error {
 			}
 		}
 		batch.Stations = described
+		batch.Run = group[0].run
 		return c.store.Load(ctx, batch)
 	})
 	for _, r := range group {

@@ -13,7 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/ingest"
-	"vayu/internal/httpapi"
 	"vayu/schema"
 )
 
@@ -26,21 +25,22 @@ const (
 // maxLine is the length of the longest accepted line of NDJSON and CSV, in bytes.
 const maxLine = 4 << 10
 
-// decode returns the rows of a body. A row that cannot be decoded has a fault. If the
-// body as a whole is invalid, the error is a *schema.Problem.
-func decode(c *httpapi.Call) ([]row, error) {
-	if len(c.Body) == 0 {
+// decode returns the rows of a body of a media type, which is "" for JSON. A row that
+// cannot be decoded has a fault. If the body as a whole is invalid, the error is a
+// *schema.Problem.
+func decode(mediaType string, body []byte) ([]row, error) {
+	if len(body) == 0 {
 		return nil, schema.NewProblem(schema.InvalidRequest, "", "A body with readings is needed.")
 	}
-	switch c.BodyType {
+	switch mediaType {
 	case ndjsonType:
-		return decodeLines(c.Body)
+		return decodeLines(body)
 	case csvType:
-		return decodeCSV(c.Body)
+		return decodeCSV(body)
 	case arrowType:
-		return decodeArrow(c.Body)
+		return decodeArrow(body)
 	}
-	return decodeJSON(c.Body)
+	return decodeJSON(body)
 }
 
 func tooMany() error {
@@ -146,6 +146,7 @@ func decodeLines(body []byte) ([]row, error) {
 		} else {
 			r.decodeObject(bytes.TrimSpace(line))
 		}
+		r.raw = line
 		rows = append(rows, r)
 	}
 	return rows, nil

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/internal/httpapi"
 )
 
 // arrowFile returns a stream that pyarrow has written.
@@ -29,8 +28,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint8(3), arrowFile(f))
 	now := time.Date(2026, 11, 20, 9, 12, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
-		c := &httpapi.Call{Body: body, BodyType: types[int(kind)%len(types)]}
-		rows, err := decode(c)
+		rows, err := decode(types[int(kind)%len(types)], body)
 		if err != nil {
 			return
 		}

@@ -23,7 +23,7 @@ func (s *Service) postReadings(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	defer release()
-	rows, err := decode(c)
+	rows, err := decode(c.BodyType, c.Body)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

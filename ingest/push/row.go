@@ -33,6 +33,11 @@ type row struct {
 	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
+	// raw is the text of the row, which shares memory with the body; nil if unknown.
+	raw []byte
+	// record and index are the position of the row's record and its position there. They
+	// are unset for a request over HTTP.
+	record, index int
 }
 
 // fault is why a reading is rejected. field is empty if the reading as a whole is at fault.

@@ -59,6 +59,7 @@ func (c *Client) Consume(ctx context.Context, process Process) error {
 		writingDead: failurelog.New(c.Config.Log, c.Name+": the dead topic", "writing dead letters", "later messages wait", c.metrics.deadLetterFailures),
 	}
 	defer r.conns.Shut()
+	c.lag.reading.Store(true)
 	if !r.awaitTopics() {
 		return nil // ctx has ended
 	}

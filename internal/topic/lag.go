@@ -3,6 +3,7 @@ package topic
 import (
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,6 +31,8 @@ type lag struct {
 	// in this generation.
 	at    time.Time
 	known bool
+	// reading is set once this instance consumes the topic.
+	reading atomic.Bool
 }
 
 // describe sets the names of the metrics, which begin with prefix.
@@ -37,7 +40,7 @@ func (l *lag) describe(prefix string) {
 	l.messages = prometheus.NewDesc(prefix+"_lag_messages",
 		"Messages of this reader's partitions that are not finished, as of some seconds ago. The sum over instances is the group's. Absent while it is not known.", nil, nil)
 	l.measured = prometheus.NewDesc(prefix+"_lag_measured_timestamp_seconds",
-		"When the lag was last measured, seconds since 1970; 0 for never. Old while the brokers, or the group, cannot be reached.", nil, nil)
+		"When the lag was last measured, seconds since 1970; 0 for never. Absent on instances that do not read the topic. Old while the brokers, or the group, cannot be reached.", nil, nil)
 }
 
 // begin starts a generation with the offsets of its partitions, and returns the generation number.
@@ -103,6 +106,9 @@ func (l *lag) Describe(to chan<- *prometheus.Desc) { to <- l.messages; to <- l.m
 // Collect implements prometheus.Collector.
 func (l *lag) Collect(to chan<- prometheus.Metric) {
 	messages, at, known := l.total(time.Now())
+	if !l.reading.Load() {
+		return
+	}
 	seconds := 0.0
 	if !at.IsZero() {
 		seconds = float64(at.UnixMilli()) / 1000

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/dispatch"
+	"vayu/ingest/readinglog"
 	"vayu/ingest/source"
 	"vayu/internal/access"
 	"vayu/internal/agefile"
@@ -54,18 +55,19 @@ type Config struct {
 
 	Quality quality.Settings `yaml:"quality"`
 
-	TLS      server.TLSConfig   `yaml:"tls"`
-	Store    sqlstore.Settings  `yaml:"state-store"`
-	Access   access.Settings    `yaml:"access"`
-	Webhook  dispatch.Settings  `yaml:"webhook"`
-	EventLog broker.Settings    `yaml:"event-log"`
-	Recharge recharge.Settings  `yaml:"recharge"`
-	Verify   verify.Settings    `yaml:"verify"`
-	Log      LogConfig          `yaml:"log"`
-	Trace    tracing.Settings   `yaml:"trace"`
-	Backup   BackupConfig       `yaml:"backup"`
-	Engine   columnstore.Config `yaml:"engine"`
-	Source   source.Config      `yaml:"source"`
+	TLS      server.TLSConfig    `yaml:"tls"`
+	Store    sqlstore.Settings   `yaml:"state-store"`
+	Access   access.Settings     `yaml:"access"`
+	Webhook  dispatch.Settings   `yaml:"webhook"`
+	EventLog broker.Settings     `yaml:"event-log"`
+	Readings readinglog.Settings `yaml:"reading-log"`
+	Recharge recharge.Settings   `yaml:"recharge"`
+	Verify   verify.Settings     `yaml:"verify"`
+	Log      LogConfig           `yaml:"log"`
+	Trace    tracing.Settings    `yaml:"trace"`
+	Backup   BackupConfig        `yaml:"backup"`
+	Engine   columnstore.Config  `yaml:"engine"`
+	Source   source.Config       `yaml:"source"`
 }
 
 // LogConfig configures the level and the format of the log.
@@ -116,6 +118,7 @@ func Defaults() Config {
 		Access:     access.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
 		EventLog:   broker.DefaultSettings(),
+		Readings:   readinglog.DefaultSettings(),
 		Recharge:   recharge.DefaultSettings(),
 		Verify:     verify.DefaultSettings(),
 		Log:        LogConfig{Level: "info", Format: "text"},

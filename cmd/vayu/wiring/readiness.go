@@ -124,6 +124,8 @@ func (s *Service) checkStores(ctx context.Context) map[string]string {
 	})
 	if s.Has(settings.RoleDispatch) && s.webhooks.log != nil {
 		check("kafka", func() string { return s.webhooks.log.Status(ctx) })
+	} else if s.readings != nil && s.Has(settings.RoleIngest) { // the brokers are the same
+		check("kafka", func() string { return s.readings.Status(ctx) })
 	}
 	checks.Wait()
 	return statuses

@@ -25,6 +25,7 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/ingest/loader"
 	"vayu/ingest/push"
+	"vayu/ingest/readinglog"
 	"vayu/internal/access"
 	"vayu/internal/access/audit"
 	"vayu/internal/columnstore"
@@ -52,12 +53,13 @@ type Service struct {
 	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
 	money
-	db     *columnstore.DB
-	query  *query.Service
-	air    *air
-	push   *push.Service
-	live   *sse.Service
-	server *http.Server
+	db       *columnstore.DB
+	query    *query.Service
+	air      *air
+	push     *push.Service
+	readings *readinglog.Log // nil without a topic of readings
+	live     *sse.Service
+	server   *http.Server
 	// certificates is nil if the API serves plain HTTP.
 	certificates *server.Certificates
 	trace        *tracing.Tracer // nil if tracing is off
@@ -110,6 +112,11 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	if s.push, err = push.New(push.Config{
 		Conn: s.db.Conn(), Database: schema.World.Database, Store: func(w schema.World) push.Store { return loader.New(s.db.Conn(), w.Database()) },
 		Change: s.access.Change, Replay: s.access.Replay, Log: log, Metrics: reg,
+	}); err != nil {
+		return nil, err
+	}
+	if s.readings, err = readinglog.New(readinglog.Config{
+		Settings: cfg.Readings, EventLog: cfg.EventLog, Brokers: cfg.Kafka, Store: s.push, State: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
@@ -214,6 +221,9 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The part "air" waits for ClickHouse, so only parts that can start late come after it.
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
+	}
+	if s.readings != nil && s.Has(settings.RoleIngest) {
+		parts = append(parts, lifecycle.Part{Name: "reading log", Run: s.readings.Run})
 	}
 	if s.Has(settings.RoleDispatch) {
 		parts = append(parts, lifecycle.Part{Name: "attempts", Run: s.copier.Run})

@@ -1,0 +1,190 @@
+package push
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/ingest"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Record is the body of one message of a stream, with readings of one account.
+type Record struct {
+	Account string
+	World   schema.World
+	// Type is the media type of the body; "" for JSON or NDJSON.
+	Type string
+	// Station is the station of the readings that name none; "" for none.
+	Station string
+	Body    []byte
+}
+
+// Result is the outcome of a Record.
+type Result struct {
+	Stored int
+	Newest time.Time // end of the newest stored averaging interval; zero for none
+	// Rejected are the rejected readings, except missing values. They are in order.
+	Rejected []RejectedReading
+	// Missing is the number of readings without a value.
+	Missing int
+}
+
+// RejectedReading is a reading of a Record that is not stored. Its index is -1 if the body
+// as a whole cannot be read.
+type RejectedReading struct {
+	air.RejectedReading
+
+	Raw []byte // as the client sent it; the whole body if its part is unknown
+}
+
+// Runs are the IDs of the runs of each world.
+type Runs [len(schema.Worlds)]uint64
+
+// StoreRecords stores the valid readings of records durably. The results are in the order
+// of the records. It is idempotent: after an error, store the same records again.
+func (s *Service) StoreRecords(ctx context.Context, runs Runs, records []Record) ([]Result, error) {
+	results := make([]Result, len(records))
+	now := s.now()
+	owners, decoded := decodeRecords(records)
+	groups := make([][]*request, len(s.worlds))
+	for _, of := range owners {
+		rows := decoded[of]
+		known, err := s.worlds[of.world].stationsOf(ctx, of.account, rows, now)
+		if err != nil {
+			return nil, fmt.Errorf("reading the stations of account %s: %w", of.account, err)
+		}
+		p := pushed{now: now}
+		for i := range rows {
+			s.count(&p, &rows[i], known, &results[rows[i].record], records)
+		}
+		if len(p.readings) > 0 {
+			groups[of.world] = append(groups[of.world], &request{readings: p.readings, now: now, run: runs[of.world]})
+		}
+	}
+	for w, group := range groups {
+		if len(group) == 0 {
+			continue
+		}
+		if err := s.worlds[w].committer.storeGroup(ctx, group); err != nil {
+			return nil, fmt.Errorf("storing readings of the %s world: %w", schema.World(w), err)
+		}
+	}
+	s.countAll(results)
+	return results, nil
+}
+
+// owner is an account in a world.
+type owner struct {
+	world   schema.World
+	account string
+}
+
+// decodeRecords returns the rows of each owner, and the owners in order, so that batches
+// are the same in each attempt.
+func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
+	counts := make(map[owner]int)
+	for i := range records {
+		counts[owner{records[i].World, records[i].Account}]++
+	}
+	decoded = make(map[owner][]row, len(counts))
+	for i := range records {
+		of := owner{records[i].World, records[i].Account}
+		rows, seen := decoded[of]
+		if !seen {
+			owners = append(owners, of)
+			rows = make([]row, 0, counts[of])
+		}
+		decoded[of] = decodeRecord(rows, &records[i], i)
+	}
+	return owners, decoded
+}
+
+// count adds a row to p and to the result of its record.
+func (s *Service) count(p *pushed, r *row, known map[string]*station, result *Result, records []Record) {
+	wrong := p.add(r, known)
+	switch {
+	case wrong == nil:
+		result.Stored++
+		if at := p.readings[len(p.readings)-1].At; at.After(result.Newest) {
+			result.Newest = at
+		}
+	case wrong.reason == ingest.MissingValue:
+		result.Missing++
+	default:
+		raw := r.raw
+		if raw == nil {
+			raw = records[r.record].Body
+		}
+		result.Rejected = append(result.Rejected, RejectedReading{
+			air.RejectedReading{Index: r.index, Reason: string(wrong.reason), Field: wrong.field, Message: wrong.message}, raw,
+		})
+	}
+}
+
+// countAll counts the readings of stored records.
+func (s *Service) countAll(results []Result) {
+	counts := make(map[string]int)
+	for i := range results {
+		counts[accepted] += results[i].Stored
+		counts[string(ingest.MissingValue)] += results[i].Missing
+		for _, rejected := range results[i].Rejected {
+			counts[rejected.Reason]++
+		}
+	}
+	for outcome, n := range counts {
+		s.metrics.readings.WithLabelValues(outcome).Add(float64(n))
+	}
+}
+
+// decodeRecord appends the rows of the record with a number to rows.
+func decodeRecord(rows []row, r *Record, number int) []row {
+	first := len(rows)
+	rows, err := r.appendRows(rows)
+	if err != nil {
+		wrong := &fault{reason: ingest.BadReply, message: err.Error()}
+		if problem, ok := errors.AsType[*schema.Problem](err); ok {
+			wrong.field, wrong.message = problem.Field, problem.Message
+		}
+		return append(rows, row{fault: wrong, record: number, index: -1})
+	}
+	for i := range rows[first:] {
+		one := &rows[first+i]
+		one.record, one.index = number, i
+		if one.Station == "" && one.fault == nil {
+			one.Station = r.Station
+		}
+	}
+	return rows
+}
+
+// appendRows decodes the body and appends its rows. Without a media type, the body is one
+// reading, one reading on each line, or an object with the array `readings`.
+func (r *Record) appendRows(rows []row) ([]row, error) {
+	mediaType, body := r.Type, r.Body
+	switch mediaType {
+	case "":
+		body = bytes.TrimSpace(body)
+		line, _, several := bytes.Cut(body, []byte{'\n'})
+		switch {
+		case several && jsontext.Value(line).IsValid():
+			mediaType = ndjsonType
+		case !bytes.Contains(body, []byte(`"readings"`)):
+			rows = append(rows, row{raw: r.Body})
+			rows[len(rows)-1].decodeObject(body)
+			return rows, nil
+		}
+	case "application/json":
+		mediaType = ""
+	case ndjsonType, csvType, arrowType:
+	default:
+		return rows, fmt.Errorf("the content type %.60q is not supported", r.Type)
+	}
+	added, err := decode(mediaType, body)
+	return append(rows, added...), err
+}

@@ -1,0 +1,56 @@
+package readinglog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"vayu/internal/access/account"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// cachedAccounts is the number of accounts whose existence is in memory.
+	cachedAccounts = 4096
+	// knownFor and unknownFor are how long the cache is valid. Accounts are never deleted.
+	// An account can be created after its first readings.
+	knownFor   = time.Hour
+	unknownFor = 10 * time.Second
+)
+
+// accounts reports which accounts exist.
+type accounts struct {
+	state *sqlstore.DB
+	cache *lru.Cache[string, entry]
+}
+
+type entry struct {
+	exists bool
+	until  time.Time
+}
+
+func newAccounts(state *sqlstore.DB) *accounts {
+	cache, _ := lru.New[string, entry](cachedAccounts) // fails for a size of 0 only
+	return &accounts{state, cache}
+}
+
+// exist reports whether there is an account with an id.
+func (a *accounts) exist(ctx context.Context, id string) (bool, error) {
+	now := time.Now()
+	if e, ok := a.cache.Get(id); ok && now.Before(e.until) {
+		return e.exists, nil
+	}
+	_, err := account.ByID(a.state.View(ctx), id)
+	e := entry{err == nil, now.Add(knownFor)}
+	if problem, ok := errors.AsType[*schema.Problem](err); ok && problem.Code == schema.NotFound {
+		e.until = now.Add(unknownFor)
+	} else if err != nil {
+		return false, fmt.Errorf("looking for an account: %w", err)
+	}
+	a.cache.Add(id, e)
+	return e.exists, nil
+}

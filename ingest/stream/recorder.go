@@ -1,0 +1,179 @@
+// Package stream has what sources share that receive messages and fetch nothing: topics
+// of Kafka and subscriptions of MQTT.
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/runner"
+	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
+)
+
+const (
+	// runLength is the duration of a run. A reading then leads to the messages of ten minutes.
+	runLength = 10 * time.Minute
+	// recordEvery is how often a run in progress is recorded. A killed process loses the
+	// counts of this time, and no reading.
+	recordEvery = 15 * time.Second
+	// maxPending is how many ended runs wait for the journal while it fails. More are lost.
+	maxPending = 100
+	// lastRecord bounds the writing of the last run at a stop.
+	lastRecord = 5 * time.Second
+)
+
+// Received is what a source received in one batch of messages, and made of it.
+type Received struct {
+	Messages int
+	Stored   int
+	Newest   time.Time // end of the newest stored averaging interval; zero for none
+	Rejected ingest.Rejections
+	Values   []ingest.RejectedValue
+
+	kept ingest.Rejections // counts of Values
+}
+
+// Reject counts a rejected value, and keeps the first ones of each reason. The line is
+// the number of the value in its message, from 1.
+func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []byte) {
+	r.Rejected.Add(reason, 1)
+	if reason == ingest.MissingValue || r.kept[reason] == ingest.MaxKept {
+		return
+	}
+	r.kept.Add(reason, 1)
+	r.Values = append(r.Values, ingest.RejectedValue{Reason: reason, Field: field, Line: int64(line), Raw: ingest.CutRaw(string(raw[:min(len(raw), 4<<10)]))})
+}
+
+// Recorder records the messages of one source as runs of ten minutes. A time without
+// messages has no run. One goroutine calls Begin, and then Done or Failed. Another one may
+// call Run.
+type Recorder struct {
+	source  string
+	config  string // SHA-256 of the source's configuration
+	journal runner.Journal
+	failing *failurelog.Log
+
+	mu      sync.Mutex
+	open    *ingest.Run // nil for none
+	body    *ingest.Recorder
+	busy    bool         // between Begin and Done or Failed
+	changed bool         // the open run differs from its row
+	ended   []ingest.Run // not yet recorded
+}
+
+// NewRecorder returns a recorder. The parameter config is the SHA-256 of the source's
+// configuration, or "".
+func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger) *Recorder {
+	return &Recorder{
+		source: source, config: config, journal: journal,
+		failing: failurelog.New(log, "the journal of "+source, "recording runs", "they are recorded later", nil),
+	}
+}
+
+// Begin returns the ID of the run of the messages that are processed now.
+func (r *Recorder) Begin() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endOld()
+	if r.open == nil {
+		start := time.Now()
+		r.open = &ingest.Run{
+			ID: ingest.NewRunID(start), Source: r.source, Kind: ingest.LiveRun, ConfigSHA256: r.config,
+			Window: ingest.Window{From: start, To: start}, Outcome: string(runner.Done),
+		}
+		r.body = new(ingest.Recorder)
+	}
+	r.busy = true
+	return r.open.ID
+}
+
+// endOld ends the open run if it is too old. The caller holds the lock.
+func (r *Recorder) endOld() {
+	if r.open == nil || r.busy || time.Since(r.open.Started()) < runLength {
+		return
+	}
+	if r.changed {
+		r.ended = append(r.ended, r.snapshot())
+		r.ended = r.ended[max(0, len(r.ended)-maxPending):]
+	}
+	r.open, r.changed = nil, false
+}
+
+// Done adds processed messages, whose bodies are given in order, to the run of Begin.
+func (r *Recorder) Done(got *Received, bodies ...[]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy, r.changed = false, true
+	run := r.open
+	run.Outcome, run.Error = string(runner.Done), ""
+	run.Received.Requests += got.Messages
+	for _, body := range bodies {
+		_, _ = r.body.Write(body) // never fails
+	}
+	run.Stored += got.Stored
+	if got.Newest.After(run.Newest) {
+		run.Newest = got.Newest
+	}
+	run.AddRejected(&ingest.Batch{Rejected: got.Rejected, Values: got.Values})
+}
+
+// Failed notes that messages could not be processed yet. The run has the outcome until
+// Done is called.
+func (r *Recorder) Failed(outcome runner.Outcome, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy, r.changed = false, true
+	r.open.Outcome, r.open.Error = string(outcome), err.Error()
+}
+
+// snapshot returns the open run as it is now. The caller holds the lock.
+func (r *Recorder) snapshot() ingest.Run {
+	run := *r.open
+	run.Rejected = maps.Clone(run.Rejected) // the open run goes on to change it
+	run.Window.To = time.Now()
+	run.Elapsed = run.Window.To.Sub(run.Window.From)
+	body := r.body.Received()
+	run.Received.Bytes, run.Received.SHA256 = body.Bytes, body.SHA256
+	return run
+}
+
+// Run records runs until ctx ends.
+func (r *Recorder) Run(ctx context.Context) {
+	for sleep.For(ctx, recordEvery) {
+		r.record(ctx)
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRecord)
+	defer cancel()
+	r.record(last)
+}
+
+// record writes all changed runs to the journal.
+func (r *Recorder) record(ctx context.Context) {
+	r.mu.Lock()
+	r.endOld()
+	runs := r.ended
+	r.ended = nil
+	ended := len(runs)
+	if r.changed {
+		runs = append(runs, r.snapshot())
+	}
+	r.changed = false
+	r.mu.Unlock()
+	if len(runs) == 0 {
+		return
+	}
+	err := r.journal.Record(ctx, runs)
+	r.failing.Observe(ctx, err)
+	if err == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = append(runs[:ended:ended], r.ended...)
+	r.changed = r.open != nil
+}
