@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // RunKind is the kind of a run of a source: live, backfill or import.
@@ -155,6 +156,9 @@ func RecorderOf(ctx context.Context) *Recorder {
 // Keeps reports whether the recorder keeps exchanges.
 func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
 
+// KeepsWhole reports whether the recorder keeps exchanges with whole bodies.
+func (r *Recorder) KeepsWhole() bool { return r.Keeps() && r.Whole }
+
 // Record counts an exchange with the body of its reply. It fills e.Bytes and e.Body.
 // clean removes secrets from a text.
 func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
@@ -165,8 +169,29 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	defer r.mu.Unlock()
 	r.received.Requests++
 	r.add(body)
+	r.keep(e, body, int64(len(body)), clean)
+}
+
+// RecordFile counts a request for a file of size bytes, of which head is the beginning. It
+// does not count the bytes: the source writes the files to the recorder in the order in
+// which it reads them.
+func (r *Recorder) RecordFile(e Exchange, head []byte, size int64, clean func(string) string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.received.Requests++
+	if !r.Whole && !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) {
+		head = nil // compressed
+	}
+	r.keep(e, head, size, clean)
+}
+
+// keep keeps an exchange if there is room for it.
+func (r *Recorder) keep(e Exchange, body []byte, size int64, clean func(string) string) {
 	if len(r.exchanges) < r.Kept {
-		e.Bytes = len(body)
+		e.Bytes = int(size)
 		if r.Whole {
 			e.Body = clean(string(body))
 		} else {

@@ -49,7 +49,10 @@ type Case struct {
 	Replies []Reply `json:"replies,omitempty"`
 	// Repeat serves the last reply again for every further request.
 	Repeat bool `json:"repeat,omitempty"`
-	// Input is the input file, for a source that reads files.
+	// AnyOrder serves to each request the first reply with its path and query, any number of
+	// times. For sources that read files.
+	AnyOrder bool `json:"any_order,omitempty"`
+	// Input is the input file or folder, for a source that reads files.
 	Input string `json:"input,omitempty"`
 	// Error is part of the expected error of Fetch, or of opening the source.
 	Error string `json:"error,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,7 +78,14 @@ func (s *server) faultf(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }
 
-func (s *server) reply() (Reply, bool) {
+func (s *server) reply(r *http.Request) (Reply, bool) {
+	if s.c.AnyOrder {
+		i := slices.IndexFunc(s.c.Replies, func(one Reply) bool { return one.answers(r) })
+		if i < 0 {
+			return Reply{}, false
+		}
+		return s.c.Replies[i], true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.next
@@ -88,11 +96,21 @@ func (s *server) reply() (Reply, bool) {
 	return s.c.Replies[i], true
 }
 
+// answers reports whether the reply is one to a request.
+func (one *Reply) answers(r *http.Request) bool {
+	for name, want := range one.Query {
+		if r.URL.Query().Get(name) != want {
+			return false
+		}
+	}
+	return one.Path == "" || one.Path == r.URL.EscapedPath()
+}
+
 // ServeHTTP implements [http.Handler].
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	reply, ok := s.reply()
+	reply, ok := s.reply(r)
 	if !ok {
-		s.faultf("request %s?%s came after the last reply", r.URL.Path, r.URL.Query().Encode())
+		s.faultf("request %s?%s has no reply: the case has no such path, or it came after the last reply", r.URL.Path, r.URL.Query().Encode())
 		http.Error(w, "no further reply", http.StatusTeapot)
 		return
 	}

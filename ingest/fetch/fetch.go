@@ -124,6 +124,8 @@ type Request struct {
 	// [ingest.Recorder] of the fetch. Without it the recorder gets the address without
 	// its query.
 	Clean func(string) string
+	// Page accepts a web page.
+	Page bool
 }
 
 // clean removes secrets from a text.
@@ -156,24 +158,107 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 // empty or a web page. It returns a [*StatusError] for any status but 200 and an
 // expected 304. No error contains the address's query or a header of the request.
 func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
+	var body []byte
+	reply, err := c.exchange(ctx, r, func(resp *http.Response, got *received) error {
+		var err error
+		body, err = io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
+		got.body, got.size = body, int64(len(body))
+		switch {
+		case err != nil:
+			return err
+		case got.size > c.limit:
+			return tooLarge(c.limit)
+		case len(bytes.TrimSpace(body)) == 0:
+			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply is empty"}
+		case !r.Page && IsHTML(body):
+			return errPage
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply.Body = body
+	return reply, nil
+}
+
+// Download is [Client.Do] for a file: it writes the reply to a writer, at most limit bytes.
+// An empty file is none. The Body of the result is nil. Modified is false if the file has
+// not changed.
+func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
+	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {
+		modified = true
+		head := &headWriter{most: headBytes}
+		if ingest.RecorderOf(ctx).KeepsWhole() {
+			head.most = wholeBytes
+		}
+		n, err := io.Copy(io.MultiWriter(to, head), io.LimitReader(resp.Body, limit+1))
+		got.body, got.size, got.streamed = head.text, n, true
+		switch {
+		case err != nil:
+			return err
+		case n > limit:
+			return tooLarge(limit)
+		case IsHTML(head.text):
+			return errPage
+		}
+		return nil
+	})
+	return reply, modified, err
+}
+
+// Beginnings of downloaded files that are kept for the recorder, in bytes: normally, and if it
+// keeps whole bodies.
+const (
+	headBytes  = 2 << 10
+	wholeBytes = 32 << 20
+)
+
+// headWriter keeps the first bytes.
+type headWriter struct {
+	text []byte
+	most int
+}
+
+func (w *headWriter) Write(part []byte) (int, error) {
+	w.text = append(w.text, part[:min(len(part), w.most-len(w.text))]...)
+	return len(part), nil
+}
+
+// errPage is the error of a web page in place of data.
+var errPage error = &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
+
+func tooLarge(limit int64) error {
+	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", limit)}
+}
+
+// exchange sends a request, records it, and reads a reply with status 200 by the function
+// read. The Body of the result is nil.
+func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Response, *received) error) (*Reply, error) {
 	recorder := ingest.RecorderOf(ctx)
 	got := received{explain: recorder.Keeps()}
 	began := time.Now()
-	reply, err := c.do(ctx, r, &got)
+	reply, err := c.do(ctx, r, &got, read)
 	exchange := ingest.Exchange{Request: r.shown(), Status: got.status, Header: got.header, Elapsed: time.Since(began)}
 	if err != nil {
 		exchange.Error = r.clean(err.Error())
 	}
-	recorder.Record(exchange, got.body, r.clean)
+	if got.streamed {
+		recorder.RecordFile(exchange, got.body, got.size, r.clean)
+	} else {
+		recorder.Record(exchange, got.body, r.clean)
+	}
 	return reply, err
 }
 
 // received is what came of a reply, also if the request failed.
 type received struct {
-	status  int // 0 if no reply came
-	header  http.Header
-	body    []byte
-	explain bool // read the body of a reply with an error status, too
+	status   int // 0 if no reply came
+	header   http.Header
+	body     []byte // the beginning of a file
+	size     int64  // of the whole body
+	streamed bool   // the body is a file
+	explain  bool   // read the body of a reply with an error status, too
 }
 
 // shown returns the method and the address of a request without secrets.
@@ -188,8 +273,8 @@ func (r *Request) shown() string {
 	return http.MethodGet + " " + safeURL(u)
 }
 
-// do is [Client.Do]. It fills got even if it returns an error.
-func (c *Client) do(ctx context.Context, r Request, got *received) (*Reply, error) {
+// do is [Client.exchange] without the recorder. It fills got even if it returns an error.
+func (c *Client) do(ctx context.Context, r Request, got *received, read func(*http.Response, *received) error) (*Reply, error) {
 	known := r.Known
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
@@ -220,21 +305,21 @@ func (c *Client) do(ctx context.Context, r Request, got *received) (*Reply, erro
 		}
 		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, address: safeURL(req.URL)}
 	}
-	got.body, err = io.ReadAll(io.LimitReader(resp.Body, c.limit+1))
-	if err != nil {
+	if err := read(resp, got); err != nil {
+		if _, refused := errors.AsType[*ingest.BatchError](err); refused {
+			return nil, err
+		}
 		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
-	switch {
-	case int64(len(got.body)) > c.limit:
-		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", c.limit)}
-	case len(bytes.TrimSpace(got.body)) == 0:
-		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply is empty"}
-	case IsHTML(got.body):
-		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
+	return &Reply{Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header}, nil
+}
+
+// Transport returns the transport of the client, for a library that makes its own requests.
+func (c *Client) Transport() http.RoundTripper {
+	if c.http.Transport == nil {
+		return http.DefaultTransport
 	}
-	return &Reply{
-		Body: got.body, Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header,
-	}, nil
+	return c.http.Transport
 }
 
 // safeURL returns an address without query and user, for errors.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/described/budget"
 	"vayu/internal/testing/fixture"
 )
 
@@ -42,7 +43,7 @@ func network(t *testing.T, answer http.HandlerFunc) string {
 func source(t *testing.T, server, more string, clock *fixture.Clock) *Source {
 	t.Helper()
 	s := open(t, File{Path: "rows.yaml", Text: []byte(fmt.Sprintf(rows, server) + more), Env: anyKey}, clock.Now)
-	s.caller.sleep = func(ctx context.Context, d time.Duration) error {
+	s.caller.Sleep = func(ctx context.Context, d time.Duration) error {
 		clock.Advance(d)
 		return ctx.Err()
 	}
@@ -79,10 +80,10 @@ func TestCallsStayInTheBudget(t *testing.T) {
 	if len(calls) != 80 {
 		t.Errorf("%d calls, want 80", len(calls))
 	}
-	for _, l := range s.d.budget.limits {
-		for i := l.calls; i < len(calls); i++ {
-			if got := calls[i].Sub(calls[i-l.calls]); got < l.per {
-				t.Errorf("%d calls in %s, want at most %d in %s", l.calls+1, got, l.calls, l.per)
+	for n, per := range map[int]time.Duration{5: time.Minute, 12: time.Hour} {
+		for i := n; i < len(calls); i++ {
+			if got := calls[i].Sub(calls[i-n]); got < per {
+				t.Errorf("%d calls in %s, want at most %d in %s", n+1, got, n, per)
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func TestBudgetEndsFetch(t *testing.T) {
 	s := source(t, server, "budget: {calls: 2/1h}\npartitions: {fixed: {part: [a, b, c]}}\n", &clock)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := s.Fetch(ctx, ingest.Window{From: noon.Add(-time.Hour)}, drop); !errors.Is(err, errBudget) {
+	if err := s.Fetch(ctx, ingest.Window{From: noon.Add(-time.Hour)}, drop); !errors.Is(err, budget.ErrUsedUp) {
 		t.Fatalf("error %v, want that the budget is used up", err)
 	}
 	clock.Advance(2 * time.Hour)
@@ -110,39 +111,5 @@ func TestBudgetEndsFetch(t *testing.T) {
 	want := "a 2026-06-09T11:00:00Z, b 2026-06-09T11:00:00Z, c 2026-06-09T11:00:00Z, a 2026-06-09T12:00:00Z"
 	if got := strings.Join(requested, ", "); got != want {
 		t.Errorf("calls %s, want %s", got, want)
-	}
-}
-
-func TestStatedLimits(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		header  map[string]string
-		refused bool
-		want    time.Duration // until the next call
-	}{
-		{"Retry-After in seconds", map[string]string{"Retry-After": "30"}, true, 30 * time.Second},
-		{"Retry-After as a date", map[string]string{"Retry-After": noon.Add(2 * time.Minute).Format(http.TimeFormat)}, true, 2 * time.Minute},
-		{"Retry-After in the past", map[string]string{"Retry-After": noon.Add(-time.Hour).Format(http.TimeFormat)}, true, defaultPause},
-		{"Retry-After precedes the reset", map[string]string{"Retry-After": "7", "X-Reset": "50"}, true, 7 * time.Second},
-		{"reset in seconds", map[string]string{"X-Reset": "5"}, true, 5 * time.Second},
-		{"reset as Unix time", map[string]string{"X-Reset": fmt.Sprint(noon.Add(40 * time.Second).Unix())}, true, 40 * time.Second},
-		{"reset without sense", map[string]string{"X-Reset": "soon"}, true, defaultPause},
-		{"no header", nil, true, defaultPause},
-		{"accepted", map[string]string{"X-Reset": "50", "X-Left": "3"}, false, 0},
-		{"accepted, the last call", map[string]string{"X-Reset": "50", "X-Left": "0"}, false, 50 * time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b := budget{rule: budgetRule{resetHeader: "X-Reset", remainingHeader: "X-Left"}}
-			h := http.Header{}
-			for name, value := range c.header {
-				h.Set(name, value)
-			}
-			b.observe(h, c.refused, noon)
-			if got := b.next(noon).Sub(noon); got != c.want {
-				t.Errorf("next call after %s, want %s", got, c.want)
-			}
-		})
 	}
 }

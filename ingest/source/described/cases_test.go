@@ -2,13 +2,10 @@ package described
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 
-	"vayu/ingest"
 	"vayu/ingest/sourcetest"
 )
 
@@ -43,52 +40,6 @@ func open(t testing.TB, f File, clock func() time.Time) *Source {
 		t.Fatal(err)
 	}
 	s := src.(*Source)
-	s.caller.sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	s.caller.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	return s
-}
-
-// run runs the cases of a folder against a description.
-func run(t *testing.T, folder string, f File) {
-	f.Env = anyKey
-	d, err := Parse(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sourcetest.Run(t, folder, func(c *sourcetest.Case) (ingest.Source, error) {
-		return d.NewAgainst(c.Host(), c.Clock, func(ctx context.Context, _ time.Duration) error { return ctx.Err() }), nil
-	})
-}
-
-// TestShippedDescriptions runs the cases of the sources. Package file has those of formats.
-func TestShippedDescriptions(t *testing.T) {
-	t.Parallel()
-	for _, f := range Shipped() {
-		f.Env = anyKey
-		if d, err := Parse(f); err == nil && !d.Fetches() {
-			continue
-		}
-		t.Run(NameOf(f.Path), func(t *testing.T) {
-			t.Parallel()
-			run(t, filepath.Join("shipped", NameOf(f.Path)), f)
-		})
-	}
-}
-
-func TestLanguage(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("testdata/language/*/source.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no description: %v", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name := filepath.Base(filepath.Dir(file)) + ".yaml"
-			run(t, filepath.Dir(file), File{Path: name, Text: text})
-		})
-	}
 }

@@ -4,8 +4,6 @@
 package described
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -19,6 +17,8 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/fetch"
 	"vayu/ingest/runner"
+	"vayu/ingest/source/described/budget"
+	"vayu/ingest/source/described/fileset"
 	"vayu/ingest/source/described/mapping"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
@@ -65,9 +65,11 @@ type Description struct {
 	timeout    time.Duration // of a call
 	maxBytes   int64
 	readings   request
-	budget     budgetRule
-	partitions *listing // nil for one request of all readings
-	stations   *listing // nil without a station list
+	budget     budget.Rule
+	files      *fileset.Config // nil for an API
+	auth       auth            // of files
+	partitions *listing        // nil for one request of all readings
+	stations   *listing        // nil without a station list
 	mapping    *mapping.Mapping
 	keyed      bool     // requests have a key
 	secrets    []string // values of environment variables, plain and as URLs encode them
@@ -104,7 +106,13 @@ func Parse(from File) (*Description, error) {
 	d.readNames(root, from.Path)
 	d.Format = readFormat(root.Section("recognise"), d)
 	d.local = root.Bool("local", false)
-	if d.Format == nil || root.Section("request").Present() {
+	files := root.Section("files").Present()
+	if files && root.Section("request").Node("url") != nil {
+		root.Faultf("files", "a description has either request.url or files")
+	}
+	if files {
+		d.readFiles(root)
+	} else if d.Format == nil || root.Section("request").Present() {
 		d.readAPI(root)
 	} else if d.stations = d.readListing(root.Section("stations"), auth{}); d.stations != nil && d.stations.beside == nil {
 		root.Section("stations").Faultf("beside", "is missing: the pattern of the names of lists beside a file")
@@ -137,7 +145,7 @@ func (d *Description) readAPI(root *section.Section) {
 		fields = d.partitions.names
 	}
 	d.readings = d.readRequest(root, auth, fields)
-	d.budget = readBudget(root.Section("budget"))
+	d.budget = budget.Read(root.Section("budget"))
 }
 
 // readLimits reads the keys of the section request that all calls share.
@@ -214,7 +222,7 @@ func (d *Description) readFeed(root *section.Section) {
 
 // Fetches reports whether the description is that of a source. Otherwise it is only a format
 // of files.
-func (d *Description) Fetches() bool { return d.readings.url != nil }
+func (d *Description) Fetches() bool { return d.readings.url != nil || d.files != nil }
 
 // New builds the source. It implements the factory of package source.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
@@ -222,29 +230,47 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)
 	}
 	if !d.Fetches() {
-		return nil, fmt.Errorf("source %q: it describes files for vayu import and watched folders only; add the section request", name)
+		return nil, fmt.Errorf("source %q: it describes files for vayu import and watched folders only; add the section request or files", name)
 	}
-	client := fetch.NewPublic(d.timeout, d.maxBytes)
+	timeout := d.timeout
+	if d.files != nil {
+		timeout = d.files.Timeout()
+		if err := d.files.Check(); err != nil {
+			return nil, fmt.Errorf("source %q: %w", name, err)
+		}
+	}
+	client := fetch.NewPublic(timeout, d.maxBytes)
 	if d.local {
-		client = fetch.New(d.timeout, d.maxBytes)
+		client = fetch.New(timeout, d.maxBytes)
 	}
-	return d.source(client, clock, sleepUntil), nil
+	return d.source(client, clock, nil), nil
 }
-
-// Sleep waits for d and returns an error when ctx ends.
-type Sleep func(ctx context.Context, d time.Duration) error
 
 // NewAgainst builds the source for a test: its requests go to a fake server on this
 // machine, host:port, and it waits with sleep.
-func (d *Description) NewAgainst(server string, clock func() time.Time, sleep Sleep) *Source {
+func (d *Description) NewAgainst(server string, clock func() time.Time, sleep budget.Sleep) ingest.Source {
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
 }
 
-func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep Sleep) *Source {
-	return &Source{
-		d: d, clock: clock, behind: make(map[string]lag),
-		caller: &caller{client: client, budget: budget{rule: d.budget}, clock: clock, sleep: sleep},
+// NewIn builds the source of a description of files in a folder for a test: its files are in
+// another folder.
+func (d *Description) NewIn(folder string, clock func() time.Time) ingest.Source {
+	other := *d
+	other.files = d.files.In(folder)
+	return other.source(fetch.New(d.timeout, d.maxBytes), clock, nil)
+}
+
+// ReadsFiles reports whether the source reads files, and whether they are in a folder.
+func (d *Description) ReadsFiles() (files, inFolder bool) {
+	return d.files != nil, d.files != nil && d.files.InFolder()
+}
+
+func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep budget.Sleep) ingest.Source {
+	c := budget.NewCaller(client, d.budget, clock, sleep)
+	if d.files != nil {
+		return d.fileSource(c, clock)
 	}
+	return &Source{d: d, clock: clock, behind: make(map[string]lag), caller: c}
 }
 
 // clean removes secrets from a text.
@@ -254,6 +280,3 @@ func (d *Description) clean(text string) string {
 	}
 	return text
 }
-
-// errBudget means that the call budget allows the next call too late for the fetch.
-var errBudget = errors.New("the call budget is used up")

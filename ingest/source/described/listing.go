@@ -47,8 +47,15 @@ func readFixed(s *section.Section) *listing {
 		s.Faultf("", "must have one field with the list of its values")
 		return l
 	}
-	for _, e := range s.List(l.names[0]) {
-		l.fixed = append(l.fixed, map[string]string{l.names[0]: e.Text})
+	values := s.List(l.names[0])
+	for _, e := range values {
+		texts := []string{e.Text}
+		if len(values) == 1 { // a variable of the environment may list several
+			texts = strings.Split(e.Text, ",")
+		}
+		for _, text := range texts {
+			l.fixed = append(l.fixed, map[string]string{l.names[0]: strings.TrimSpace(text)})
+		}
 	}
 	return l
 }

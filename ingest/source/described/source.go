@@ -11,6 +11,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/fetch"
+	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/record"
 )
@@ -19,7 +20,7 @@ import (
 type Source struct {
 	d      *Description
 	clock  func() time.Time
-	caller *caller
+	caller *budget.Caller
 	// behind has the partitions that lack readings of earlier windows.
 	behind map[string]lag
 }
@@ -98,16 +99,9 @@ type fetching struct {
 
 func (f *fetching) run(ctx context.Context) error {
 	window := f.fields(f.window, nil)
-	var listed map[string]map[string]string
-	if l := f.d.stations; l != nil {
-		entries, err := l.fetch(ctx, f.Source, window, time.Time{})
-		if err != nil {
-			return fmt.Errorf("the list of stations: %w", err)
-		}
-		listed = make(map[string]map[string]string, len(entries))
-		for _, entry := range entries {
-			listed[entry["id"]] = entry
-		}
+	listed, err := f.listStations(ctx, window)
+	if err != nil {
+		return err
 	}
 	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
 	f.builder.Observe(ctx)
@@ -130,6 +124,24 @@ func (f *fetching) run(ctx context.Context) error {
 		return err
 	}
 	return f.sink.Check()
+}
+
+// listStations fetches the station list. The result has the fields of stations by their ids; it
+// is nil without a list.
+func (s *Source) listStations(ctx context.Context, window map[string]string) (map[string]map[string]string, error) {
+	l := s.d.stations
+	if l == nil || l.beside != nil {
+		return nil, nil
+	}
+	entries, err := l.fetch(ctx, s, window, time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("the list of stations: %w", err)
+	}
+	listed := make(map[string]map[string]string, len(entries))
+	for _, entry := range entries {
+		listed[entry["id"]] = entry
+	}
+	return listed, nil
 }
 
 // each fetches all partitions. A failed partition does not stop the others, unless the
@@ -184,7 +196,7 @@ func (f *fetching) fallBehind(key string, from time.Time, failed bool) {
 
 // fatal reports whether an error concerns the other partitions, too.
 func (f *fetching) fatal(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, errBudget) {
+	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, budget.ErrUsedUp) {
 		return true
 	}
 	failed, ok := errors.AsType[*fetch.StatusError](err)
@@ -238,7 +250,7 @@ func (s *Source) readPages(
 		if address == "" {
 			address = r.address(fields, w.query())
 		}
-		reply, err := s.caller.get(ctx, fetch.Request{URL: address, Header: r.header, Clean: s.d.clean})
+		reply, err := s.caller.Get(ctx, fetch.Request{URL: address, Header: r.header, Clean: s.d.clean})
 		if err != nil {
 			return 0, err
 		}

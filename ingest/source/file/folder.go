@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/source/file/walk"
 )
 
 // Folder is a watched folder. Each Fetch reads the files that are new or have changed
@@ -38,9 +37,6 @@ func (e entry) same(other entry) bool {
 	return e.info != nil && other.info != nil && os.SameFile(e.info, other.info) &&
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
 }
-
-// unfinished are the endings of files that programs still write.
-var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
 // Fetch reads new and changed files. An unreadable file does not stop the others, and the
 // error names all such files. A rejected file is reported again only after a change. An
@@ -104,39 +100,13 @@ func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err e
 		}
 	}
 	settled := f.clock().Add(-f.config.Settle)
-	err = filepath.WalkDir(f.config.Folder, func(path string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		if err != nil && path == f.config.Folder {
-			return err
-		}
-		if err != nil {
-			skip(path, err)
-			return nil
-		}
-		name := d.Name()
-		hidden := strings.HasPrefix(name, ".") && path != f.config.Folder
-		if d.IsDir() {
-			if hidden {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if hidden || !d.Type().IsRegular() || slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(name, end) }) {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			skip(path, err)
-			return nil
-		}
+	err = walk.Files(ctx, f.config.Folder, func(path string, info fs.FileInfo) error {
 		present[path] = true
 		if e := (entry{path, info}); !f.seen[path].same(e) && !info.ModTime().After(settled) {
 			fresh = append(fresh, e)
 		}
 		return nil
-	})
+	}, skip)
 	if err != nil {
 		return nil, nil, err
 	}

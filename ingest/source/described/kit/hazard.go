@@ -13,6 +13,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/conformance"
 	"vayu/ingest/source/described"
+	"vayu/ingest/source/described/budget"
 )
 
 // hazards are the checks against the fake, in the order of the report. Each returns its
@@ -37,7 +38,7 @@ var hazards = []struct {
 // bench is what the checks share.
 type bench struct {
 	d    *described.Description // with the fake's size of a page
-	open func(server string, sleep described.Sleep) ingest.Source
+	open func(server string, sleep budget.Sleep) ingest.Source
 	c    *conformance.Case
 	api  *api
 	base *conformance.Fetched // what the source gives without a hazard
@@ -51,7 +52,7 @@ func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *
 		return fmt.Errorf("building a fake from the case %s: %w", c.Name(), err)
 	}
 	d = d.WithPageSize(a.size)
-	b := &bench{d: d, c: c, api: a, open: func(server string, sleep described.Sleep) ingest.Source { return d.NewAgainst(server, c.Clock, sleep) }}
+	b := &bench{d: d, c: c, api: a, open: func(server string, sleep budget.Sleep) ingest.Source { return d.NewAgainst(server, c.Clock, sleep) }}
 	return r.run(ctx, b)
 }
 
@@ -77,7 +78,7 @@ func (b *bench) fetch(ctx context.Context, handler http.Handler) (*conformance.F
 	return b.fetchWindow(ctx, handler, b.c.Window(), noSleep)
 }
 
-func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.Window, sleep described.Sleep) (got *conformance.Fetched, err error) {
+func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.Window, sleep budget.Sleep) (got *conformance.Fetched, err error) {
 	noted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.api.note(r)
 		handler.ServeHTTP(w, r)

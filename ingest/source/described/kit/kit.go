@@ -101,12 +101,18 @@ func Opener(f described.File) (conformance.Opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !d.Fetches() {
-		return func(c *conformance.Case) (ingest.Source, error) {
-			return file.Open(formatSource, c.Path, 0, c.Clock, []file.Format{d.Format})
-		}, nil
-	}
-	return func(c *conformance.Case) (ingest.Source, error) { return d.NewAgainst(c.Host(), c.Clock, noSleep), nil }, nil
+	_, inFolder := d.ReadsFiles()
+	return func(c *conformance.Case) (ingest.Source, error) {
+		switch {
+		case c.Input == "":
+			return d.NewAgainst(c.Host(), c.Clock, noSleep), nil
+		case inFolder:
+			return d.NewIn(c.Path, c.Clock), nil
+		case d.Format == nil:
+			return nil, fmt.Errorf("source %q: a case has an input, and the description has neither recognise nor files.folder", d.Name)
+		}
+		return file.Open(formatSource, c.Path, 0, c.Clock, []file.Format{d.Format})
+	}, nil
 }
 
 // Check checks the cases of a folder, and then the source against a fake of its API that
@@ -148,7 +154,7 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 		r.add("conformance", Fail, "no case that passes has readings; record one: vayu source record %s", d.Name)
 		return r, nil
 	}
-	if !d.Fetches() {
+	if files, _ := d.ReadsFiles(); files || !d.Fetches() {
 		return r, nil
 	}
 	return r, r.checkHazards(ctx, d, best)

@@ -14,6 +14,7 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/conformance"
 	"vayu/ingest/source/described"
+	"vayu/ingest/source/described/budget"
 )
 
 // failures returns the failed checks of a report as text.
@@ -269,7 +270,7 @@ func TestFaultsOfSources(t *testing.T) {
 			}
 			calls := 0
 			paged := d.WithPageSize(a.size)
-			b := &bench{d: paged, c: caseOf(t, folder), api: a, open: func(server string, sleep described.Sleep) ingest.Source {
+			b := &bench{d: paged, c: caseOf(t, folder), api: a, open: func(server string, sleep budget.Sleep) ingest.Source {
 				return &badSource{paged.NewAgainst(server, caseOf(t, folder).Clock, sleep), &calls, c.fetch}
 			}}
 			var r Report

@@ -27,6 +27,8 @@ type Input struct {
 	Open  func() (io.ReadCloser, error)
 	// Charset is the encoding of a text without a byte order mark; nil for UTF-8.
 	Charset encoding.Encoding
+	// Unpacked is the largest number of bytes of the decompressed text; 0 for no limit.
+	Unpacked int64
 }
 
 // Text opens the file's text, decompressed and in UTF-8 without a byte order mark.
@@ -36,7 +38,7 @@ func (s *Input) Text() (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := DecodeAs(in, s.Charset)
+	text, err := decode(in, s.Charset, s.Unpacked)
 	if err != nil {
 		in.Close()
 		return nil, err
@@ -55,11 +57,11 @@ func (t *Text) Close() error { return t.file.Close() }
 
 // Decode decompresses a text, decodes UTF-16, and removes byte order marks. The
 // reader's buffer holds the longest accepted line.
-func Decode(r io.Reader) (*bufio.Reader, error) { return DecodeAs(r, nil) }
+func Decode(r io.Reader) (*bufio.Reader, error) { return decode(r, nil, 0) }
 
-// DecodeAs is [Decode] for a text that is in the given encoding, unless it begins with a
-// byte order mark.
-func DecodeAs(r io.Reader, from encoding.Encoding) (*bufio.Reader, error) {
+// decode is [Decode] for a text that is in the given encoding, unless it begins with a
+// byte order mark, and that has at most limit bytes; 0 for no limit.
+func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		packed, err := gzip.NewReader(in)
@@ -67,6 +69,9 @@ func DecodeAs(r io.Reader, from encoding.Encoding) (*bufio.Reader, error) {
 			return nil, fmt.Errorf("decompressing: %w", err)
 		}
 		in = bufio.NewReaderSize(packed, HeadBytes)
+	}
+	if limit > 0 {
+		in = bufio.NewReaderSize(&limitedReader{in, limit, limit}, HeadBytes)
 	}
 	head, _ := in.Peek(3)
 	switch {
@@ -92,17 +97,17 @@ func Refuse(text string, args ...any) error {
 const maxDocument = 64 << 20
 
 // Limit returns a reader that fails for a document longer than [maxDocument].
-func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument} }
+func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument, maxDocument} }
 
 type limitedReader struct {
-	in   io.Reader
-	left int64
+	in          io.Reader
+	limit, left int64
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, Refuse("the document exceeds %d bytes", maxDocument)
+		return 0, Refuse("the text exceeds %d bytes", l.limit)
 	}
 	return n, err
 }

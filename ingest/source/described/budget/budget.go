@@ -1,4 +1,6 @@
-package described
+// Package budget limits the calls of a source, by its description and by what the API
+// states.
+package budget
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// budgetRule limits the calls of a source.
-type budgetRule struct {
+// Rule limits the calls of a source.
+type Rule struct {
 	limits                       []callLimit
 	resetHeader, remainingHeader string
 }
@@ -24,9 +26,9 @@ type callLimit struct {
 
 const mostCalls = 100_000
 
-// readBudget reads the section budget. Its calls are texts such as "60/1m".
-func readBudget(s *section.Section) budgetRule {
-	b := budgetRule{resetHeader: s.Text("reset-header"), remainingHeader: s.Text("remaining-header")}
+// Read reads the section budget. Its calls are texts such as "60/1m".
+func Read(s *section.Section) Rule {
+	b := Rule{resetHeader: s.Text("reset-header"), remainingHeader: s.Text("remaining-header")}
 	for _, e := range s.List("calls") {
 		count, per, _ := strings.Cut(e.Text, "/")
 		n, err := strconv.Atoi(count)
@@ -45,7 +47,7 @@ func readBudget(s *section.Section) budgetRule {
 
 // budget counts calls. It does not read the clock: times are arguments.
 type budget struct {
-	rule    budgetRule
+	rule    Rule
 	calls   []time.Time // times of the latest calls, in order
 	blocked time.Time   // the API refuses calls before this time
 }

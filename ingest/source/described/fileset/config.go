@@ -1,0 +1,244 @@
+// Package fileset reads the files of a storage, as a description file (YAML) defines:
+// which files there are, which belong to a window, and which have changed.
+package fileset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest/source/described/pattern"
+	"vayu/internal/config"
+	"vayu/internal/config/section"
+)
+
+// Kinds of storages.
+const (
+	inFolder = "folder"
+	byURL    = "url"
+	byIndex  = "index"
+	inBucket = "bucket"
+)
+
+// Config is the section files of a description. It is immutable.
+type Config struct {
+	kind    string
+	at      string   // the folder, URL, URL of the index, or prefix
+	fields  []string // fields of at that are no dates
+	name    *pattern.Pattern
+	within  *pattern.Pattern // of the members of a ZIP archive
+	zone    *time.Location
+	step    step // of at
+	nameBy  step // of name
+	settle  time.Duration
+	timeout time.Duration
+
+	limit    int64 // of a file, in bytes
+	unpacked int64 // of a file's content, in bytes
+	parallel int
+
+	bucket, region, endpoint, accessKey, secretKey string
+}
+
+// Limits and defaults of the section.
+const (
+	defaultLimit    = 256 * config.MiB
+	mostLimit       = 16 * config.GiB
+	defaultUnpacked = 2 * config.GiB
+	mostUnpacked    = 256 * config.GiB
+	defaultTimeout  = 5 * time.Minute
+	mostTimeout     = 2 * time.Hour
+	defaultParallel = 4
+	mostParallel    = 16
+)
+
+// Read reads the section files; nil if the file has none. parts are the fields of the
+// partitions. local allows plain HTTP.
+func Read(s *section.Section, parts []string, local bool) *Config {
+	if !s.Present() {
+		return nil
+	}
+	c := &Config{
+		settle: s.Duration("settle", 10*time.Second, 0, time.Hour), timeout: s.Duration("timeout", defaultTimeout, time.Second, mostTimeout),
+		limit: size(s, "max-bytes", defaultLimit, mostLimit), unpacked: size(s, "max-unpacked", defaultUnpacked, mostUnpacked),
+		parallel: s.Int("parallel", defaultParallel, 1, mostParallel), zone: readZone(s),
+		name: readPattern(s, "name", pattern.Path), within: readPattern(s, "within", pattern.Path),
+	}
+	c.readPlace(s, local)
+	c.step = c.readStep(s, parts)
+	if c.name != nil {
+		c.nameBy = stepOf(c.name.Fields())
+		if err := c.nameBy.check(); err != nil {
+			s.Faultf("name", "%w", err)
+		}
+	}
+	if c.name == nil && c.kind != byURL {
+		s.Faultf("name", `is missing: the pattern of the names, such as "*.csv.gz"`)
+	}
+	return c
+}
+
+// Check returns an error if the place is not one of this machine's. A folder is often a variable
+// of the environment, so it is checked when the source is built.
+func (c *Config) Check() error {
+	if c.kind == inFolder && !filepath.IsAbs(c.at) {
+		return fmt.Errorf("files.folder: %q is no absolute path", c.at)
+	}
+	return nil
+}
+
+// In returns the configuration for files in another folder, for a test.
+func (c *Config) In(folder string) *Config {
+	other := *c
+	other.at = folder
+	return &other
+}
+
+// InFolder reports whether the files are in a folder of this machine.
+func (c *Config) InFolder() bool { return c.kind == inFolder }
+
+// Timeout returns the limit of one download.
+func (c *Config) Timeout() time.Duration { return c.timeout }
+
+// readPlace reads where the files are.
+func (c *Config) readPlace(s *section.Section, local bool) {
+	for _, kind := range []string{inFolder, byURL, byIndex, inBucket} {
+		text := s.Text(kind)
+		if s.Node(kind) == nil {
+			continue
+		}
+		if text == "" {
+			s.Faultf(kind, "must not be empty")
+		}
+		if c.kind != "" {
+			s.Faultf(kind, "is the second place of the files beside %s; one description has one", c.kind)
+			continue
+		}
+		c.kind, c.at = kind, text
+	}
+	switch c.kind {
+	case "":
+		c.kind = inFolder
+		s.Faultf(inFolder, "is missing: folder, url, index or bucket says where the files are")
+	case byURL, byIndex:
+		if err := checkURL(c.at, local); err != nil {
+			s.Faultf(c.kind, "%w", err)
+		}
+	}
+	c.readBucket(s, local)
+}
+
+// bucketName matches the name of a bucket.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+// readBucket reads the keys of a bucket.
+func (c *Config) readBucket(s *section.Section, local bool) {
+	c.region, c.endpoint, c.accessKey, c.secretKey = s.Text("region"), s.Text("endpoint"), s.Text("access-key"), s.Text("secret-key")
+	prefix := s.Text("prefix")
+	if c.kind != inBucket {
+		for _, key := range []string{"region", "endpoint", "access-key", "secret-key", "prefix"} {
+			if s.Node(key) != nil {
+				s.Faultf(key, "belongs to bucket")
+			}
+		}
+		return
+	}
+	c.bucket, c.at = c.at, prefix
+	if !bucketName.MatchString(c.bucket) {
+		s.Faultf(inBucket, "must be the name of a bucket, without s3:// and without a prefix")
+	}
+	c.region = cmp.Or(c.region, "us-east-1")
+	if c.endpoint != "" {
+		if err := checkURL(c.endpoint, local); err != nil {
+			s.Faultf("endpoint", "%w", err)
+		}
+	}
+	if (c.accessKey == "") != (c.secretKey == "") {
+		s.Faultf("access-key", "access-key and secret-key belong together; a public bucket needs neither")
+	}
+}
+
+// readStep checks the fields of the place, and returns its step.
+func (c *Config) readStep(s *section.Section, parts []string) step {
+	key := c.kind
+	if key == inBucket {
+		key = "prefix"
+	}
+	names := fieldsOf(c.at)
+	if len(names) > 0 && c.kind == inFolder {
+		s.Faultf(key, "has no fields: the pattern name has them")
+		return 0
+	}
+	for _, name := range names {
+		if slices.Contains(pattern.Dates, name) {
+			continue
+		}
+		if c.fields = append(c.fields, name); !slices.Contains(parts, name) {
+			s.Faultf(key, "the field {%s} %w", name, config.UnknownKey(name, slices.Concat(pattern.Dates, parts)))
+		}
+	}
+	by := stepOf(names)
+	if err := by.check(); err != nil {
+		s.Faultf(key, "%w", err)
+	}
+	return by
+}
+
+// checkURL checks the URL of a place. Its host must be fixed.
+func checkURL(text string, local bool) error {
+	u, err := url.Parse(fieldPattern.ReplaceAllString(text, "x"))
+	_, after, _ := strings.Cut(text, "://")
+	host, _, _ := strings.Cut(after, "/")
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("must be a URL such as https://data.example.com/{yyyy}/{mm}/hours.csv")
+	case strings.Contains(host, "{"):
+		return errors.New("must have no field in its host")
+	case u.User != nil || u.Fragment != "":
+		return errors.New("must have no user and no fragment")
+	case u.Scheme == "http" && !local:
+		return errors.New("must begin with https://; local: true allows unencrypted requests to a server in the local network")
+	}
+	return nil
+}
+
+func readPattern(s *section.Section, key string, compile func(string) (*pattern.Pattern, error)) *pattern.Pattern {
+	text := s.Text(key)
+	if text == "" {
+		return nil
+	}
+	p, err := compile(text)
+	if err != nil {
+		s.Faultf(key, "%w", err)
+		return nil
+	}
+	return p
+}
+
+func readZone(s *section.Section) *time.Location {
+	name := s.Text("zone")
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		s.Faultf("zone", "%q is no time zone such as UTC or Asia/Kolkata", name)
+		return time.UTC
+	}
+	return zone
+}
+
+// size reads a size in bytes, from 1 KiB to most.
+func size(s *section.Section, key string, fallback, most config.Size) int64 {
+	n := fallback
+	if text := s.Text(key); text != "" {
+		if err := n.UnmarshalText([]byte(text)); err != nil || n < config.KiB || n > most {
+			s.Faultf(key, "must be a size such as 64MiB, from 1KiB to %s", most)
+			return int64(fallback)
+		}
+	}
+	return int64(n)
+}

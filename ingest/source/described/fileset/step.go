@@ -1,0 +1,116 @@
+package fileset
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/described/pattern"
+)
+
+// step is the time that a name with fields of a date stands for: the number of such fields,
+// from the year to the hour; 0 for none. A set with a gap is negative.
+type step int
+
+// fieldPattern matches a field of a place.
+var fieldPattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*|HH)\}`)
+
+// fieldsOf returns the names of the fields in a text.
+func fieldsOf(text string) []string {
+	var all []string
+	for _, m := range fieldPattern.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(all, m[1]) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
+
+// stepOf returns the step of a set of fields.
+func stepOf(fields []string) step {
+	n := step(0)
+	for i, name := range pattern.Dates {
+		if !slices.Contains(fields, name) {
+			continue
+		}
+		if n != step(i) {
+			return -1
+		}
+		n++
+	}
+	return n
+}
+
+func (s step) check() error {
+	if s < 0 {
+		return errors.New("has fields of a date without the larger ones: {HH} needs {dd}, {dd} needs {mm}, and {mm} needs {yyyy}")
+	}
+	return nil
+}
+
+// floor returns the beginning of the step that contains a time.
+func (s step) floor(t time.Time) time.Time {
+	year, month, day, hour := t.Year(), t.Month(), t.Day(), t.Hour()
+	switch s {
+	case 1:
+		month, day, hour = time.January, 1, 0
+	case 2:
+		day, hour = 1, 0
+	case 3:
+		hour = 0
+	}
+	return time.Date(year, month, day, hour, 0, 0, 0, t.Location())
+}
+
+// next returns the beginning of the next step.
+func (s step) next(t time.Time) time.Time {
+	switch s {
+	case 1:
+		return t.AddDate(1, 0, 0)
+	case 2:
+		return t.AddDate(0, 1, 0)
+	case 3:
+		return t.AddDate(0, 0, 1)
+	}
+	return t.Add(time.Hour)
+}
+
+// dates returns the fields of each step that overlaps a window, in order. Without dates it
+// returns nil once.
+func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
+	if s <= 0 {
+		return []map[string]string{nil}
+	}
+	var all []map[string]string
+	for t := s.floor(w.From.In(zone)); t.Before(w.To) && len(all) < mostSteps; t = s.next(t) {
+		fields := make(map[string]string)
+		for i, layout := range []string{"2006", "01", "02", "15"}[:s] {
+			fields[pattern.Dates[i]] = t.Format(layout)
+		}
+		all = append(all, fields)
+	}
+	return all
+}
+
+// mostSteps bounds the number of dates of a window: twenty years of hours.
+const mostSteps = 200_000
+
+// overlaps reports whether the step that fields stand for overlaps a window. Without dates it
+// does. It is false for fields that are no date.
+func (s step) overlaps(fields map[string]string, w ingest.Window, zone *time.Location) bool {
+	if s <= 0 {
+		return true
+	}
+	numbers := []int{0, 1, 1, 0}
+	for i := range int(s) {
+		numbers[i], _ = strconv.Atoi(fields[pattern.Dates[i]])
+	}
+	at := time.Date(numbers[0], time.Month(numbers[1]), numbers[2], numbers[3], 0, 0, 0, zone)
+	if at.Year() != numbers[0] || int(at.Month()) != numbers[1] || at.Day() != numbers[2] {
+		return false
+	}
+	return at.Before(w.To) && s.next(at).After(w.From)
+}

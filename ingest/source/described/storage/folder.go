@@ -1,0 +1,78 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/file/walk"
+)
+
+// Folder is a folder of this machine with its subfolders.
+type Folder struct {
+	Root   string
+	Settle time.Duration // how long a file must be unchanged, because it may still be growing
+	Limit  int64         // of a file, in bytes
+	Clock  func() time.Time
+}
+
+// List implements [Storage]. address is not used. A missing folder is an error.
+func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) error {
+	now := f.Clock()
+	var unreadable []Object
+	err := walk.Files(ctx, f.Root, func(path string, info fs.FileInfo) error {
+		// A file of the future is not new: clocks differ, or the time was set.
+		if now.Sub(info.ModTime()).Abs() < f.Settle {
+			return nil
+		}
+		relative, err := filepath.Rel(f.Root, path)
+		if err != nil {
+			return err
+		}
+		return visit(Object{Path: filepath.ToSlash(relative), Version: versionOf(info)})
+	}, func(path string, err error) {
+		if !errors.Is(err, fs.ErrNotExist) { // else the file was deleted meanwhile
+			unreadable = append(unreadable, Object{Path: filepath.Base(path), Err: err})
+		}
+	})
+	for _, o := range unreadable {
+		if err == nil {
+			err = visit(o)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading the folder: %w", err)
+	}
+	return nil
+}
+
+// versionOf returns a text that changes with the content of a file.
+func versionOf(info fs.FileInfo) string {
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+}
+
+// Open implements [Storage].
+func (f *Folder) Open(_ context.Context, o Object, known string) (*Local, error) {
+	path := filepath.Join(f.Root, filepath.FromSlash(o.Path))
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrMissing
+	case err != nil:
+		return nil, err
+	case versionOf(info) == known:
+		return nil, ErrUnchanged
+	case info.Size() > f.Limit:
+		return nil, tooLarge(f.Limit)
+	}
+	return &Local{Path: path, Version: versionOf(info)}, nil
+}
+
+func tooLarge(limit int64) error {
+	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the file exceeds %d bytes", limit)}
+}

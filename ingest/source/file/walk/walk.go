@@ -1,0 +1,50 @@
+// Package walk finds the files of a folder that may be data.
+package walk
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// unfinished are the endings of files that programs still write.
+var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
+
+// Files calls visit for each regular file of a folder and of its subfolders, in lexical
+// order. It omits hidden files and folders, and files that programs still write. It calls
+// skip for a path that cannot be read, and continues. The error is that of the folder itself,
+// of visit, or of ctx.
+func Files(ctx context.Context, root string, visit func(path string, info fs.FileInfo) error, skip func(path string, err error)) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if err != nil && path == root {
+			return err
+		}
+		if err != nil {
+			skip(path, err)
+			return nil
+		}
+		name := d.Name()
+		hidden := strings.HasPrefix(name, ".") && path != root
+		if d.IsDir() {
+			if hidden {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if hidden || !d.Type().IsRegular() || slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			skip(path, err)
+			return nil
+		}
+		return visit(path, info)
+	})
+}
