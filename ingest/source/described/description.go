@@ -4,6 +4,7 @@
 package described
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
