@@ -50,6 +50,8 @@ type Batch struct {
 	// Values are the first rejected values of each reason in a fetch, for operators.
 	// Missing values are not among them.
 	Values []RejectedValue
+	// Partitions are the partitions whose fetch is complete once this batch is stored.
+	Partitions []PartitionResult
 	// Run is the ID of the run that fetched the batch; 0 for none.
 	Run uint64
 	// Position is the position in a file source's input after this batch, in the

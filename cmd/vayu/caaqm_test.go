@@ -20,9 +20,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/cmd/vayu/ops"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
+	"vayu/ingest/imports"
 	"vayu/ingest/journal"
 	"vayu/ingest/loader"
 	"vayu/ingest/runner"
@@ -160,7 +160,7 @@ func importQuarters(t *testing.T, db *columnstore.DB, folder string) map[string]
 	}
 	ids, known := make(map[string]string), make(map[string]bool)
 	for _, row := range table[1:] {
-		if _, err := ops.ImportFile(t.Context(), io.Discard, importer, all.Opener("import", time.Now), filepath.Join(folder, row[0])); err != nil {
+		if _, err := imports.File(t.Context(), io.Discard, importer, all.Opener("import", time.Now), filepath.Join(folder, row[0])); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range texts(t, db, "SELECT id FROM vayu.station FINAL") {

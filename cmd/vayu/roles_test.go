@@ -53,7 +53,7 @@ func TestIntegrationSeparateRolesFormOneService(t *testing.T) {
 	t.Parallel()
 	r, c := receive(t, nil), newRoleInstances(t)
 	ingest := c.join("ingest")
-	ingest.eventually("", "/metrics", leads("ingest"))
+	ingest.eventually("", "/metrics", leads("rollup"))
 	apis := []*serverProcess{c.join("api", r.flags("--drain-delay", "2s")...), c.join("api", r.flags()...)}
 	pipeline, dispatch := c.join("pipeline", "--public-url", apis[1].address), c.join("dispatch", r.flags()...)
 
@@ -103,5 +103,5 @@ func TestIntegrationSeparateRolesFormOneService(t *testing.T) {
 	// After a kill, another instance collects.
 	next := c.join("ingest")
 	ingest.stop(syscall.SIGKILL)
-	next.eventually("", "/metrics", leads("ingest"))
+	next.eventually("", "/metrics", leads("rollup"))
 }

@@ -27,14 +27,17 @@ func TestFirstFillStoresEveryReadingOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed := make(chan time.Time, 10) // the oldest reading after each slice
-	onChange := func(ctx context.Context) error {
+	onChange := func(ctx context.Context, _ bool) {
 		var oldest time.Time
-		err := conn.QueryRow(ctx, "SELECT min(at) FROM "+name+".reading").Scan(&oldest)
+		if err := conn.QueryRow(ctx, "SELECT min(at) FROM "+name+".reading").Scan(&oldest); err != nil {
+			t.Error(err)
+		}
 		passed <- oldest
-		return err
 	}
-	r, err := runner.New(loader.New(conn, name), newJournal(t), onChange, runner.NewMetrics(prometheus.NewRegistry()),
-		slog.New(slog.DiscardHandler), runner.Feed{Name: simulator.Name, Source: src, Schedule: "@every 24h", History: 12 * day})
+	r, err := runner.New(runner.Config{
+		Archive: loader.New(conn, name), Journal: newJournal(t), OnChange: onChange,
+		Metrics: runner.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler),
+	}, runner.Feed{Name: simulator.Name, Source: src, Schedule: "@every 24h", History: 12 * day})
 	if err != nil {
 		t.Fatal(err)
 	}

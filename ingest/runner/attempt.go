@@ -27,7 +27,7 @@ const (
 	recordTimeout = 5 * time.Second
 )
 
-// run fetches one window, stores its readings and calls a pending roll-up. It records,
+// run fetches one window, stores its readings and notifies the roll-up. It records,
 // counts and logs the outcome, except at shutdown. Only a complete window moves the
 // watermark (end of the fetched range).
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
@@ -36,15 +36,14 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	err := r.fetch(ctx, f, kind, &run)
 	outcome := outcomeOf(err)
 	if err == nil {
-		f.plan.fetched(w)
+		f.plan.fetched(w, kind)
 	}
-	if f.rollUpPending && ctx.Err() == nil {
-		if rollUpErr := r.rollUp(ctx, f); rollUpErr != nil {
-			r.notePanic(ctx, f, rollUpErr)
-			if err = errors.Join(err, rollUpErr); outcome == Done {
-				outcome = RollUpFailed
-			}
-		}
+	if ctx.Err() == nil {
+		r.save(ctx, f, nil)
+		r.noteWatermark(ctx, f, time.Now())
+	}
+	if run.Stored+run.Withdrawn > 0 && ctx.Err() == nil {
+		r.onChange(ctx, kind == backfillRun)
 	}
 	if ctx.Err() != nil {
 		return outcome // shutdown is no outcome of the source
@@ -106,15 +105,17 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 	})
 	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
-		f.rollUpPending = f.rollUpPending || b.Rows() > 0 || b.Withdrawn > 0
 		run.Add(b)
 		r.noteNewest(f, run.Newest)
+		if kind == liveRun && len(b.Partitions) > 0 {
+			r.save(ctx, f, f.partitions.apply(b.Partitions, run.Window, f.Lookback, time.Now()))
+		}
 		return nil
 	}
 	err := r.storeUnstored(limited, f, load, stored)
 	if err == nil {
 		err = f.callThroughBreaker(kind, func() error {
-			left, err := transfer(limited, f.Source, run.Window, load, stored)
+			left, err := transfer(limited, r.source(ctx, f, kind, run.Window), run.Window, load, stored)
 			f.unstored = left
 			for _, b := range left {
 				b.Run = run.ID
@@ -131,6 +132,21 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 		r.metrics.refused.WithLabelValues(f.Name, string(refused.Reason)).Inc()
 	}
 	return err
+}
+
+// source returns the source of a run. A live run of partitions continues each at its own watermark.
+func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, w ingest.Window) ingest.Source {
+	divided, ok := f.Source.(ingest.Partitioned)
+	if !ok || kind != liveRun {
+		return f.Source
+	}
+	if !f.plan.target.Equal(w.To) {
+		f.plan.target = w.To
+		r.save(ctx, f, nil)
+	}
+	return partitionFetch{divided, func(listed []ingest.Partition) []ingest.Partition {
+		return f.partitions.windows(listed, w, f.Feed, time.Now())
+	}}
 }
 
 // noteNewest records the time of a stored reading if it is the newest. The zero time means none.
@@ -176,16 +192,6 @@ func releaseAll(batches *[]*ingest.Batch) {
 		b.Release()
 	}
 	*batches = nil
-}
-
-// rollUp calls onChange, which computes means of the stored readings. If onChange
-// fails, the roll-up stays pending.
-func (r *Runner) rollUp(ctx context.Context, f *feedRun) error {
-	if err := panics.Catch(func() error { return r.onChange(ctx) }); err != nil {
-		return err
-	}
-	f.rollUpPending = false
-	return nil
 }
 
 func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {

@@ -53,6 +53,9 @@ const (
 	backfillSlice = 7 * 24 * time.Hour
 )
 
+// key identifies the feed in the store of progress.
+func (f Feed) key() string { return f.Name }
+
 // step returns Step or its default.
 func (f Feed) step() time.Duration {
 	if f.Step <= 0 {
@@ -80,87 +83,4 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 		return f, nil, fmt.Errorf("feed %q: reading the schedule %q: %w", f.Name, f.Schedule, err)
 	}
 	return f, schedule, nil
-}
-
-// fetchPlan determines the windows that a feed still has to fetch. It does not read the
-// clock, but gets times as arguments.
-//
-// Live windows come first, so that current answers exist within seconds. A new source with history
-// starts with the last 36 hours and then goes back in slices of Step. After a restart the plan is
-// derived from the stored readings. Slices are fetched in a fixed order, so only the oldest and the
-// newest can be incomplete. These two are fetched again.
-type fetchPlan struct {
-	feed      Feed
-	watermark time.Time // end of the fetched range
-	oldest    time.Time // start of the fetched range
-	horizon   time.Time // start of the wanted range
-}
-
-// newFetchPlan plans a feed. The parameters first and last are the times of its first
-// and last stored reading since now - History - Step, and zero without a reading.
-func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
-	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
-	switch {
-	case feed.History == 0:
-		p.watermark, p.oldest = last, p.horizon
-	case last.IsZero():
-		p.oldest = later(now.Add(-recentSlice), p.horizon)
-	default:
-		// The run that stored the first or last reading may be incomplete.
-		p.watermark = later(last.Add(-recentSlice), p.horizon)
-		p.oldest = p.horizon
-		if first.After(p.horizon.Add(-feed.step())) {
-			p.oldest = earlier(first.Add(feed.step()), p.watermark)
-		}
-	}
-	return p
-}
-
-// liveWindow returns the window from Lookback before the watermark to now. Without a watermark, it
-// starts Lookback before now, or at p.oldest if the source has history. With history it ends at
-// most recentSlice after the watermark, so that gaps are filled in order.
-func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
-	switch {
-	case p.watermark.IsZero() && p.feed.History > 0:
-		return ingest.Window{From: p.oldest, To: now}
-	case p.watermark.IsZero():
-		return ingest.Window{From: now.Add(-p.feed.Lookback), To: now}
-	}
-	w := ingest.Window{From: p.watermark.Add(-p.feed.Lookback), To: now}
-	if p.feed.History > 0 && now.Sub(p.watermark) > recentSlice {
-		w.To = p.watermark.Add(recentSlice)
-	}
-	return w
-}
-
-// backfillWindow returns the next window of the backfill, and false after the last.
-func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
-	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
-		return ingest.Window{}, false
-	}
-	return ingest.Window{From: later(p.oldest.Add(-p.feed.step()), p.horizon), To: p.oldest}, true
-}
-
-// fetched extends the fetched range by a window that is stored.
-func (p *fetchPlan) fetched(w ingest.Window) {
-	if w.To.After(p.watermark) {
-		p.watermark = w.To
-	}
-	if w.From.Before(p.oldest) && !w.To.Before(p.oldest) {
-		p.oldest = w.From
-	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -14,14 +14,13 @@ type Outcome string
 
 // The outcomes.
 const (
-	Done         Outcome = "done"          // everything fetched, stored and rolled up
-	FetchFailed  Outcome = "fetch_failed"  // the source returned an error
-	TimedOut     Outcome = "timed_out"     // the fetch exceeded its timeout
-	Refused      Outcome = "refused"       // the source rejected its whole input, see BatchError
-	Panicked     Outcome = "panicked"      // the source panicked, and the runner recovered
-	StoreFailed  Outcome = "store_failed"  // ClickHouse rejected a batch or was unreachable
-	RollUpFailed Outcome = "rollup_failed" // everything is stored, but not rolled up
-	BreakerOpen  Outcome = "breaker_open"  // skipped after repeated failures
+	Done        Outcome = "done"         // everything fetched and stored
+	FetchFailed Outcome = "fetch_failed" // the source returned an error
+	TimedOut    Outcome = "timed_out"    // the fetch exceeded its timeout
+	Refused     Outcome = "refused"      // the source rejected its whole input, see BatchError
+	Panicked    Outcome = "panicked"     // the source panicked, and the runner recovered
+	StoreFailed Outcome = "store_failed" // ClickHouse rejected a batch or was unreachable
+	BreakerOpen Outcome = "breaker_open" // skipped after repeated failures
 )
 
 // Metrics counts runs and readings of sources. All runners of a process share one Metrics.
@@ -40,6 +39,10 @@ type Metrics struct {
 	interval    *prometheus.GaugeVec     // source
 	maxSilence  *prometheus.GaugeVec     // source
 	outcome     *prometheus.GaugeVec     // source, outcome
+	watermark   *prometheus.GaugeVec     // source
+	partitions  *prometheus.GaugeVec     // source
+	failing     *prometheus.GaugeVec     // source
+	ahead       *prometheus.CounterVec   // source
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -53,7 +56,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		runs: counter("vayu_source_runs_total", "Runs of a source by outcome.", "source", "outcome"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vayu_source_run_seconds", Help: "Time to fetch, store and roll up one window.",
+			Name: "vayu_source_run_seconds", Help: "Time to fetch and store one window.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
 		}, []string{"source"}),
 		readings:    counter("vayu_readings_total", "Values by outcome (stored, rejected) and reason.", "source", "outcome", "reason"),
@@ -67,16 +70,21 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		newest:      gauge("vayu_source_newest_reading_timestamp_seconds", "Unix time of the newest stored reading."),
 		interval:    gauge("vayu_source_interval_seconds", "Time between two scheduled runs."),
 		maxSilence:  gauge("vayu_source_max_silence_seconds", "Largest normal age of the newest reading; absent for sources without a rhythm."),
+		watermark:   gauge("vayu_source_watermark_timestamp_seconds", "Unix time up to which the readings are fetched."),
+		partitions:  gauge("vayu_source_partitions", "Known partitions of the source, such as sensors; 0 for a source without partitions."),
+		failing:     gauge("vayu_source_partitions_failing", "Partitions whose last fetch failed."),
+		ahead:       counter("vayu_source_watermark_ahead_total", "Watermarks in the future, in place of which the current time counted.", "source"),
 		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
 		}, []string{"source", "outcome"}),
 	}
-	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.newest, m.interval, m.maxSilence, m.outcome)
+	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.newest, m.interval, m.maxSilence, m.outcome,
+		m.watermark, m.partitions, m.failing, m.ahead)
 	return m
 }
 
 // outcomes lists every outcome. A source has a gauge for each.
-var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, RollUpFailed, BreakerOpen}
+var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, BreakerOpen}
 
 // setLastOutcome sets the outcome gauge of the last run.
 func (m *Metrics) setLastOutcome(source string, is Outcome) {
@@ -107,6 +115,9 @@ func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)
 	m.newest.DeleteLabelValues(source)
+	m.watermark.DeleteLabelValues(source)
+	m.partitions.DeleteLabelValues(source)
+	m.failing.DeleteLabelValues(source)
 	m.breaker.WithLabelValues(source).Set(0)
 }
 

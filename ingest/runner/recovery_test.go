@@ -97,41 +97,6 @@ func TestPartialFetchIsStoredAndWindowRefetched(t *testing.T) {
 	})
 }
 
-func TestFailedRollUpIsRetried(t *testing.T) {
-	t.Parallel()
-	for name, fail := range map[string]func() error{
-		"error": func() error { return errors.New("too much memory") },
-		"panic": func() error { panic("nil map") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var k runnerFixture
-				calls := 0
-				k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
-					if n > 1 {
-						return nil
-					}
-					return yieldOne(ctx, n, w, yield)
-				}
-				k.onChange = func(context.Context) error {
-					if calls++; calls < 3 {
-						return fail()
-					}
-					return nil
-				}
-				k.run(t, runner.Feed{Schedule: "@every 1h"}, 10*time.Hour)
-				if calls != 3 {
-					t.Errorf("%d roll-ups, want two failures and one success", calls)
-				}
-				if got := k.metric(t, "vayu_source_runs_total", "outcome=rollup_failed"); got != 2 {
-					t.Errorf("%v runs counted as failed by the roll-up, want 2", got)
-				}
-			})
-		})
-	}
-}
-
 func TestFailedCoverageIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,23 +41,39 @@ type Journal interface {
 type Runner struct {
 	archive  Archive
 	journal  Journal
-	onChange func(context.Context) error
+	progress ProgressStore
+	onChange func(ctx context.Context, wait bool)
+	quit     <-chan struct{}
 	metrics  *Metrics
 	log      *slog.Logger
 	feeds    []*feedRun
 }
 
+// Config configures a Runner. All fields except Progress are required.
+type Config struct {
+	Archive Archive
+	Journal Journal
+	// Progress keeps the progress of feeds; nil keeps it in memory only.
+	Progress ProgressStore
+	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
+	// several goroutines. With wait it returns after the roll-up, so that a backfill does not get ahead of it.
+	OnChange func(ctx context.Context, wait bool)
+	// Quit, when it is closed, ends each feed after its run in progress. nil is never closed.
+	Quit    <-chan struct{}
+	Metrics *Metrics
+	Log     *slog.Logger
+}
+
 // feedRun is a running feed. Only its own goroutine uses it.
 type feedRun struct {
 	Feed
-	schedule      cron.Schedule
-	breaker       *gobreaker.CircuitBreaker[struct{}]
-	plan          fetchPlan
-	unstored      []*ingest.Batch // batches that are fetched but not yet stored
-	unrecorded    []ingest.Run    // runs that are not yet in the journal
-	rollUpPending bool            // readings were stored after the last successful onChange
-	newest        time.Time       // of the stored readings; zero for none
-	failures      [2]int          // number of consecutive failed runs, by runKind
+	cursor
+
+	schedule   cron.Schedule
+	breaker    *gobreaker.CircuitBreaker[struct{}]
+	unstored   []*ingest.Batch // batches that are fetched but not yet stored
+	unrecorded []ingest.Run    // runs that are not yet in the journal
+	failures   [2]int          // number of consecutive failed runs, by runKind
 }
 
 // A feed's circuit breaker opens after five consecutive failures, which take four
@@ -75,11 +91,12 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. After each window with stored or withdrawn readings, the runner
-// calls onChange, the roll-up. The calls come from several goroutines. If onChange fails,
-// it is called again after the next run. The error of New names the invalid feed.
-func New(archive Archive, journal Journal, onChange func(context.Context) error, metrics *Metrics, log *slog.Logger, feeds ...Feed) (*Runner, error) {
-	r := &Runner{archive: archive, journal: journal, onChange: onChange, metrics: metrics, log: log}
+// New prepares a runner. The error names the invalid feed.
+func New(c Config, feeds ...Feed) (*Runner, error) {
+	r := &Runner{archive: c.Archive, journal: c.Journal, progress: c.Progress, onChange: c.OnChange, quit: c.Quit, metrics: c.Metrics, log: c.Log}
+	if r.progress == nil {
+		r.progress = memoryOnly{}
+	}
 	names := make(map[string]bool)
 	for _, feed := range feeds {
 		feed, schedule, err := feed.prepare()
@@ -90,7 +107,7 @@ func New(archive Archive, journal Journal, onChange func(context.Context) error,
 			return nil, fmt.Errorf("feed %q is defined twice", feed.Name)
 		}
 		names[feed.Name] = true
-		r.feeds = append(r.feeds, &feedRun{Feed: feed, schedule: schedule, breaker: newBreaker(feed.Name, metrics)})
+		r.feeds = append(r.feeds, &feedRun{Feed: feed, schedule: schedule, breaker: newBreaker(feed.Name, c.Metrics)})
 	}
 	return r, nil
 }
@@ -112,7 +129,8 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 	})
 }
 
-// Run runs the feeds until ctx ends and returns nil. Each feed is fetched at once and
+// Run runs the feeds until ctx ends, or until [Config.Quit] is closed and the runs in
+// progress have ended. It returns nil. A feed without progress is fetched at once and
 // then on its schedule. A fetch in progress when ctx ends is cancelled; stored batches
 // stay.
 func (r *Runner) Run(ctx context.Context) error {
@@ -120,9 +138,28 @@ func (r *Runner) Run(ctx context.Context) error {
 	for _, f := range r.feeds {
 		all.Go(func() { r.loop(ctx, f) })
 	}
-	<-ctx.Done()
 	all.Wait()
 	return nil
+}
+
+// sleep waits for d. It returns false if the feeds must end.
+func (r *Runner) sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-r.quit:
+		return false
+	case <-ctx.Done():
+		return false
+	default:
+	}
+	select {
+	case <-r.quit:
+	case <-ctx.Done():
+	case <-timer.C:
+		return true
+	}
+	return false
 }
 
 // ResetMetrics resets the gauges of the feeds after Run has ended. The next
@@ -133,39 +170,45 @@ func (r *Runner) ResetMetrics() {
 	}
 }
 
-// loop runs one feed until ctx ends. Live runs have precedence; backfill runs fill
+// loop runs one feed until it must end. Live runs have precedence; backfill runs fill
 // the time between.
 func (r *Runner) loop(ctx context.Context, f *feedRun) {
 	defer releaseAll(&f.unstored)
-	if !r.loadPlan(ctx, f) {
+	due, ok := r.loadPlan(ctx, f)
+	if !ok {
 		return
 	}
-	due, backfillDue := time.Now(), time.Now()
-	for ctx.Err() == nil {
+	backfillDue := time.Now()
+	for r.sleep(ctx, 0) {
+		r.reload(ctx, f)
 		now := time.Now()
 		window, kind := f.plan.liveWindow(now), liveRun
 		if now.Before(due) {
 			slice, more := f.plan.backfillWindow()
 			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
-				sleep.For(ctx, wait) // the result is not needed, because the loop checks ctx
+				r.sleep(ctx, wait) // the result is not needed, because the loop checks again
 				continue
 			}
 			window, kind = slice, backfillRun
 		}
+		resumed := !f.plan.target.IsZero()
 		outcome := r.run(ctx, f, window, kind)
 		if ctx.Err() != nil {
 			return
 		}
 		if outcome == Done {
 			f.failures[kind] = 0
-			if kind == liveRun && !window.To.Before(now) { // else the next window is due now
+			switch {
+			case kind == liveRun && !window.To.Before(now):
 				due = f.next(time.Now())
-			}
+			case kind == liveRun && resumed:
+				due = f.next(window.To)
+			} // else the next window is due now
 			continue
 		}
 		again := time.Now().Add(sleep.Backoff(f.failures[kind], firstRetry, longestRetry))
 		f.failures[kind]++
-		if kind == liveRun || outcome == RollUpFailed { // the next run repeats a pending roll-up
+		if kind == liveRun {
 			due = earlier(again, f.next(time.Now()))
 		}
 		if kind == backfillRun {
@@ -214,31 +257,6 @@ func (f *feedRun) interval(now time.Time) (longest time.Duration) {
 		longest = max(longest, next.Sub(at))
 		if at = next; at.After(end) || longest < time.Hour {
 			return longest
-		}
-	}
-}
-
-// loadPlan derives the fetch plan from the archive's coverage and retries until it
-// succeeds. It reports false when ctx ended.
-func (r *Runner) loadPlan(ctx context.Context, f *feedRun) bool {
-	for failures := 0; ; failures++ {
-		now := time.Now()
-		first, last, err := r.archive.Coverage(ctx, f.Name, now.Add(-f.History-f.step()))
-		if err == nil {
-			f.plan = newFetchPlan(f.Feed, first, last, now)
-			r.metrics.feed(f.Feed, f.interval(now))
-			// A source that never brings anything is as old as its collection.
-			r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
-			r.noteNewest(f, last)
-			return true
-		}
-		if ctx.Err() != nil {
-			return false
-		}
-		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "reading the coverage failed, retrying", "source", f.Name, "error", err)
-		if !sleep.For(ctx, sleep.Backoff(failures, time.Second, 30*time.Second)) {
-			return false
 		}
 	}
 }

@@ -142,11 +142,15 @@ type runnerFixture struct {
 	archive  memoryArchive
 	journal  memoryJournal
 	source   sourceFunc
-	registry *prometheus.Registry
-	runner   *runner.Runner
-	log      strings.Builder
-	onChange func(context.Context) error
-	changed  int
+	progress runner.ProgressStore
+	// feedSource replaces source unless it is nil.
+	feedSource ingest.Source
+	registry   *prometheus.Registry
+	runner     *runner.Runner
+	log        strings.Builder
+	onChange   func() // called for each change; nil for none
+	changed    int    // windows with changes
+	quit       chan struct{}
 }
 
 // run runs the feed for a duration.
@@ -154,12 +158,20 @@ func (k *runnerFixture) run(t *testing.T, feed runner.Feed, length time.Duration
 	t.Helper()
 	k.registry = prometheus.NewRegistry()
 	feed.Name, feed.Source = "test", &k.source
-	onChange := k.onChange
-	if onChange == nil {
-		onChange = func(context.Context) error { k.changed++; return nil }
+	if k.feedSource != nil {
+		feed.Source = k.feedSource
+	}
+	onChange := func(context.Context, bool) {
+		k.changed++
+		if k.onChange != nil {
+			k.onChange()
+		}
 	}
 	log := slog.New(slog.NewTextHandler(&k.log, nil))
-	r, err := runner.New(&k.archive, &k.journal, onChange, runner.NewMetrics(k.registry), log, feed)
+	r, err := runner.New(runner.Config{
+		Archive: &k.archive, Journal: &k.journal, Progress: k.progress, OnChange: onChange, Quit: k.quit,
+		Metrics: runner.NewMetrics(k.registry), Log: log,
+	}, feed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +264,7 @@ func TestRunsAreRecorded(t *testing.T) {
 			return yieldOne(ctx, n, w, yield)
 		}
 		k.journal.err = errors.New("ClickHouse is down")
-		k.onChange = func(context.Context) error { k.journal.setError(nil); return nil }
+		k.onChange = func() { k.journal.setError(nil) }
 		k.run(t, runner.Feed{Schedule: "@every 1h"}, time.Minute)
 		started := func(after time.Duration) uint64 { return uint64(bubbleStart.Add(after).UnixMicro()) }
 		want := []ingest.Run{
@@ -301,6 +313,29 @@ func TestRunsWithoutAnythingAreNotRecorded(t *testing.T) {
 		k.run(t, runner.Feed{Schedule: "@every 30s"}, 10*time.Minute)
 		if len(k.journal.runs) > 0 {
 			t.Errorf("%d runs are recorded", len(k.journal.runs))
+		}
+	})
+}
+
+// A feed that must end completes its run, and starts no other.
+func TestQuitEndsAfterTheRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := runnerFixture{quit: make(chan struct{})}
+		k.source.fetch = func(ctx context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			time.Sleep(5 * time.Minute)
+			return yieldOne(ctx, n, w, yield)
+		}
+		go func() {
+			time.Sleep(time.Hour + 6*time.Minute) // in the second run
+			close(k.quit)
+		}()
+		k.run(t, runner.Feed{Schedule: "@every 1h"}, 10*time.Hour)
+		if got := time.Since(bubbleStart); got != time.Hour+10*time.Minute {
+			t.Errorf("the feed ended after %s, want with its second run", got)
+		}
+		if k.archive.rows != 2 {
+			t.Errorf("%d readings stored, want 2", k.archive.rows)
 		}
 	})
 }
@@ -453,7 +488,7 @@ func TestInvalidFeedsAreRejected(t *testing.T) {
 		{{Name: "a"}},
 		{{Name: "a", Source: src}, {Name: "a", Source: src}},
 	} {
-		if _, err := runner.New(nil, nil, nil, runner.NewMetrics(prometheus.NewRegistry()), nil, feeds...); err == nil {
+		if _, err := runner.New(runner.Config{Metrics: runner.NewMetrics(prometheus.NewRegistry())}, feeds...); err == nil {
 			t.Errorf("NewRunner accepted %+v", feeds)
 		}
 	}

@@ -68,13 +68,12 @@ func labelsOf(m *dto.Metric) map[string]string {
 
 // remedies are texts that explain to operators how to fix a failing source, by the outcome of its last run.
 var remedies = map[Outcome]string{
-	FetchFailed:  "its reply is invalid or missing: vayu source test NAME shows the error",
-	TimedOut:     "it answers too slowly: vayu source test NAME shows how slowly",
-	Refused:      "its input was refused as a whole: vayu source test NAME shows why",
-	Panicked:     "its parser has a fault: the log has the stack",
-	StoreFailed:  "ClickHouse did not store its readings",
-	RollUpFailed: "its readings are stored, and the roll-up failed: the log has the error",
-	BreakerOpen:  "it failed too often and is paused: vayu source test NAME shows why",
+	FetchFailed: "its reply is invalid or missing: vayu source test NAME shows the error",
+	TimedOut:    "it answers too slowly: vayu source test NAME shows how slowly",
+	Refused:     "its input was refused as a whole: vayu source test NAME shows why",
+	Panicked:    "its parser has a fault: the log has the stack",
+	StoreFailed: "ClickHouse did not store its readings",
+	BreakerOpen: "it failed too often and is paused: vayu source test NAME shows why",
 }
 
 // Finding returns a line about the source with a name for `vayu doctor`. It is not ok if the last run failed. A source

@@ -218,36 +218,37 @@ func (c *Catalogue) check(name string, world schema.World) error {
 	return nil
 }
 
-// New builds one source of either world.
-func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
+// Find returns a source by its name. The error lists the known ones, or has the fault of the description.
+func (c *Catalogue) Find(name string) (Entry, error) {
 	entry, known := c.entries[name]
 	if !known {
-		return nil, fmt.Errorf("there is no source %q (known: %s)", name, strings.Join(c.Names(), ", "))
+		return Entry{}, fmt.Errorf("there is no source %q (known: %s)", name, strings.Join(c.Names(), ", "))
 	}
 	if entry.Fault != nil {
-		return nil, fmt.Errorf("source %q: %w", name, entry.Fault)
+		return Entry{}, fmt.Errorf("source %q: %w", name, entry.Fault)
+	}
+	return entry, nil
+}
+
+// New builds one source of either world.
+func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
+	entry, err := c.Find(name)
+	if err != nil {
+		return nil, err
 	}
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Feeds builds the named sources for the runner of a world. The error joins the faults of
-// all named sources. A source of the other world is a fault.
-func (c *Catalogue) Feeds(world schema.World, names []string, clock func() time.Time) ([]runner.Feed, error) {
-	var feeds []runner.Feed
-	var faults []error
-	for _, name := range names {
-		if err := c.check(name, world); err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		src, err := c.New(name, clock)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		feed := c.entries[name].Feed
-		feed.Name, feed.Source, feed.ConfigSHA256 = name, src, configHash(c.entries[name].Factory(c.config))
-		feeds = append(feeds, feed)
+// Feed builds a source for the runner of a world. A source of the other world is an error.
+func (c *Catalogue) Feed(world schema.World, name string, clock func() time.Time) (runner.Feed, error) {
+	if err := c.check(name, world); err != nil {
+		return runner.Feed{}, err
 	}
-	return feeds, errors.Join(faults...)
+	src, err := c.New(name, clock)
+	if err != nil {
+		return runner.Feed{}, err
+	}
+	feed := c.entries[name].Feed
+	feed.Name, feed.Source, feed.ConfigSHA256 = name, src, configHash(c.entries[name].Factory(c.config))
+	return feed, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/ingest/runner"
 	"vayu/ingest/source"
 	"vayu/schema"
 )
@@ -51,9 +52,16 @@ func TestDescriptionsOfAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feeds, err := all.Feeds(schema.Live, names, time.Now)
-	if err != nil || len(feeds) != 3 || feeds[0].Name != "roof-a" || feeds[0].Schedule != "@hourly" {
-		t.Errorf("feeds %v, %v", feeds, err)
+	var feeds []runner.Feed
+	for _, name := range names {
+		feed, err := all.Feed(schema.Live, name, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		feeds = append(feeds, feed)
+	}
+	if len(feeds) != 3 || feeds[0].Name != "roof-a" || feeds[0].Schedule != "@hourly" {
+		t.Fatalf("feeds %v", feeds)
 	}
 	sum := sha256.Sum256([]byte(roof))
 	if got, want := feeds[0].ConfigSHA256, hex.EncodeToString(sum[:]); got != want {
@@ -62,7 +70,7 @@ func TestDescriptionsOfAFolder(t *testing.T) {
 	if feeds[2].ConfigSHA256 == "" || feeds[2].ConfigSHA256 == feeds[0].ConfigSHA256 {
 		t.Errorf("the hash of a source in Go is %q", feeds[2].ConfigSHA256)
 	}
-	if _, err := all.Feeds(schema.Sandbox, []string{"roof-a"}, time.Now); err == nil {
+	if _, err := all.Feed(schema.Sandbox, "roof-a", time.Now); err == nil {
 		t.Error("a description was accepted for the sandbox")
 	}
 	_, err = all.Parse("broken")

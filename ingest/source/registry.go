@@ -42,7 +42,7 @@ type Entry struct {
 	World schema.World
 	// Factory returns the source's part of the configuration.
 	Factory func(Config) Factory
-	// Feed is the source's schedule; [Catalogue.Feeds] sets its Name and Source.
+	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
 	Feed runner.Feed
 	// File is the description of the source; nil for a source in Go.
 	File *described.File

@@ -53,10 +53,10 @@ func TestParse(t *testing.T) {
 func TestWorldsStayApart(t *testing.T) {
 	t.Parallel()
 	c := catalogue(t, "testdata/none")
-	if _, err := c.Feeds(schema.Live, []string{"simulator"}, time.Now); err == nil {
+	if _, err := c.Feed(schema.Live, "simulator", time.Now); err == nil {
 		t.Error("the simulator was accepted as a source of live air")
 	}
-	if _, err := c.Feeds(schema.Sandbox, []string{"cpcb"}, time.Now); err == nil {
+	if _, err := c.Feed(schema.Sandbox, "cpcb", time.Now); err == nil {
 		t.Error("measured air was accepted for the sandbox")
 	}
 	if slices.Contains(c.NamesOf(schema.Live), "simulator") {
@@ -67,13 +67,16 @@ func TestWorldsStayApart(t *testing.T) {
 func TestDefaultsBuild(t *testing.T) {
 	t.Parallel()
 	c := catalogue(t, "testdata/none")
-	live, err := c.Feeds(schema.Live, []string{"cpcb"}, time.Now)
-	if err != nil || len(live) != 1 || live[0].Name != "cpcb" || live[0].Source == nil {
-		t.Errorf("Feeds = %v, %v", live, err)
+	live, err := c.Feed(schema.Live, "cpcb", time.Now)
+	if err != nil || live.Name != "cpcb" || live.Source == nil {
+		t.Errorf("Feed = %v, %v", live, err)
 	}
-	sandbox, err := c.Feeds(schema.Sandbox, c.NamesOf(schema.Sandbox), time.Now)
-	if err != nil || len(sandbox) != 1 || sandbox[0].History != 60*24*time.Hour {
-		t.Errorf("Feeds = %v, %v", sandbox, err)
+	sandbox, err := c.Feed(schema.Sandbox, "simulator", time.Now)
+	if err != nil || sandbox.History != 60*24*time.Hour {
+		t.Errorf("Feed = %v, %v", sandbox, err)
+	}
+	if diff := cmp.Diff([]string{"simulator"}, c.NamesOf(schema.Sandbox)); diff != "" {
+		t.Errorf("sources of the sandbox (-want +got):\n%s", diff)
 	}
 	for name, entry := range source.Registry {
 		if entry.About == "" || entry.Factory(source.DefaultConfig()) == nil {

@@ -9,6 +9,7 @@ package airquality
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -147,12 +148,22 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 // the work. started is the start of the roll-up, by ClickHouse's clock.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
-func (r *Rollup) run(ctx context.Context, kind string, planned planner) (result Result, err error) {
+// errPanicked counts a roll-up that panicked as failed.
+var errPanicked = errors.New("the roll-up panicked")
+
+// run runs a roll-up alone, and counts its outcome.
+func (r *Rollup) run(ctx context.Context, kind string, planned planner) (Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	begin := time.Now()
+	result, err := Result{}, errPanicked
 	defer func() { r.metrics.observe(kind, result, err, time.Since(begin)) }()
+	result, err = r.runPlanned(ctx, kind, planned)
+	return result, err
+}
 
+func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planner) (result Result, err error) {
+	begin := time.Now()
 	started, err := r.serverTime(ctx)
 	if err != nil {
 		return Result{}, err

@@ -157,32 +157,28 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	return m, rows.Err()
 }
 
-// Recent describes the readings of a source that were stored within the last ten minutes. A later
+// Recent describes the readings that were stored within the last ten minutes. A later
 // value with a larger Newest or Count shows that readings became visible in between.
 type Recent struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64
 }
 
-// Recent returns the recent readings of a source.
-func (r *Rollup) Recent(ctx context.Context, source string) (found Recent, err error) {
+// Recent returns the recent readings of all sources.
+func (r *Rollup) Recent(ctx context.Context) (found Recent, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT toUnixTimestamp64Milli(max(ingested_at)), count() FROM "+r.tables.Database+`.reading
-		WHERE source = ? AND ingested_at > now64(3) - INTERVAL 10 MINUTE`, source)
+		WHERE ingested_at > now64(3) - INTERVAL 10 MINUTE`)
 	if err != nil {
-		return found, fmt.Errorf("looking for new readings of %q: %w", source, err)
+		return found, fmt.Errorf("looking for new readings: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		if err := rows.Scan(&found.Newest, &found.Count); err != nil {
-			return found, fmt.Errorf("looking for new readings of %q: %w", source, err)
+			return found, fmt.Errorf("looking for new readings: %w", err)
 		}
 	}
 	return found, rows.Err()
 }
-
-// After reports whether r shows that readings became visible after an earlier call of
-// [Rollup.Recent], which returned last.
-func (r Recent) After(last Recent) bool { return r.Newest > last.Newest || r.Count > last.Count }
 
 // fingerprint returns a checksum of the readings stored in the minute before an
 // instant. The checksum is never 0. If a later call returns the same checksum, no

@@ -5,27 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
-	"vayu/ingest"
+	"vayu/ingest/imports"
 	"vayu/ingest/journal"
 	"vayu/ingest/loader"
-	"vayu/ingest/preview"
 	"vayu/ingest/runner"
-	"vayu/ingest/source/file"
 	"vayu/schema"
 )
-
-// importSource is the source name of imported readings.
-const importSource = "import"
 
 // NewImport returns the command `vayu import`.
 func NewImport() *cobra.Command {
@@ -57,8 +49,8 @@ is run again. It works beside a running service, whose answers follow within sec
 				if err != nil {
 					return err
 				}
-				return eachFile(cmd.Context(), cmd.OutOrStdout(), paths, func(path string) error {
-					return tryFile(cmd.Context(), cmd.OutOrStdout(), all.Opener(importSource, time.Now), path)
+				return imports.Each(cmd.Context(), cmd.OutOrStdout(), paths, func(path string) error {
+					return imports.Try(cmd.Context(), cmd.OutOrStdout(), all.Opener(imports.Source, time.Now), path)
 				})
 			}
 			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
@@ -69,42 +61,6 @@ is run again. It works beside a running service, whose answers follow within sec
 	settings.Bind(cmd.Flags(), "source-dir")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "store nothing; show the first readings and the rejected values of each file")
 	return cmd
-}
-
-// shownReadings is how many readings of a file a dry run shows.
-const shownReadings = 10
-
-// tryFile reads a file and prints what an import would store.
-func tryFile(ctx context.Context, out io.Writer, open file.Opener, path string) error {
-	f, err := open(path, 0)
-	if err != nil {
-		return err
-	}
-	sample, err := runner.FetchSample(ctx, f, ingest.Window{To: time.Now()}, shownReadings)
-	_, _ = fmt.Fprintf(out, "%s: %s\n", path, f.Format())
-	if err == nil && sample.Count == 0 {
-		err = &runner.NothingStoredError{Rejected: sample.Rejected}
-	}
-	return errors.Join(preview.Sample(out, sample), err)
-}
-
-// eachFile calls the function do with each file. After an error, eachFile prints the error and continues with the
-// next file, unless ctx has ended.
-func eachFile(ctx context.Context, out io.Writer, paths []string, do func(path string) error) error {
-	failed := 0
-	for _, path := range paths {
-		if err := do(path); err != nil {
-			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted; run the same command again to continue: %w", err)
-			}
-			failed++
-			_, _ = fmt.Fprintf(out, "%s: %v\n", path, err)
-		}
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
-	}
-	return nil
 }
 
 // importFiles imports files in order, and then computes hourly and daily values from their readings.
@@ -121,8 +77,8 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 		return err
 	}
 	stored := 0
-	failed := eachFile(ctx, out, paths, func(path string) error {
-		n, err := ImportFile(ctx, out, importer, all.Opener(importSource, time.Now), path)
+	failed := imports.Each(ctx, out, paths, func(path string) error {
+		n, err := imports.File(ctx, out, importer, all.Opener(imports.Source, time.Now), path)
 		stored += n
 		return err
 	})
@@ -135,44 +91,4 @@ func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []s
 			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
 	}
 	return failed
-}
-
-// ImportFile imports one file and returns the number of readings that it has stored.
-func ImportFile(ctx context.Context, out io.Writer, importer *runner.Importer, open file.Opener, path string) (int, error) {
-	key, err := runner.FileKey(path)
-	if err != nil {
-		return 0, err
-	}
-	var (
-		current *file.File
-		bar     = noBar
-	)
-	summary, err := importer.Import(ctx, runner.Job{
-		Key: key, Source: importSource,
-		Open: func(position int64) (ingest.Source, error) {
-			if current, err = open(path, position); err != nil {
-				return nil, err
-			}
-			bar = newBar(filepath.Base(path), current)
-			return current, nil
-		},
-		Progress: func(runner.Summary) { bar() },
-	})
-	if current == nil {
-		return 0, err
-	}
-	preview.Summary(out, path, current.Format(), summary)
-	return summary.Stored, err
-}
-
-func noBar() {}
-
-// newBar returns a function that updates a progress bar. If stderr is no terminal, the function does nothing.
-func newBar(name string, f *file.File) func() {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return noBar
-	}
-	bar := progressbar.NewOptions64(f.Size(), progressbar.OptionSetDescription(name), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
-	return func() { _ = bar.Set64(f.Read()) } // a failing progress bar must not end an import
 }

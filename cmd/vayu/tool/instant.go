@@ -9,10 +9,10 @@ import (
 
 // ParseRange parses the flags --from and --to. Each is a time, or an Indian day: its start for --from, its end for --to.
 func ParseRange(from, to string) (first, last time.Time, err error) {
-	if first, err = parseInstant(from, schema.Day.Start); err != nil {
+	if first, err = ParseInstant(from, schema.Day.Start); err != nil {
 		return first, last, fmt.Errorf("--from: %w", err)
 	}
-	if last, err = parseInstant(to, schema.Day.End); err != nil {
+	if last, err = ParseInstant(to, schema.Day.End); err != nil {
 		return first, last, fmt.Errorf("--to: %w", err)
 	}
 	if !first.Before(last) {
@@ -21,8 +21,8 @@ func ParseRange(from, to string) (first, last time.Time, err error) {
 	return first, last, nil
 }
 
-// parseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
-func parseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
+// ParseInstant parses a time or a day. The parameter end converts a day to a time: the day's start or its end.
+func ParseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil
 	}

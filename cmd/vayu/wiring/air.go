@@ -11,13 +11,12 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
-	"vayu/ingest"
+	"vayu/ingest/collect"
 	"vayu/ingest/journal"
 	"vayu/ingest/loader"
-	"vayu/ingest/push"
+	"vayu/ingest/progress"
 	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
-	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -28,14 +27,14 @@ import (
 // air collects readings of both worlds (live and sandbox), computes hourly and daily values from them, and
 // answers requests about them.
 type air struct {
-	cfg     settings.Config
-	state   *sqlstore.DB // the state store, which has the leader lease of the collector
-	reg     prometheus.Registerer
-	db      *columnstore.DB
-	query   *query.Service
-	log     *slog.Logger
-	metrics *runner.Metrics
-	rollups [len(schema.Worlds)]*airquality.Rollup
+	cfg   settings.Config
+	state *sqlstore.DB // the state store, which has the progress and the leases of sources
+	reg   prometheus.Registerer
+	db    *columnstore.DB
+	query *query.Service
+	log   *slog.Logger
+
+	collector *collect.Collector // nil without the role ingest
 
 	onFirstAnswers func() // called once: when the sandbox has answers, or at the start without the role ingest
 	once           sync.Once
@@ -50,53 +49,47 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 	if !cfg.Has(settings.RoleIngest) {
 		return a, nil
 	}
-	a.metrics = runner.NewMetrics(reg)
+	c := collect.Config{DB: st, Local: db.Embedded(), Metrics: runner.NewMetrics(reg), Registry: reg, Log: log}
 	for _, w := range schema.Worlds {
-		var err error
-		if a.rollups[w], err = tool.NewRollup(cfg, db, w, log, reg); err != nil {
+		world, err := a.world(w)
+		if err != nil {
 			return nil, err
 		}
-		if _, err := a.runner(w, nil); err != nil { // an invalid source must fail the start
-			return nil, err
-		}
+		c.Worlds = append(c.Worlds, world)
 	}
-	return a, nil
+	var err error
+	a.collector, err = collect.New(c)
+	return a, err
 }
 
-// runner returns a runner with new sources. A source may omit readings that an earlier fetch accepted. The
-// sources of an earlier runner could therefore omit readings that the earlier runner failed to store.
-func (a *air) runner(w schema.World, fence leader.Fence) (*runner.Runner, error) {
+// world returns what the collector needs of a world (live or sandbox).
+func (a *air) world(w schema.World) (collect.World, error) {
+	rollup, err := tool.NewRollup(a.cfg, a.db, w, a.log, a.reg)
+	if err != nil {
+		return collect.World{}, err
+	}
 	all, err := a.cfg.Catalogue()
 	if err != nil {
-		return nil, err
+		return collect.World{}, err
+	}
+	scope, err := progress.Scope(a.state, w, a.db.Embedded(), a.cfg.Data)
+	if err != nil {
+		return collect.World{}, err
 	}
 	names := all.NamesOf(schema.Sandbox)
 	if w == schema.Live {
 		names = a.cfg.LiveSources()
 	}
-	feeds, err := all.Feeds(w, names, time.Now)
-	if err != nil {
-		return nil, err
-	}
-	changed := func(ctx context.Context) error { return a.changed(ctx, w) }
-	store := &fencedArchive{Archive: loader.New(a.db.Conn(), w.Database()), fence: fence}
-	record := journal.New(a.db.Conn(), schema.OpsDatabase, w)
-	return runner.New(store, record, changed, a.metrics, a.log.With("world", w), feeds...)
-}
-
-// fencedArchive is an archive that stores readings only while this instance has the leader lease.
-type fencedArchive struct {
-	runner.Archive
-
-	fence leader.Fence // checks that this instance still has the leader lease
-}
-
-// Load stores a batch if this instance is still the leader. It overrides the method of [runner.Archive].
-func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
-	if err := f.fence(ctx); err != nil {
-		return err
-	}
-	return f.Archive.Load(ctx, b)
+	return collect.World{
+		World: w, Sources: names, Feed: func(name string) (runner.Feed, error) { return all.Feed(w, name, time.Now) },
+		Archive: loader.New(a.db.Conn(), w.Database()), Journal: journal.New(a.db.Conn(), schema.OpsDatabase, w),
+		Progress: progress.New(a.state, scope, time.Now),
+		RollUp:   func(ctx context.Context) error { return a.changed(ctx, w, rollup) },
+		Stored: func(ctx context.Context) (collect.Stored, error) {
+			found, err := rollup.Recent(ctx)
+			return collect.Stored(found), err
+		},
+	}, nil
 }
 
 // Run waits for ClickHouse and its tables, then serves queries (role api) and collects readings (role ingest).
@@ -110,33 +103,7 @@ func (a *air) Run(ctx context.Context) error {
 		parts = append(parts, lifecycle.Part{Name: "query", Run: a.query.Run})
 	}
 	if a.cfg.Has(settings.RoleIngest) {
-		parts = append(parts, lifecycle.Part{Name: "ingest", Run: func(ctx context.Context) error {
-			return leader.Run(ctx, leader.Config{DB: a.state, Name: "ingest", Local: a.db.Embedded(), Log: a.log, Metrics: a.reg}, a.collect)
-		}})
-	}
-	return lifecycle.Run(ctx, a.log, parts...)
-}
-
-// collect collects readings while this instance is the leader. It first rolls up readings that an earlier
-// leader has stored but not rolled up.
-func (a *air) collect(ctx context.Context, fence leader.Fence) error {
-	var parts []lifecycle.Part
-	for _, w := range schema.Worlds {
-		runner, err := a.runner(w, fence)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, lifecycle.Part{Name: "ingest of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			defer runner.ResetMetrics() // this instance stops collecting, so its metrics must not cause alerts
-			if err := a.changed(ctx, w); err != nil {
-				a.log.WarnContext(ctx, "could not roll up earlier readings; the next readings trigger another attempt", "world", w, "error", err)
-			}
-			return runner.Run(ctx)
-		}}, lifecycle.Part{Name: "pushes of the " + w.String() + " world", Run: func(ctx context.Context) error {
-			recent := func(ctx context.Context) (airquality.Recent, error) { return a.rollups[w].Recent(ctx, push.Source) }
-			push.Follow(ctx, recent, func(ctx context.Context) error { return a.changed(ctx, w) }, a.log.With("world", w))
-			return nil
-		}})
+		parts = append(parts, lifecycle.Part{Name: "ingest", Run: a.collector.Run})
 	}
 	return lifecycle.Run(ctx, a.log, parts...)
 }
@@ -159,14 +126,14 @@ func (a *air) prepare(ctx context.Context) error {
 
 // changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality tests of time
 // series. If the tests change hours, it refreshes the answers again.
-func (a *air) changed(ctx context.Context, w schema.World) error {
-	if _, err := a.rollups[w].Increment(ctx); err != nil {
+func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Rollup) error {
+	if _, err := rollup.Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
 	}
 	if err := a.refresh(ctx, w); err != nil {
 		return err
 	}
-	tested, err := a.rollups[w].TestSeries(ctx)
+	tested, err := rollup.TestSeries(ctx)
 	if err != nil {
 		return fmt.Errorf("rolling up: %w", err)
 	}

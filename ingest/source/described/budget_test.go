@@ -89,27 +89,33 @@ func TestCallsStayInTheBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetEndsFetch checks that a fetch which cannot wait for the budget ends at
-// once. The next fetch must begin with the partitions that were not reached.
+// TestBudgetEndsFetch checks that a fetch which cannot wait for the budget ends at once, with the results of the
+// partitions that were reached.
 func TestBudgetEndsFetch(t *testing.T) {
 	t.Parallel()
 	var clock fixture.Clock
 	clock.Set(noon)
-	var requested []string
-	server := network(t, func(w http.ResponseWriter, r *http.Request) {
-		requested = append(requested, strings.TrimPrefix(r.URL.Path, "/rows/")+" "+r.URL.Query().Get("from"))
-		_, _ = fmt.Fprint(w, `{"rows":[]}`)
-	})
-	s := source(t, server, "budget: {calls: 2/1h}\npartitions: {fixed: {part: [a, b, c]}}\n", &clock)
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, one) })
+	s := divided{source(t, server, "budget: {calls: 2/1h}\npartitions: {fixed: {part: [a, b, c]}}\n", &clock)}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := s.Fetch(ctx, ingest.Window{From: noon.Add(-time.Hour)}, drop); !errors.Is(err, budget.ErrUsedUp) {
-		t.Fatalf("error %v, want that the budget is used up", err)
+	parts, err := s.Partitions(ctx, ingest.Window{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	clock.Advance(2 * time.Hour)
-	_ = s.Fetch(ctx, ingest.Window{From: noon}, drop)
-	want := "a 2026-06-09T11:00:00Z, b 2026-06-09T11:00:00Z, c 2026-06-09T11:00:00Z, a 2026-06-09T12:00:00Z"
-	if got := strings.Join(requested, ", "); got != want {
-		t.Errorf("calls %s, want %s", got, want)
+	var got []string
+	stored := 0
+	err = s.FetchPartitions(ctx, parts, func(b *ingest.Batch) error {
+		for _, result := range b.Partitions {
+			got = append(got, result.Key)
+		}
+		stored += b.Rows()
+		return drop(b)
+	})
+	if !errors.Is(err, budget.ErrUsedUp) {
+		t.Errorf("error %v, want that the budget is used up", err)
+	}
+	if strings.Join(got, " ") != "a b" || stored != 1 {
+		t.Errorf("partitions %v and %d readings, want a, b and one", got, stored)
 	}
 }

@@ -39,7 +39,10 @@ func open(t testing.TB, f File, clock func() time.Time) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := src.(*Source)
+	s, whole := src.(*Source)
+	if !whole {
+		s = src.(divided).Source
+	}
 	s.caller.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	return s
 }

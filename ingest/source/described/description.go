@@ -271,7 +271,11 @@ func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep
 	if d.files != nil {
 		return d.fileSource(c, clock)
 	}
-	return &Source{d: d, clock: clock, behind: make(map[string]lag), caller: c}
+	src := &Source{d: d, clock: clock, caller: c}
+	if d.partitions != nil {
+		return divided{src}
+	}
+	return src
 }
 
 // clean removes secrets from a text.

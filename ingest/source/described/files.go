@@ -36,7 +36,7 @@ func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *file
 		query.Set(d.auth.query, d.auth.queryValue)
 	}
 	// The source of the requests for lists has the same budget.
-	lists := &Source{d: d, clock: clock, behind: make(map[string]lag), caller: c}
+	lists := &Source{d: d, clock: clock, caller: c}
 	return d.files.New(fileset.Params{
 		Name: d.Name, Lookback: d.Feed.Lookback, Lag: d.mapping.Lag(), Client: c, Clock: clock, Clean: d.clean,
 		Web: storage.Web{Header: d.auth.header, Query: query, Clean: d.clean},
@@ -56,8 +56,14 @@ func (s *Source) beginFiles(ctx context.Context, w ingest.Window, now time.Time)
 	}
 	var parts []map[string]string
 	if s.d.partitions != nil {
-		if parts, err = s.d.partitions.fetch(ctx, s, window, w.From); err != nil {
+		entries, err := s.d.partitions.fetch(ctx, s, window)
+		if err != nil {
 			return nil, nil, err
+		}
+		for _, e := range entries {
+			if e.newest.IsZero() || !e.newest.Before(w.From) {
+				parts = append(parts, e.fields)
+			}
 		}
 	}
 	besides := make(map[string]map[string]map[string]string) // by folder

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vayu/ingest"
 	"vayu/ingest/sourcetest"
 	"vayu/internal/testing/fixture"
@@ -109,38 +111,80 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestFailedPartitionIsFetchedAgain checks that the next fetch asks for the range that
-// a failed partition lacks.
-func TestFailedPartitionIsFetchedAgain(t *testing.T) {
+// TestPartitionsHaveResults checks that a failed partition stops no other, and that each partition gets its own window.
+func TestPartitionsHaveResults(t *testing.T) {
 	t.Parallel()
 	var clock fixture.Clock
 	clock.Set(noon)
-	broken := true
-	var requested string
+	var requested []string
 	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		requested = append(requested, r.URL.Path+" "+r.URL.Query().Get("from"))
 		if strings.HasSuffix(r.URL.Path, "/b") {
-			requested = r.URL.Query().Get("from")
-			if broken {
-				w.WriteHeader(http.StatusBadGateway)
-				return
-			}
+			w.WriteHeader(http.StatusBadGateway)
+			return
 		}
-		_, _ = fmt.Fprint(w, `{"rows":[]}`)
+		_, _ = fmt.Fprint(w, one)
 	})
-	s := source(t, server, "partitions: {fixed: {part: [a, b]}}\n", &clock)
-	fetch := func(from time.Time) {
-		t.Helper()
-		if err := s.Fetch(t.Context(), ingest.Window{From: from}, drop); err != nil {
-			t.Fatal(err)
-		}
+	s := divided{source(t, server, "partitions: {fixed: {part: [a, b, c]}}\n", &clock)}
+	parts, err := s.Partitions(t.Context(), ingest.Window{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	fetch(noon.Add(-3 * time.Hour))
-	broken = false
-	for _, want := range []string{"2026-06-09T09:00:00Z", "2026-06-09T11:00:00Z"} {
-		fetch(noon.Add(-time.Hour))
-		if requested != want {
-			t.Errorf("requested from %s, want %s", requested, want)
-		}
+	for i := range parts {
+		parts[i].Window = ingest.Window{From: noon.Add(-time.Duration(i+1) * time.Hour), To: noon}
+	}
+	var results []ingest.PartitionResult
+	if err := s.FetchPartitions(t.Context(), parts, func(b *ingest.Batch) error {
+		results = append(results, b.Partitions...)
+		return drop(b)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"/rows/a 2026-06-09T11:00:00Z", "/rows/b 2026-06-09T10:00:00Z", "/rows/c 2026-06-09T09:00:00Z"}, requested); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]ingest.PartitionResult{{Key: "a", Until: noon}, {Key: "b", Until: noon, Failed: true}, {Key: "c", Until: noon}}, results); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+}
+
+// TestRenamedFieldCompletesNoPartition checks that partitions are fetched again after the description is mended.
+func TestRenamedFieldCompletesNoPartition(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) {
+		clock.Advance(2 * time.Minute) // so that results are passed on after each partition
+		_, _ = fmt.Fprint(w, strings.Replace(one, `"v"`, `"value"`, 1))
+	})
+	s := divided{source(t, server, "partitions: {fixed: {part: [a, b, c]}}\n", &clock)}
+	parts, err := s.Partitions(t.Context(), ingest.Window{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.FetchPartitions(t.Context(), parts, func(b *ingest.Batch) error {
+		t.Errorf("results %+v of partitions whose readings were not mapped", b.Partitions)
+		return drop(b)
+	})
+	if err == nil || !strings.Contains(err.Error(), `field "v"`) {
+		t.Errorf("error %v, want one about the field v", err)
+	}
+}
+
+// TestKeyOfPartition checks that the key has what the requests use, and not descriptive fields.
+func TestKeyOfPartition(t *testing.T) {
+	t.Parallel()
+	var clock fixture.Clock
+	clock.Set(noon)
+	list := `[{"id":"a","name":"Station A"},{"id":"a","name":"A again"},{"id":"` + strings.Repeat("long", 100) + `"}]`
+	server := network(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, list) })
+	s := divided{source(t, server, "partitions: {request: {url: "+server+"/list}, records: '@this', fields: {name: name, part: id}}\n", &clock)}
+	parts, err := s.Partitions(t.Context(), ingest.Window{})
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("partitions %+v, error %v, want two", parts, err)
+	}
+	if parts[0].Key != "a" || len(parts[1].Key) != 64 {
+		t.Errorf("keys %q and %q, want a and a hash", parts[0].Key, parts[1].Key)
 	}
 }
 

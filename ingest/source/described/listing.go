@@ -3,8 +3,6 @@ package described
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +16,7 @@ import (
 // sensors, or of stations.
 type listing struct {
 	names   []string // fields of an entry
-	fixed   []map[string]string
+	fixed   []entry
 	beside  *pattern.Pattern // of the files with the list; nil for a reply
 	request request
 	list    *mapping.List
@@ -54,26 +52,31 @@ func readFixed(s *section.Section) *listing {
 			texts = strings.Split(e.Text, ",")
 		}
 		for _, text := range texts {
-			l.fixed = append(l.fixed, map[string]string{l.names[0]: strings.TrimSpace(text)})
+			l.fixed = append(l.fixed, entry{fields: map[string]string{l.names[0]: strings.TrimSpace(text)}})
 		}
 	}
 	return l
 }
 
-// fetch returns the entries of the list. Entries whose newest value is older than the
-// time since are left out.
-func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string, since time.Time) ([]map[string]string, error) {
+// entry is an entry of a list.
+type entry struct {
+	fields map[string]string
+	newest time.Time // time of its newest reading; zero if the list does not state it
+}
+
+// fetch returns the entries of the list.
+func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string) ([]entry, error) {
 	if l.list == nil {
 		return l.fixed, nil
 	}
-	var all []map[string]string
+	var all []entry
 	walk := l.list.NewWalk()
 	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body record.Reply) (int, error) {
-		return walk.Page(body, since, func(entry map[string]string) error {
+		return walk.Page(body, func(fields map[string]string, newest time.Time) error {
 			if len(all) >= mostPartitions {
 				return refuse(fmt.Sprintf("the API lists more than %d entries", mostPartitions))
 			}
-			all = append(all, entry)
+			all = append(all, entry{fields, newest})
 			return nil
 		})
 	})
@@ -90,12 +93,3 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 
 // mostPartitions bounds the memory of a list. OpenAQ has about 6,000 sensors in India.
 const mostPartitions = 200_000
-
-// keyOf identifies a partition.
-func keyOf(part map[string]string) string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(part)) {
-		all = append(all, name+"="+part[name])
-	}
-	return strings.Join(all, "\x00")
-}

@@ -164,6 +164,18 @@ func (r *request) address(fields map[string]string, page map[string]string) stri
 	return address
 }
 
+// uses reports whether the request has a field.
+func (r *request) uses(field string) bool {
+	for _, p := range r.url {
+		if p.field == field {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.query, func(p parameter) bool {
+		return slices.ContainsFunc(p.value, func(one piece) bool { return one.field == field })
+	})
+}
+
 // describe returns the host and path of the URL for errors, without values of fields.
 func (r *request) describe() string {
 	u := r.url.expand(map[string]string{}, func(string) string { return "…" })

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -21,55 +20,13 @@ type Source struct {
 	d      *Description
 	clock  func() time.Time
 	caller *budget.Caller
-	// behind has the partitions that lack readings of earlier windows.
-	behind map[string]lag
 }
 
-// lag means that a partition lacks the readings since the time in the field from.
-type lag struct {
-	from   time.Time
-	failed bool // else an earlier fetch ended before it reached the partition
-}
-
-// order is the rank of a partition: first those that an earlier fetch did not reach,
-// last those that failed.
-func (s *Source) order(part map[string]string) int {
-	switch l, late := s.behind[keyOf(part)]; {
-	case !late:
-		return 1
-	case l.failed:
-		return 2
-	}
-	return 0
-}
-
-const (
-	// maxConsecutive newly failed partitions in a row end a fetch: the API has probably failed.
-	maxConsecutive = 5
-	// maxBehind is how far back a partition that lacks readings is fetched again.
-	maxBehind = 7 * 24 * time.Hour
-	// storeAfter readings are passed on before the next partition, so that the first
-	// stations need not wait for the last.
-	storeAfter = 5000
-)
-
-// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable] and
-// fetched again by the next call. A failure that concerns all partitions ends Fetch.
+// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable]. A failure that concerns
+// all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
-	now := s.clock()
-	w = s.clamp(w, now)
-	f := &fetching{Source: s, window: w, now: now}
-	f.yield = func(b *ingest.Batch) error {
-		f.yieldErr = yield(b)
-		return f.yieldErr
-	}
-	if err := f.run(ctx); err != nil {
-		if f.builder != nil {
-			f.builder.Discard()
-		}
-		return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
-	}
-	return f.builder.Close()
+	f := s.begin(ctx, s.clamp(w, s.clock()), yield)
+	return f.finish(ctx, func() error { return f.all(ctx) })
 }
 
 // clamp limits the end of a window to now. A window without a start, or an empty one,
@@ -94,36 +51,57 @@ type fetching struct {
 	yieldErr error
 	builder  *ingest.Builder
 	sink     *mapping.Sink
-	stored   int // readings that were passed on
+	stored   int       // readings that were passed on
+	passed   time.Time // when they were passed on
 }
 
-func (f *fetching) run(ctx context.Context) error {
-	window := f.fields(f.window, nil)
-	listed, err := f.listStations(ctx, window)
+// begin begins a fetch.
+func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) *fetching {
+	f := &fetching{Source: s, window: w, now: s.clock()}
+	f.passed = f.now
+	f.yield = func(b *ingest.Batch) error {
+		f.yieldErr = yield(b)
+		return f.yieldErr
+	}
+	f.builder = ingest.NewBuilder(s.d.Name, f.now, f.yield)
+	f.builder.Observe(ctx)
+	return f
+}
+
+// finish reads the station list, calls the function read, and yields what remains. After an error it yields the
+// partitions that are complete, unless no record has a mapped field.
+func (f *fetching) finish(ctx context.Context, read func() error) error {
+	err := f.list(ctx)
+	if err != nil {
+		f.builder.Discard()
+		return f.failed(err)
+	}
+	err = read()
+	renamed := f.sink.Check()
+	switch {
+	case err == nil && renamed == nil:
+		return f.builder.Close()
+	case renamed == nil && f.d.partitions != nil && ctx.Err() == nil && f.yieldErr == nil:
+		return errors.Join(f.failed(err), f.builder.Close())
+	case err == nil:
+		err = renamed
+	}
+	f.builder.Discard()
+	return f.failed(err)
+}
+
+// list reads the station list, and creates the sink.
+func (f *fetching) list(ctx context.Context) error {
+	listed, err := f.listStations(ctx, f.fields(f.window, nil))
 	if err != nil {
 		return err
 	}
-	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
-	f.builder.Observe(ctx)
 	f.sink = f.d.mapping.NewSink(f.builder, f.now, listed)
 	f.builder.Describe(func() (int64, string) {
 		number, text := f.sink.Record()
 		return number, f.d.clean(text) // the API may quote a secret
 	})
-	if f.d.partitions == nil {
-		if err := f.partition(ctx, nil, f.window); err != nil {
-			return err
-		}
-		return f.sink.Check()
-	}
-	parts, err := f.d.partitions.fetch(ctx, f.Source, window, f.window.From)
-	if err != nil {
-		return fmt.Errorf("the list of partitions: %w", err)
-	}
-	if err := f.each(ctx, parts); err != nil {
-		return err
-	}
-	return f.sink.Check()
+	return nil
 }
 
 // listStations fetches the station list. The result has the fields of stations by their ids; it
@@ -133,89 +111,36 @@ func (s *Source) listStations(ctx context.Context, window map[string]string) (ma
 	if l == nil || l.beside != nil {
 		return nil, nil
 	}
-	entries, err := l.fetch(ctx, s, window, time.Time{})
+	entries, err := l.fetch(ctx, s, window)
 	if err != nil {
-		return nil, fmt.Errorf("the list of stations: %w", err)
+		return nil, listError("stations", err)
 	}
 	listed := make(map[string]map[string]string, len(entries))
-	for _, entry := range entries {
-		listed[entry["id"]] = entry
+	for _, e := range entries {
+		listed[e.fields["id"]] = e.fields
 	}
 	return listed, nil
 }
 
-// each fetches all partitions. A failed partition does not stop the others, unless the
-// failure concerns all of them.
-func (f *fetching) each(ctx context.Context, parts []map[string]string) error {
-	slices.SortStableFunc(parts, func(a, b map[string]string) int { return f.order(a) - f.order(b) })
-	failed, consecutive := 0, 0
-	for i, part := range parts {
-		key := keyOf(part)
-		w := f.window
-		late := f.behind[key]
-		if !late.from.IsZero() && late.from.Before(w.From) {
-			w.From = late.from
-		}
-		err := f.partition(ctx, part, w)
-		if err == nil {
-			delete(f.behind, key)
-			consecutive = 0
-			if err := f.passOn(); err != nil {
-				return err
-			}
-			continue
-		}
-		failed++
-		if !late.failed {
-			consecutive++
-		}
-		fatal := f.fatal(ctx, err)
-		f.fallBehind(key, w.From, !fatal)
-		if fatal || consecutive == maxConsecutive || failed == len(parts) {
-			for _, rest := range parts[i+1:] {
-				f.fallBehind(keyOf(rest), f.window.From, false)
-			}
-			return err
-		}
-		f.builder.Reject(ingest.Unreadable)
+// all fetches the window of the whole network.
+func (f *fetching) all(ctx context.Context) error {
+	if f.d.partitions == nil {
+		return f.partition(ctx, nil, f.window)
 	}
-	return nil
+	parts, err := f.listPartitions(ctx, f.window)
+	if err != nil {
+		return err
+	}
+	return f.each(ctx, slices.DeleteFunc(parts, func(p ingest.Partition) bool {
+		return !p.Newest.IsZero() && p.Newest.Before(f.window.From)
+	}))
 }
 
-// fallBehind notes that a partition lacks the readings from a time on.
-func (f *fetching) fallBehind(key string, from time.Time, failed bool) {
-	old, late := f.behind[key]
-	if late && old.from.Before(from) {
-		from = old.from
-	}
-	if limit := f.now.Add(-maxBehind); from.Before(limit) && f.window.From.After(limit) {
-		from = limit
-	}
-	f.behind[key] = lag{from, failed || old.failed}
-}
+func listError(of string, err error) error { return fmt.Errorf("the list of %s: %w", of, err) }
 
-// fatal reports whether an error concerns the other partitions, too.
-func (f *fetching) fatal(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, budget.ErrUsedUp) {
-		return true
-	}
-	failed, ok := errors.AsType[*fetch.StatusError](err)
-	return ok && slices.Contains([]int{
-		http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests,
-	}, failed.Status)
-}
-
-// passOn yields the readings so far if there are enough.
-func (f *fetching) passOn() error {
-	if f.sink.Readings()-f.stored < storeAfter {
-		return nil
-	}
-	f.stored = f.sink.Readings()
-	closed := f.builder
-	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
-	f.builder.Continue(closed)
-	f.sink.Replace(f.builder)
-	return closed.Close()
+// failed returns the error of a fetch, without secrets.
+func (s *Source) failed(err error) error {
+	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 }
 
 // partition fetches all pages of a partition; part is nil for a network without partitions.

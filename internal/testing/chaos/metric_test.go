@@ -13,7 +13,7 @@ import (
 )
 
 // Metric is the sum of an instance's metric over all series whose labels contain a text, such as
-// `name="ingest"`; an empty text selects all.
+// `name="rollup"`; an empty text selects all.
 func (i *Instance) Metric(ctx context.Context, name, labelled string) (sum float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -48,7 +48,7 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 		if !i.Has("ingest") || !i.Alive() {
 			continue
 		}
-		if leads, err := i.Metric(ctx, "vayu_leader", `name="ingest"`); err == nil && leads == 1 {
+		if leads, err := i.Metric(ctx, "vayu_leader", `name="rollup"`); err == nil && leads == 1 {
 			return i
 		}
 	}

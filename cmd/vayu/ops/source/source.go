@@ -2,7 +2,12 @@
 package source
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,9 +21,9 @@ import (
 
 // New returns the command `vayu source`.
 func New() *cobra.Command {
-	cmd := &cobra.Command{Use: "source", Short: "List and test the sources of readings"}
+	cmd := &cobra.Command{Use: "source", Short: "List, test and repair the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newTest(), newPreview(), newDraft(), newRecord(), newCheck())
+	cmd.AddCommand(newList(), newTest(), newPreview(), newDraft(), newRecord(), newCheck(), newWatermark())
 	return cmd
 }
 
@@ -36,15 +41,42 @@ func newList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := tool.NewTable(cmd.OutOrStdout(), "NAME\tWORLD\tACTIVE\tSCHEDULE\tWHAT IT IS")
+			marks := watermarks(cmd, loaded.Value)
+			out := tool.NewTable(cmd.OutOrStdout(), "NAME\tWORLD\tACTIVE\tSCHEDULE\tFETCHED UP TO (UTC)\tWHAT IT IS")
 			for _, name := range all.Names() {
 				entry := all.Entry(name)
 				active := entry.World == schema.Sandbox || slices.Contains(loaded.Value.Sources, name)
-				_, _ = fmt.Fprintf(out, "%s\t%s\t%v\t%s\t%s\n", name, entry.World, active, entry.Feed.Schedule, entry.About)
+				_, _ = fmt.Fprintf(out, "%s\t%s\t%v\t%s\t%s\t%s\n", name, entry.World, active, entry.Feed.Schedule, cmp.Or(marks[name], "-"), entry.About)
 			}
 			return out.Flush()
 		},
 	}
+}
+
+// watermarks returns up to which time each source is fetched, as text. Without a state store there are none.
+func watermarks(cmd *cobra.Command, cfg settings.Config) map[string]string {
+	all := make(map[string]string)
+	if _, err := os.Stat(filepath.Join(cfg.Data, "state.db")); err != nil && cfg.State == "" {
+		return all
+	}
+	err := tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
+		for _, w := range schema.Worlds {
+			store, err := progressOf(st, w)
+			if err != nil {
+				return err
+			}
+			column, err := store.Column(ctx)
+			if err != nil {
+				return err
+			}
+			maps.Copy(all, column)
+		}
+		return nil
+	})
+	if err != nil {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the watermarks are unknown: %v\n", err)
+	}
+	return all
 }
 
 // catalogue returns all sources, and the folder of descriptions.

@@ -69,11 +69,10 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Page calls the function visit with the fields of each entry of a page. It skips entries
-// that the key `only` excludes, and entries whose newest reading is before since. count
-// is the number of records.
-func (w *Walk) Page(reply record.Reply, since time.Time, visit func(map[string]string) error) (count int, err error) {
-	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, since, visit) })
+// Page calls the function visit with the fields of each entry of a page, and with the time of the entry's newest
+// reading, zero if it is unknown. It skips entries that the key `only` excludes. count is the number of records.
+func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
+	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
 
 // Read calls the function visit with the fields of each entry of a file.
@@ -83,19 +82,20 @@ func (l *List) Read(in *table.Input, visit func(map[string]string) error) error 
 		if f.Bad {
 			return nil
 		}
-		return w.entry(f, time.Time{}, visit)
+		return w.entry(f, func(entry map[string]string, _ time.Time) error { return visit(entry) })
 	})
 	return err
 }
 
 // entry calls visit with the fields of the entries of a record.
-func (w *Walk) entry(f *record.Frame, since time.Time, visit func(map[string]string) error) error {
+func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest time.Time) error) error {
 	l := w.l
 	w.walked++
 	seen, err := l.Records.WalkEach(f, func() error {
+		var newest time.Time
 		if w.last != nil {
-			if at, _, reason, _ := w.last.of(f, since); reason == ingest.None && at.Before(since) {
-				return nil
+			if at, _, reason, _ := w.last.of(f, newest); reason == ingest.None {
+				newest = at
 			}
 		}
 		entry := make(map[string]string, len(l.names))
@@ -111,7 +111,7 @@ func (w *Walk) entry(f *record.Frame, since time.Time, visit func(map[string]str
 				return nil
 			}
 		}
-		return visit(entry)
+		return visit(entry, newest)
 	})
 	w.note(l.Records.Each, seen)
 	return err

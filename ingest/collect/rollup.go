@@ -1,0 +1,118 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"vayu/internal/panics"
+	"vayu/internal/sleep"
+)
+
+const (
+	// pollInterval is how often the leader looks for readings of other instances: of other sources, and pushed ones.
+	pollInterval = 3 * time.Second
+	// Limits of the backoff after a failed roll-up.
+	firstRetry   = 5 * time.Second
+	longestRetry = 2 * time.Minute
+)
+
+// rollUp rolls up the readings of one world while this instance leads.
+type rollUp struct {
+	world World
+	log   *slog.Logger
+	wake  chan struct{} // has a value after readings of this instance
+
+	mu   sync.Mutex
+	next chan struct{} // closed after the next roll-up that begins; nil while this instance does not lead
+}
+
+func newRollUp(w World, log *slog.Logger) *rollUp {
+	return &rollUp{world: w, log: log, wake: make(chan struct{}, 1)}
+}
+
+// changed notes that readings were stored. With wait it returns after they are rolled up, if this instance leads: a
+// backfill must not store faster than the roll-up computes.
+func (r *rollUp) changed(ctx context.Context, wait bool) {
+	r.mu.Lock()
+	done := r.next
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	if !wait || done == nil {
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// run rolls up until ctx ends: at once, because an earlier leader may have left readings, and then after new readings.
+func (r *rollUp) run(ctx context.Context) {
+	done := make(chan struct{})
+	r.setNext(done)
+	defer func() {
+		r.setNext(nil)
+		close(done)
+	}()
+	var last Stored
+	for failures := 0; ctx.Err() == nil; {
+		following := make(chan struct{})
+		r.setNext(following) // readings from here on need the next roll-up
+		found, err := r.once(ctx)
+		close(done)
+		done = following
+		if err == nil {
+			last, failures = found, 0
+			r.await(ctx, last)
+			continue
+		}
+		if ctx.Err() == nil {
+			r.log.WarnContext(ctx, "could not roll up readings; retrying", "error", err)
+			sleep.For(ctx, sleep.Backoff(failures, firstRetry, longestRetry))
+			failures++
+		}
+	}
+}
+
+func (r *rollUp) setNext(next chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next = next
+}
+
+// once rolls up. It returns what was stored before.
+func (r *rollUp) once(ctx context.Context) (Stored, error) {
+	found, err := r.world.Stored(ctx)
+	if err != nil {
+		return found, err
+	}
+	err = panics.Catch(func() error { return r.world.RollUp(ctx) })
+	if panicked, ok := errors.AsType[*panics.Error](err); ok {
+		r.log.LogAttrs(ctx, slog.LevelError, "panic", slog.String("part", "roll-up"),
+			slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
+	}
+	return found, err
+}
+
+// await waits until there are new readings, or ctx ends.
+func (r *rollUp) await(ctx context.Context, last Stored) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+			return
+		case <-time.After(pollInterval):
+		}
+		found, err := r.world.Stored(ctx)
+		if err != nil || found.after(last) { // after an error the roll-up reports it
+			return
+		}
+	}
+}

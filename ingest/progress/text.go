@@ -1,0 +1,65 @@
+package progress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+// layout is the form of times for operators, in UTC.
+const layout = "2006-01-02 15:04"
+
+// WriteWatermarks writes the watermark of a source and those of its partitions as text, at most `most` partitions.
+func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now time.Time) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintf(w, "%s was never fetched\n", source)
+		return err
+	}
+	parts := all
+	if all[0].Partition == "" {
+		_, _ = fmt.Fprintf(w, "%s is fetched up to %s UTC (%s ago)\n", source, all[0].At.Format(layout), now.Sub(all[0].At).Round(time.Minute))
+		parts = all[1:]
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "PARTITION\tFETCHED UP TO (UTC)\tFAILURES")
+	for _, p := range parts[:min(most, len(parts))] {
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%d\n", p.Partition, p.At.Format(layout), p.Failures)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the watermarks: %w", err)
+	}
+	if more := len(parts) - most; more > 0 {
+		_, _ = fmt.Fprintf(w, "… and %d partitions more\n", more)
+	}
+	return nil
+}
+
+// Column returns texts of the watermarks of all sources, by the name of the source.
+func (s *Store) Column(ctx context.Context) (map[string]string, error) {
+	texts := make(map[string]string)
+	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
+		var name string
+		var at, failing int64
+		if err := row.Scan(&name, &at, &failing); err != nil {
+			return err
+		}
+		texts[name] = time.UnixMicro(at).UTC().Format(layout)
+		if failing > 0 {
+			texts[name] += fmt.Sprintf(", %d partitions fail", failing)
+		}
+		return nil
+	}, `SELECT source, watermark, (SELECT count(*) FROM source_partition AS p
+			WHERE p.scope = $1 AND p.source = source_progress.source AND p.failures > 0)
+		FROM source_progress WHERE scope = $1 AND watermark IS NOT NULL`, s.scope)
+	if err != nil {
+		return nil, fmt.Errorf("reading the watermarks: %w", err)
+	}
+	return texts, nil
+}

@@ -1,0 +1,88 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/sqlstore"
+)
+
+// Watermark is how far a source or a partition is fetched.
+type Watermark struct {
+	Source    string    `json:"source"`
+	Partition string    `json:"partition"` // key; "" for the source as a whole
+	At        time.Time `json:"watermark_at"`
+	Failures  int       `json:"failures"` // failed fetches of the partition since the last successful one
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Watermarks returns the watermark of a source, and then those of its partitions, the oldest first. It returns nothing
+// for a source that was never fetched.
+func (s *Store) Watermarks(ctx context.Context, source string) ([]Watermark, error) {
+	all, err := sqlstore.All(s.db.View(ctx), func(row sqlstore.Scanner) (Watermark, error) {
+		w := Watermark{Source: source}
+		var at, updated int64
+		err := row.Scan(&w.Partition, &at, &w.Failures, &updated)
+		w.At, w.UpdatedAt = time.UnixMicro(at).UTC(), time.UnixMicro(updated).UTC()
+		return w, err
+	}, `SELECT part, watermark, failures, updated_at FROM (
+			SELECT '' AS part, watermark, 0 AS failures, updated_at, 0 AS rank FROM source_progress
+			WHERE scope = $1 AND source = $2 AND watermark IS NOT NULL
+			UNION ALL SELECT part, watermark, failures, updated_at, 1 FROM source_partition WHERE scope = $1 AND source = $2
+		) AS marks ORDER BY rank, watermark, part`, s.scope, source)
+	if err != nil {
+		return nil, fmt.Errorf("reading the watermarks of source %q: %w", source, err)
+	}
+	return all, nil
+}
+
+// Errors of SetWatermark.
+var (
+	// ErrFuture means that a watermark would hide readings.
+	ErrFuture = errors.New("a watermark cannot be in the future")
+	// ErrNoPartition means that a partition was never fetched.
+	ErrNoPartition = errors.New("no such partition")
+)
+
+// SetWatermark makes the next run of a source continue at a time. For "" as partition, it concerns all partitions.
+func (s *Store) SetWatermark(ctx context.Context, source, partition string, at time.Time) error {
+	now := s.now()
+	if at.After(now) {
+		return ErrFuture
+	}
+	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
+		n, err := tx.Exec("UPDATE source_progress SET revision = revision + 1, updated_at = $3 WHERE scope = $1 AND source = $2", s.scope, source, now.UnixMicro())
+		if err != nil {
+			return err
+		}
+		if partition != "" {
+			n, err = tx.Exec("UPDATE source_partition SET watermark = $4, failures = 0, updated_at = $5 WHERE scope = $1 AND source = $2 AND part = $3",
+				s.scope, source, partition, at.UnixMicro(), now.UnixMicro())
+			if err == nil && n == 0 {
+				err = ErrNoPartition
+			}
+			return err
+		}
+		if n == 0 {
+			return s.insert(tx, source, ingest.Progress{Revision: 1, Watermark: at}, now)
+		}
+		if _, err := tx.Exec(deletePartitions, s.scope, source); err != nil {
+			return err
+		}
+		_, err = tx.Exec("UPDATE source_progress SET watermark = $3, target = NULL WHERE scope = $1 AND source = $2", s.scope, source, at.UnixMicro())
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrNoPartition) {
+		return fmt.Errorf("storing the watermark of source %q: %w", source, err)
+	}
+	return err
+}
+
+// insert inserts the progress of a source that was never fetched.
+func (s *Store) insert(tx *sqlstore.Tx, source string, p ingest.Progress, now time.Time) error {
+	_, err := tx.Exec(saveProgress, s.scope, source, p.Revision, p.Config, sqlstore.Micros(p.Watermark), nil, nil, nil, now.UnixMicro())
+	return err
+}

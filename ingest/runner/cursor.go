@@ -1,0 +1,152 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"time"
+
+	"vayu/ingest"
+	"vayu/internal/sleep"
+)
+
+// cursor is the progress of a feed: in memory, and in the store of the runner.
+type cursor struct {
+	plan       fetchPlan
+	revision   int64 // of the loaded progress; unknown before the first load
+	config     string
+	partitions partitionPlan
+	newest     time.Time // of the stored readings; zero for none
+	restart    bool      // the stored partitions are wrong, and the next save deletes them
+}
+
+// unknown is a revision that no stored progress has.
+const unknown = -1
+
+// loadPlan plans a feed by its stored progress and the archive's coverage, and retries until it succeeds. It returns
+// the time of the first live run, and false when ctx ended.
+func (r *Runner) loadPlan(ctx context.Context, f *feedRun) (due time.Time, ok bool) {
+	for failures := 0; ; failures++ {
+		due, err := r.tryLoadPlan(ctx, f)
+		if err == nil {
+			return due, true
+		}
+		if ctx.Err() != nil {
+			return due, false
+		}
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+		r.log.WarnContext(ctx, "reading the progress failed, retrying", "source", f.Name, "error", err)
+		if !sleep.For(ctx, sleep.Backoff(failures, time.Second, 30*time.Second)) {
+			return due, false
+		}
+	}
+}
+
+func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, err error) {
+	now := time.Now()
+	since := now.Add(-f.History - f.step())
+	first, last, err := r.archive.Coverage(ctx, f.Name, since)
+	if err != nil {
+		return due, err
+	}
+	stored, _, err := r.progress.Load(ctx, f.key(), unknown)
+	if err != nil {
+		return due, err
+	}
+	f.plan = newFetchPlan(f.Feed, first, last, now)
+	f.revision, f.config = stored.Revision, stored.Config
+	r.metrics.feed(f.Feed, f.interval(now))
+	// A source that never brings anything is as old as its collection.
+	r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
+	r.noteNewest(f, last)
+	if stored.Newest.After(last) && !stored.Newest.Before(since) {
+		r.log.WarnContext(ctx, "ClickHouse lacks stored readings; fetching again by the readings that it has",
+			"source", f.Name, "newest", last, "stored", stored.Newest)
+		f.restart = true
+		return now, nil
+	}
+	f.plan.restore(stored)
+	f.partitions.states = stored.Partitions
+	r.noteWatermark(ctx, f, now)
+	return f.firstDue(now, stored), nil
+}
+
+// firstDue returns the time of the first live run. A feed without a complete run, or with another configuration,
+// is due now.
+func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
+	if stored.Watermark.IsZero() || !stored.Target.IsZero() || stored.Config != f.ConfigSHA256 {
+		return now
+	}
+	return later(now, f.next(earlier(stored.Watermark, now)))
+}
+
+// reload adopts the progress if an operator has changed it. After an error, the feed continues with what it knows.
+func (r *Runner) reload(ctx context.Context, f *feedRun) {
+	stored, changed, err := r.progress.Load(ctx, f.key(), f.revision)
+	if err != nil {
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+		r.log.WarnContext(ctx, "reading the progress failed; continuing with the last one", "source", f.Name, "error", err)
+		return
+	}
+	if !changed {
+		return
+	}
+	f.revision, f.partitions.states = stored.Revision, stored.Partitions
+	f.plan.restore(stored)
+	r.log.InfoContext(ctx, "a command has changed the progress", "source", f.Name, "watermark", stored.Watermark)
+	r.noteWatermark(ctx, f, time.Now())
+}
+
+// save stores the progress of a feed, with the given partitions. After an error, a later save stores it; a restart
+// before that fetches readings again.
+func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
+	p := ingest.Progress{
+		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,
+		Restart: f.restart, Partitions: partitions,
+	}
+	if f.History > 0 {
+		p.Oldest = f.plan.oldest
+	}
+	for key, state := range f.partitions.unsaved {
+		if _, newer := partitions[key]; !newer {
+			if p.Partitions == nil {
+				p.Partitions = make(map[string]ingest.PartitionProgress)
+			}
+			p.Partitions[key] = state
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	switch err := r.progress.Save(ctx, f.key(), p); {
+	case err == nil:
+		f.restart, f.partitions.unsaved = false, nil
+	case errors.Is(err, ErrRevised): // reload adopts the change before the next run
+		f.partitions.unsaved = nil
+	default:
+		f.partitions.unsaved = maps.Clone(p.Partitions)
+		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
+		r.log.LogAttrs(ctx, slog.LevelWarn, "storing the progress failed; the next run tries again",
+			slog.String("source", f.Name), slog.Any("error", err))
+	}
+}
+
+// noteWatermark sets the metrics of the watermark. A watermark in the future is counted: it would hide readings.
+func (r *Runner) noteWatermark(ctx context.Context, f *feedRun, now time.Time) {
+	mark := f.plan.watermark
+	for _, state := range f.partitions.states {
+		mark = later(mark, state.Watermark)
+	}
+	if mark.After(now.Add(clockSkew)) {
+		r.metrics.ahead.WithLabelValues(f.Name).Inc()
+		r.log.WarnContext(ctx, "the watermark is in the future; fetching from now", "source", f.Name, "watermark", mark)
+	}
+	if !f.plan.watermark.IsZero() {
+		r.metrics.watermark.WithLabelValues(f.Name).Set(float64(f.plan.watermark.Unix()))
+	}
+	r.metrics.partitions.WithLabelValues(f.Name).Set(float64(len(f.partitions.states)))
+	r.metrics.failing.WithLabelValues(f.Name).Set(float64(f.partitions.failing()))
+}
+
+// clockSkew is by how much a watermark may be ahead of the clock: instances use NTP, so minutes are generous.
+const clockSkew = 5 * time.Minute

@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"vayu/ingest"
+)
+
+// partitionPlan determines the windows of partitions.
+type partitionPlan struct {
+	states  map[string]ingest.PartitionProgress
+	unsaved map[string]ingest.PartitionProgress // states that the store lacks
+}
+
+const (
+	// maxFailures fetches of a partition fail before it gives up readings older than maxBehind. An API may refuse one
+	// location for ever: OpenAQ did so for 21 of India's.
+	maxFailures = 10
+	maxBehind   = 7 * 24 * time.Hour
+)
+
+// windows returns the partitions to fetch, with their windows. A partition continues at its own watermark, minus
+// the lookback. A watermark in the future counts as the end of the run's window. A partition that lacks much gets at
+// most a step, and the rest with the next runs. The most outdated come first, and the failing ones last.
+func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
+	wanted := make([]ingest.Partition, 0, len(listed))
+	for _, part := range listed {
+		part.Window = w
+		if state, known := p.states[part.Key]; known {
+			watermark := state.Watermark
+			switch {
+			case watermark.After(now): // else the partition would never be fetched again
+				watermark = w.To
+			case !watermark.Before(w.To):
+				continue // an interrupted run has fetched it
+			}
+			part.Failing = state.Failures > 0
+			part.Window.From = watermark.Add(-feed.Lookback)
+			part.Window.To = earlier(w.To, watermark.Add(feed.step()))
+		}
+		if !part.Newest.IsZero() && part.Newest.Before(part.Window.From) {
+			continue
+		}
+		wanted = append(wanted, part)
+	}
+	slices.SortStableFunc(wanted, func(a, b ingest.Partition) int {
+		if a.Failing != b.Failing {
+			return cmp.Compare(rank(a), rank(b))
+		}
+		return a.Window.From.Compare(b.Window.From)
+	})
+	return wanted
+}
+
+func rank(p ingest.Partition) int {
+	if p.Failing {
+		return 1
+	}
+	return 0
+}
+
+// apply updates the states by results of partitions, and returns those that have changed. The window is that of the
+// run, and the lookback that of the feed.
+func (p *partitionPlan) apply(results []ingest.PartitionResult, w ingest.Window, lookback time.Duration, now time.Time) map[string]ingest.PartitionProgress {
+	if p.states == nil {
+		p.states = make(map[string]ingest.PartitionProgress)
+	}
+	changed := make(map[string]ingest.PartitionProgress, len(results))
+	for _, result := range results {
+		state, known := p.states[result.Key]
+		switch {
+		case !result.Failed:
+			state = ingest.PartitionProgress{Watermark: result.Until}
+		case !known:
+			state = ingest.PartitionProgress{Watermark: w.From.Add(lookback), Failures: 1}
+		default:
+			state.Failures++
+		}
+		if oldest := now.Add(-maxBehind); state.Failures >= maxFailures && state.Watermark.Before(oldest) {
+			state.Watermark = oldest
+		}
+		p.states[result.Key], changed[result.Key] = state, state
+	}
+	return changed
+}
+
+// failing returns the number of partitions whose last fetch failed.
+func (p *partitionPlan) failing() (n int) {
+	for _, state := range p.states {
+		if state.Failures > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// partitionFetch fetches the partitions of a network as an [ingest.Source].
+type partitionFetch struct {
+	ingest.Partitioned
+
+	windows func([]ingest.Partition) []ingest.Partition
+}
+
+// Fetch implements [ingest.Source].
+func (s partitionFetch) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
+	listed, err := s.Partitions(ctx, w)
+	if err != nil {
+		return err
+	}
+	return s.FetchPartitions(ctx, s.windows(listed), yield)
+}

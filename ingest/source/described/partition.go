@@ -1,0 +1,133 @@
+package described
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/fetch"
+	"vayu/ingest/source/described/budget"
+)
+
+const (
+	// maxConsecutive newly failed partitions in a row end a fetch: the API has probably failed.
+	maxConsecutive = 5
+	// storeAfter readings, or storeEvery later, the results of partitions are passed on. So the first stations need
+	// not wait for the last, and a crash repeats at most a minute of calls.
+	storeAfter = 5000
+	storeEvery = time.Minute
+	// maxKey is the longest key of a partition, in bytes. A longer one is replaced by its hash.
+	maxKey = 200
+)
+
+// divided is a source with partitions.
+type divided struct{ *Source }
+
+// Partitions lists the partitions of the network. It implements [ingest.Partitioned].
+func (s divided) Partitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
+	parts, err := s.listPartitions(ctx, s.clamp(w, s.clock()))
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return parts, nil
+}
+
+// FetchPartitions fetches partitions. It implements [ingest.Partitioned].
+func (s divided) FetchPartitions(ctx context.Context, parts []ingest.Partition, yield func(*ingest.Batch) error) error {
+	f := s.begin(ctx, ingest.Window{To: s.clock()}, yield)
+	return f.finish(ctx, func() error { return f.each(ctx, parts) })
+}
+
+// listPartitions reads the list of partitions. Each has the window w.
+func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
+	entries, err := s.d.partitions.fetch(ctx, s, s.fields(w, nil))
+	if err != nil {
+		return nil, listError("partitions", err)
+	}
+	parts := make([]ingest.Partition, 0, len(entries))
+	known := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		key := s.d.keyOf(e.fields)
+		if !known[key] {
+			known[key] = true
+			parts = append(parts, ingest.Partition{Key: key, Fields: e.fields, Newest: e.newest, Window: w})
+		}
+	}
+	return parts, nil
+}
+
+// keyOf identifies a partition by the fields that its requests use, so that another name is no other partition.
+func (d *Description) keyOf(fields map[string]string) string {
+	var all []string
+	for _, name := range d.partitions.names {
+		if d.readings.uses(name) {
+			all = append(all, fields[name])
+		}
+	}
+	key := strings.ReplaceAll(strings.Join(all, ","), "\x00", "")
+	if len(key) > maxKey {
+		sum := sha256.Sum256([]byte(key))
+		return hex.EncodeToString(sum[:])
+	}
+	return key
+}
+
+// each fetches partitions. A failed partition does not stop the others, unless the failure concerns all of them.
+func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
+	failed, consecutive := 0, 0
+	for _, part := range parts {
+		err := f.partition(ctx, part.Fields, part.Window)
+		if err == nil {
+			consecutive = 0
+			f.builder.Partition(ingest.PartitionResult{Key: part.Key, Until: part.Window.To})
+			if err := f.passOn(); err != nil {
+				return err
+			}
+			continue
+		}
+		failed++
+		if !part.Failing {
+			consecutive++
+		}
+		if f.fatal(ctx, err) {
+			return err
+		}
+		f.builder.Partition(ingest.PartitionResult{Key: part.Key, Until: part.Window.To, Failed: true})
+		f.builder.Reject(ingest.Unreadable)
+		if consecutive == maxConsecutive || failed == len(parts) {
+			return err
+		}
+	}
+	return nil
+}
+
+// fatal reports whether an error concerns the other partitions, too.
+func (f *fetching) fatal(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, budget.ErrUsedUp) {
+		return true
+	}
+	failed, ok := errors.AsType[*fetch.StatusError](err)
+	return ok && slices.Contains([]int{
+		http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests,
+	}, failed.Status)
+}
+
+// passOn yields the readings and results so far if there are enough. If no record has had a mapped field yet, the
+// partitions may have to be fetched again.
+func (f *fetching) passOn() error {
+	if f.sink.Readings()-f.stored < storeAfter && f.clock().Before(f.passed.Add(storeEvery)) || f.sink.Check() != nil {
+		return nil
+	}
+	f.stored, f.passed = f.sink.Readings(), f.clock()
+	closed := f.builder
+	f.builder = ingest.NewBuilder(f.d.Name, f.now, f.yield)
+	f.builder.Continue(closed)
+	f.sink.Replace(f.builder)
+	return closed.Close()
+}
