@@ -126,6 +126,8 @@ type Request struct {
 	Clean func(string) string
 	// Page accepts a web page.
 	Page bool
+	// Sign, unless nil, signs the request before it is sent.
+	Sign func(*http.Request) error
 }
 
 // clean removes secrets from a text.
@@ -140,6 +142,7 @@ func (r *Request) clean(text string) string {
 type StatusError struct {
 	Status int
 	Header http.Header
+	Body   []byte // its beginning
 
 	address string // without the query
 }
@@ -236,7 +239,7 @@ func tooLarge(limit int64) error {
 // read. The Body of the result is nil.
 func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Response, *received) error) (*Reply, error) {
 	recorder := ingest.RecorderOf(ctx)
-	got := received{explain: recorder.Keeps()}
+	got := received{}
 	began := time.Now()
 	reply, err := c.do(ctx, r, &got, read)
 	exchange := ingest.Exchange{Request: r.shown(), Status: got.status, Header: got.header, Elapsed: time.Since(began)}
@@ -258,7 +261,6 @@ type received struct {
 	body     []byte // the beginning of a file
 	size     int64  // of the whole body
 	streamed bool   // the body is a file
-	explain  bool   // read the body of a reply with an error status, too
 }
 
 // shown returns the method and the address of a request without secrets.
@@ -290,6 +292,11 @@ func (c *Client) do(ctx context.Context, r Request, got *received, read func(*ht
 	if known.LastModified != "" {
 		req.Header.Set("If-Modified-Since", known.LastModified)
 	}
+	if r.Sign != nil {
+		if err := r.Sign(req); err != nil {
+			return nil, err
+		}
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("fetching %s: %w", safeURL(req.URL), redactError(ctx, err))
@@ -300,10 +307,8 @@ func (c *Client) do(ctx context.Context, r Request, got *received, read func(*ht
 		return &Reply{Validators: known, Header: resp.Header}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		if got.explain {
-			got.body, _ = io.ReadAll(io.LimitReader(resp.Body, errorBody))
-		}
-		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, address: safeURL(req.URL)}
+		got.body, _ = io.ReadAll(io.LimitReader(resp.Body, errorBody))
+		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, Body: got.body, address: safeURL(req.URL)}
 	}
 	if err := read(resp, got); err != nil {
 		if _, refused := errors.AsType[*ingest.BatchError](err); refused {
@@ -312,14 +317,6 @@ func (c *Client) do(ctx context.Context, r Request, got *received, read func(*ht
 		return nil, fmt.Errorf("reading the reply of %s: %w", safeURL(req.URL), redactError(ctx, err))
 	}
 	return &Reply{Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header}, nil
-}
-
-// Transport returns the transport of the client, for a library that makes its own requests.
-func (c *Client) Transport() http.RoundTripper {
-	if c.http.Transport == nil {
-		return http.DefaultTransport
-	}
-	return c.http.Transport
 }
 
 // safeURL returns an address without query and user, for errors.

@@ -145,25 +145,3 @@ func (c *Caller) reserve(ctx context.Context, now time.Time) (time.Time, error) 
 	c.budget.spend(at)
 	return at, nil
 }
-
-// Transport implements [storage.Client]. Each request waits for the budget.
-func (c *Caller) Transport() http.RoundTripper { return &budgeted{c, c.client.Transport()} }
-
-// budgeted is a transport whose requests wait for the budget of a caller.
-type budgeted struct {
-	c    *Caller
-	next http.RoundTripper
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (b *budgeted) RoundTrip(r *http.Request) (*http.Response, error) {
-	now, err := b.c.await(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	reply, err := b.next.RoundTrip(r)
-	if err == nil {
-		b.c.observe(reply.Header, refuses(reply.StatusCode, reply.Header), now)
-	}
-	return reply, err
-}

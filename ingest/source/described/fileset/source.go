@@ -78,10 +78,10 @@ func (c *Config) New(p Params) *Source {
 	case inFolder:
 		s.storage = &storage.Folder{Root: c.at, Settle: c.settle, Limit: c.limit, Clock: p.Clock}
 	case inBucket:
-		s.storage = storage.NewBucket(storage.BucketConfig{
-			Name: c.bucket, Region: c.region, Endpoint: c.endpoint, AccessKey: c.accessKey, SecretKey: c.secretKey,
-			Transport: p.Client.Transport(), Limit: c.limit, Timeout: c.timeout, Clean: p.Clean,
-		})
+		s.storage = &storage.Bucket{
+			Client: p.Client, Name: c.bucket, Region: c.region, Endpoint: c.endpoint, AccessKey: c.accessKey, SecretKey: c.secretKey,
+			Clean: p.Clean, Limit: c.limit,
+		}
 	default:
 		web := p.Web
 		web.Client, web.Limit, web.Index = p.Client, c.limit, c.kind == byIndex

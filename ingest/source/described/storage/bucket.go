@@ -1,100 +1,119 @@
 package storage
 
 import (
+	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
+	"html"
 	"net/http"
+	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"vayu/ingest"
+	"vayu/ingest/fetch"
 )
 
-// Bucket is a bucket of an S3-compatible object storage.
+// Bucket is a bucket of an S3-compatible object storage. Its requests are GetObject and
+// ListObjectsV2, in path style, which works with every storage and with names that have dots.
 type Bucket struct {
-	name    string
-	client  *s3.Client
-	limit   int64
-	timeout time.Duration
-	clean   func(string) string
-}
-
-// BucketConfig configures a [Bucket].
-type BucketConfig struct {
+	Client   Client
 	Name     string
 	Region   string
 	Endpoint string // URL of a storage other than AWS; "" for AWS
 	// AccessKey and SecretKey sign requests; both empty for a public bucket.
 	AccessKey, SecretKey string
-	Transport            http.RoundTripper
-	Limit                int64         // of a file, in bytes
-	Timeout              time.Duration // of one request with its reply
-	Clean                func(string) string
+	Clean                func(string) string // removes secrets from a text
+	Limit                int64               // of a file, in bytes
 }
 
-// attempts is how often the client sends a request that fails with a status such as 503, or
-// without a reply.
-const attempts = 3
+// emptyHash is the SHA-256 of an empty body, which a signed request states.
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// NewBucket returns a bucket. It does not connect.
-func NewBucket(c BucketConfig) *Bucket {
-	options := s3.Options{
-		Region: c.Region, Credentials: aws.AnonymousCredentials{},
-		HTTPClient: &http.Client{
-			Timeout: c.Timeout, Transport: c.Transport,
-			// Another host must not get a signed request, and a wrong region is an error to report.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		Retryer: retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts }),
-		// Path style works with every storage and with names that have dots.
-		UsePathStyle: true,
+// request returns a request for a key, or for the bucket.
+func (b *Bucket) request(key string, query url.Values) fetch.Request {
+	endpoint := b.Endpoint
+	if endpoint == "" {
+		endpoint = "https://s3." + b.Region + ".amazonaws.com"
 	}
-	if c.AccessKey != "" {
-		options.Credentials = credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")
+	address := strings.TrimRight(endpoint, "/") + "/" + b.Name
+	if key != "" {
+		address += "/" + httpbinding.EscapePath(key, false)
 	}
-	if c.Endpoint != "" {
-		options.BaseEndpoint = aws.String(c.Endpoint)
+	if len(query) > 0 {
+		address += "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
 	}
-	return &Bucket{name: c.Name, client: s3.New(options), limit: c.Limit, timeout: c.Timeout, clean: c.Clean}
+	r := fetch.Request{URL: address, Clean: b.Clean}
+	if b.AccessKey != "" {
+		r.Sign = b.sign
+	}
+	return r
+}
+
+// sign signs a request with AWS Signature Version 4.
+func (b *Bucket) sign(r *http.Request) error {
+	r.Header.Set("X-Amz-Content-Sha256", emptyHash)
+	keys := aws.Credentials{AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // S3 escapes a path once
+	if err := signer.SignHTTP(r.Context(), keys, r, emptyHash, "s3", b.Region, time.Now()); err != nil {
+		return fmt.Errorf("signing a request: %w", err)
+	}
+	return nil
+}
+
+// listing is a reply of ListObjectsV2.
+type listing struct {
+	XMLName  xml.Name `xml:"ListBucketResult"`
+	Encoding string   `xml:"EncodingType"`
+	Next     string   `xml:"NextContinuationToken"`
+	More     bool     `xml:"IsTruncated"`
+	Contents []struct {
+		Key  string `xml:"Key"`
+		ETag string `xml:"ETag"`
+	} `xml:"Contents"`
 }
 
 // List implements [Storage]. address is a prefix of keys.
 func (b *Bucket) List(ctx context.Context, address string, visit func(Object) error) error {
-	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &address})
+	query := url.Values{"list-type": {"2"}, "prefix": {address}, "encoding-type": {"url"}}
 	first := make(map[string]bool) // first keys of the pages
-	for pages.HasMorePages() {
-		began := time.Now()
-		page, err := pages.NextPage(ctx)
-		if err == nil && page.Name == nil && page.KeyCount == nil { // the client takes any text for an empty page
-			err = &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply is no list of files"}
-		}
-		err = b.explain("listing the files", err)
-		b.record(ctx, "ListObjectsV2 "+address, 0, began, err)
+	for {
+		reply, err := b.Client.Get(ctx, b.request("", query))
 		if err != nil {
-			return err
+			return b.explain("listing the files", err)
 		}
-		for i := range page.Contents {
-			key, tag := aws.ToString(page.Contents[i].Key), aws.ToString(page.Contents[i].ETag)
+		var page listing
+		if err := xml.NewDecoder(bytes.NewReader(reply.Body)).Decode(&page); err != nil {
+			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply of the storage is no list of files: " + b.Clean(err.Error())}
+		}
+		for i, file := range page.Contents {
+			key := file.Key
+			if page.Encoding == "url" {
+				if key, err = url.QueryUnescape(key); err != nil {
+					return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the storage lists a key with an invalid encoding"}
+				}
+			}
 			if i == 0 && first[key] {
 				return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the storage lists a page twice"}
 			}
 			first[key] = first[key] || i == 0
-			if err := visit(Object{Path: key, Version: tag}); err != nil {
+			if err := visit(Object{Path: key, Version: file.ETag}); err != nil {
 				return err
 			}
 		}
+		if !page.More || page.Next == "" {
+			return nil
+		}
+		query.Set("continuation-token", page.Next)
 	}
-	return nil
 }
 
 // Open implements [Storage]. A version is the ETag.
@@ -102,44 +121,20 @@ func (b *Bucket) Open(ctx context.Context, o Object, known string) (*Local, erro
 	if known != "" && o.Version == known {
 		return nil, ErrUnchanged
 	}
-	began := time.Now()
-	size := int64(0)
 	local, err := download(func(f *os.File) (string, error) {
-		reply, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &o.Path})
+		reply, _, err := b.Client.Download(ctx, b.request(o.Path, nil), f, b.Limit)
 		if err != nil {
 			return "", err
 		}
-		defer reply.Body.Close()
-		size = aws.ToInt64(reply.ContentLength)
-		if size > b.limit {
-			return "", tooLarge(b.limit)
-		}
-		return aws.ToString(reply.ETag), limited(f, reply.Body, b.limit)
+		return reply.Validators.ETag, nil
 	})
-	var absent *types.NoSuchKey
-	if errors.As(err, &absent) {
-		err = ErrMissing
-	} else {
-		err = b.explain("reading a file", err)
+	if missing(err) {
+		return nil, ErrMissing
 	}
-	b.record(ctx, "GetObject "+o.Path, size, began, err)
 	if err != nil {
-		return nil, err
+		return nil, b.explain("reading a file", err)
 	}
 	return local, nil
-}
-
-// record adds a request to the recorder of the fetch.
-func (b *Bucket) record(ctx context.Context, request string, size int64, began time.Time, err error) {
-	e := ingest.Exchange{Request: b.clean(request), Status: http.StatusOK, Elapsed: time.Since(began)}
-	if err != nil {
-		e.Error, e.Status = b.clean(err.Error()), 0
-		var status interface{ HTTPStatusCode() int }
-		if errors.As(err, &status) {
-			e.Status = status.HTTPStatusCode()
-		}
-	}
-	ingest.RecorderOf(ctx).RecordFile(e, nil, size, b.clean)
 }
 
 // remedies are remedies of errors by their codes.
@@ -151,39 +146,26 @@ var remedies = map[string]string{
 	"AccessDenied":                       "check files.access-key and files.secret-key",
 	"InvalidAccessKeyId":                 "check files.access-key and files.secret-key",
 	"SignatureDoesNotMatch":              "check files.access-key and files.secret-key",
+	"RequestTimeTooSkewed":               "set the clock of this machine",
 }
 
-// bucketError is an error of the storage with its remedy.
-type bucketError struct {
-	err  error
-	text string
-}
+// reasonOf finds the code and the message of an error, whose text may be cut off.
+var reasonOf = regexp.MustCompile(`<Code>([A-Za-z]{1,100})</Code>\s*<Message>([^<]{0,300})`)
 
-// Error implements error.
-func (e *bucketError) Error() string { return e.text }
-
-// Unwrap returns the cause, so that errors.Is and errors.As see it.
-func (e *bucketError) Unwrap() error { return e.err }
-
-// explain returns an error that names the bucket and a remedy; nil for nil. The client's own
-// texts have internal numbers of the storage.
+// explain adds the bucket, the storage's reason and its remedy to an error.
 func (b *Bucket) explain(doing string, err error) error {
-	var refused *ingest.BatchError
-	if err == nil || errors.As(err, &refused) {
+	err = fmt.Errorf("%s of bucket %q: %w", doing, b.Name, err)
+	failed, ok := errors.AsType[*fetch.StatusError](err)
+	if !ok {
 		return err
 	}
-	text := fmt.Sprintf("%s of bucket %q: ", doing, b.name)
-	var api smithy.APIError
-	switch {
-	case errors.As(err, &api):
-		text += api.ErrorCode() + ": " + strings.TrimRight(api.ErrorMessage(), ".")
-		if remedy := remedies[api.ErrorCode()]; remedy != "" {
-			text += "; " + remedy
-		}
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		text += "the reply was cut off"
-	default:
-		text += err.Error()
+	reason := reasonOf.FindSubmatch(failed.Body)
+	if reason == nil {
+		return err
 	}
-	return &bucketError{err, text}
+	err = fmt.Errorf("%w, %s: %s", err, reason[1], strings.TrimRight(b.Clean(html.UnescapeString(string(reason[2]))), "."))
+	if remedy := remedies[string(reason[1])]; remedy != "" {
+		err = fmt.Errorf("%w; %s", err, remedy)
+	}
+	return err
 }

@@ -1,12 +1,13 @@
 package storage
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -15,17 +16,17 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go/middleware"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"vayu/ingest/fetch"
 )
 
 // variable has the URL of an object storage with its keys; .ci/s3 starts one and prints it.
 const variable = "VAYU_TEST_S3"
 
-// realStorage returns the endpoint and the keys of a storage that checks signatures.
-func realStorage(t *testing.T) (endpoint, accessKey, secretKey string) {
+// realBucket returns a new bucket of a storage that checks signatures.
+func realBucket(t *testing.T) Bucket {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
@@ -38,32 +39,65 @@ func realStorage(t *testing.T) (endpoint, accessKey, secretKey string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secretKey, _ = u.User.Password()
-	return u.Scheme + "://" + u.Host, u.User.Username(), secretKey
+	secret, _ := u.User.Password()
+	b := Bucket{
+		Client: client{fetch.New(time.Minute, 1<<20)}, Name: fmt.Sprintf("vayu-%d", time.Now().UnixNano()), Region: "us-east-1",
+		Endpoint: u.Scheme + "://" + u.Host, AccessKey: u.User.Username(), SecretKey: secret, Clean: clean, Limit: 1 << 20,
+	}
+	put(t, &b, "", "")
+	return b
 }
 
 func clean(text string) string { return text }
+
+// client is a client without a budget.
+type client struct{ *fetch.Client }
+
+// Get implements [Client].
+func (c client) Get(ctx context.Context, r fetch.Request) (*fetch.Reply, error) { return c.Do(ctx, r) }
+
+// Download implements [Client].
+func (c client) Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (*fetch.Reply, bool, error) {
+	return c.Client.Download(ctx, r, to, limit)
+}
+
+// put stores a file, or creates the bucket for the key "".
+func put(t *testing.T, b *Bucket, key, text string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPut, b.request(key, nil).URL, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(text))
+	hash := hex.EncodeToString(sum[:])
+	r.Header.Set("X-Amz-Content-Sha256", hash)
+	keys := aws.Credentials{AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+	if err := signer.SignHTTP(t.Context(), keys, r, hash, "s3", b.Region, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		t.Fatalf("storing %q: status %d", key, reply.StatusCode)
+	}
+}
 
 // TestRealStorage lists and reads 2,500 files of a storage that checks signatures, which gives
 // them in three pages.
 func TestRealStorage(t *testing.T) {
 	t.Parallel()
-	endpoint, access, secret := realStorage(t)
-	config := BucketConfig{
-		Name: fmt.Sprintf("vayu-%d", time.Now().UnixNano()), Region: "us-east-1", Endpoint: endpoint, AccessKey: access, SecretKey: secret,
-		Transport: http.DefaultTransport, Limit: 1 << 20, Timeout: time.Minute, Clean: clean,
-	}
-	b := NewBucket(config)
+	b := realBucket(t)
 	ctx := t.Context()
-	if _, err := b.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &config.Name}); err != nil {
-		t.Fatal(err)
-	}
 	const files = 2500
 	for i := range files {
-		put(t, b, fmt.Sprintf("records/location=%d/a b+%%é.csv", i), "x")
+		put(t, &b, fmt.Sprintf("records/location=%d/a b+%%é.csv", i), "x")
 	}
-	put(t, b, "other/y.csv", "y")
-	put(t, b, "large.csv", strings.Repeat("x", 1<<20+1))
+	put(t, &b, "other/y.csv", "y")
+	put(t, &b, "large.csv", strings.Repeat("x", 1<<20+1))
 	count := 0
 	var last Object
 	err := b.List(ctx, "records/", func(o Object) error {
@@ -86,6 +120,10 @@ func TestRealStorage(t *testing.T) {
 	if _, err := os.Stat(local.Path); !os.IsNotExist(err) {
 		t.Errorf("the downloaded file remains: %v", err)
 	}
+	count = 0
+	if err := b.List(ctx, "records/location=7/a b+", func(Object) error { count++; return nil }); err != nil || count != 1 {
+		t.Errorf("%d files below a prefix with a blank, error %v, want 1", count, err)
+	}
 	if _, err := b.Open(ctx, last, last.Version); !errors.Is(err, ErrUnchanged) {
 		t.Errorf("error %v of an unchanged file, want %v", err, ErrUnchanged)
 	}
@@ -95,65 +133,52 @@ func TestRealStorage(t *testing.T) {
 	if _, err := b.Open(ctx, Object{Path: "large.csv"}, ""); err == nil || !strings.Contains(err.Error(), "exceeds 1048576 bytes") {
 		t.Errorf("error %v of a large file, want that it is too large", err)
 	}
-	config.SecretKey = "another-secret"
-	err = NewBucket(config).List(ctx, "", func(Object) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") || !strings.Contains(err.Error(), "check files.access-key") {
-		t.Errorf("error %v of a wrong key, want SignatureDoesNotMatch with a remedy", err)
-	}
-	config.AccessKey, config.SecretKey = "", ""
-	if err := NewBucket(config).List(ctx, "", func(Object) error { return nil }); err == nil || !strings.Contains(err.Error(), "AccessDenied") {
-		t.Errorf("error %v without keys, want AccessDenied", err)
+}
+
+// TestRefusedByRealStorage checks that an error has the storage's reason and a remedy.
+func TestRefusedByRealStorage(t *testing.T) {
+	t.Parallel()
+	b := realBucket(t)
+	for name, c := range map[string]struct {
+		change func(*Bucket)
+		want   string
+	}{
+		"wrong key":    {func(b *Bucket) { b.SecretKey = "another-secret" }, "SignatureDoesNotMatch: "},
+		"no key":       {func(b *Bucket) { b.AccessKey, b.SecretKey = "", "" }, "AccessDenied: "},
+		"wrong region": {func(b *Bucket) { b.Region = "ap-south-1" }, "set files.region to the region of the bucket"},
+		"no bucket":    {func(b *Bucket) { b.Name = "none" }, "check files.bucket and files.endpoint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := b
+			c.change(&other)
+			err := other.List(t.Context(), "", func(Object) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 
-func put(t *testing.T, b *Bucket, key, text string) {
-	t.Helper()
-	_, err := b.client.PutObject(context.Background(), &s3.PutObjectInput{Bucket: &b.name, Key: aws.String(key), Body: strings.NewReader(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// roundTrip is a function as [http.RoundTripper].
-type roundTrip func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements [http.RoundTripper].
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func reply(status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body))}
-}
-
-// TestSignature compares the requests of a fixed time with recorded ones, whose like the
-// storage of [TestRealStorage] accepts.
+// TestSignature compares the signatures of a fixed time with recorded ones. A program of its
+// own computed the same ones, and the storage of [TestRealStorage] accepts their like.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		b := Bucket{Name: "archive.example", Region: "ap-south-1", AccessKey: "AKIDEXAMPLE", SecretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}
 		var got []string
-		b := NewBucket(BucketConfig{
-			Name: "archive", Region: "ap-south-1", AccessKey: "AKIDEXAMPLE", SecretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", Limit: 1 << 20, Clean: clean,
-			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				got = append(got, r.Method+" "+r.URL.String()+"\n"+r.Header.Get("X-Amz-Date")+" "+r.Header.Get("Authorization"))
-				if strings.Contains(r.URL.RawQuery, "list-type") {
-					return reply(http.StatusOK, `<ListBucketResult><Name>archive</Name><IsTruncated>false</IsTruncated></ListBucketResult>`), nil
-				}
-				return reply(http.StatusOK, "x"), nil
-			}),
-		})
-		b.client = s3.New(b.client.Options(), func(o *s3.Options) { // the signed ID of a request is random
-			o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-				_, err := stack.Build.Remove((&awsmiddleware.ClientRequestID{}).ID())
-				return err
-			})
-		})
-		if err := b.List(t.Context(), "year=2026/", func(Object) error { return nil }); err != nil {
-			t.Fatal(err)
+		for _, r := range []fetch.Request{
+			b.request("", url.Values{"list-type": {"2"}, "prefix": {"year=2026/a b"}}), b.request("year=2026/a b+é.csv", nil),
+		} {
+			signed, err := http.NewRequest(http.MethodGet, r.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Sign(signed); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, signed.URL.String(), signed.Header.Get("X-Amz-Date"), signed.Header.Get("Authorization"))
 		}
-		local, err := b.Open(t.Context(), Object{Path: "year=2026/a b.csv"}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		local.Close()
 		want, err := os.ReadFile("testdata/signatures.txt")
 		if err != nil {
 			t.Fatal(err)
@@ -164,64 +189,53 @@ func TestSignature(t *testing.T) {
 	})
 }
 
-// TestHostileStorage checks a storage that redirects, repeats a page, or never ends.
+// TestHostileStorage checks a storage that redirects, repeats a page, or gives something else.
 func TestHostileStorage(t *testing.T) {
 	t.Parallel()
 	page := func(key string) string {
-		return `<ListBucketResult><Name>archive</Name><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken><Contents><Key>` + key + `</Key></Contents></ListBucketResult>`
+		return `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken><EncodingType>url</EncodingType><Contents><Key>` + key + `</Key></Contents></ListBucketResult>`
 	}
 	for name, c := range map[string]struct {
-		answer func(calls int) *http.Response
-		want   string
+		status   int
+		location string
+		body     string
+		want     string
 	}{
-		"repeated page": {func(int) *http.Response { return reply(http.StatusOK, page("a.csv")) }, "lists a page twice"},
-		"redirect": {func(int) *http.Response {
-			r := reply(http.StatusMovedPermanently, `<Error><Code>PermanentRedirect</Code><Message>Use the other endpoint.</Message></Error>`)
-			r.Header.Set("Location", "http://169.254.169.254/")
-			return r
-		}, "set files.region to the region of the bucket"},
-		"web page":      {func(int) *http.Response { return reply(http.StatusOK, "<html><body>Log in</html>") }, "bucket"},
-		"not a listing": {func(int) *http.Response { return reply(http.StatusOK, "no XML") }, "no list of files"},
-		"slow down": {func(int) *http.Response {
-			return reply(http.StatusServiceUnavailable, "<Error><Code>SlowDown</Code></Error>")
-		}, "SlowDown"},
+		"repeated page":  {http.StatusOK, "", page("a.csv"), "lists a page twice"},
+		"wrong encoding": {http.StatusOK, "", page("%zz"), "invalid encoding"},
+		"wrong region":   {http.StatusMovedPermanently, "", "<Error><Code>PermanentRedirect</Code><Message>Use the other endpoint.</Message></Error>", "set files.region"},
+		"redirect":       {http.StatusFound, "http://169.254.169.254/", "", "redirect to another host"},
+		"web page":       {http.StatusOK, "", "<html><body>Log in</html>", "HTML"},
+		"no XML":         {http.StatusOK, "", "hello", "no list of files"},
+		"other XML":      {http.StatusOK, "", "<rss><channel/></rss>", "no list of files"},
+		"cut off":        {http.StatusOK, "", page("a.csv")[:80], "no list of files"},
+		"too large":      {http.StatusOK, "", strings.Repeat("x", 2<<20), "exceeds 1048576 bytes"},
+		"entities":       {http.StatusOK, "", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><ListBucketResult><Contents><Key>&b;</Key></Contents></ListBucketResult>`, "no list of files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				calls := 0
-				b := NewBucket(BucketConfig{
-					Name: "archive", Region: "ap-south-1", Limit: 1 << 20, Clean: clean,
-					Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-						calls++
-						return c.answer(calls), nil
-					}),
-				})
-				err := b.List(t.Context(), "", func(Object) error { return nil })
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("error %v, want %q", err, c.want)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if c.location != "" {
+					w.Header().Set("Location", c.location)
 				}
-				if calls > attempts {
-					t.Errorf("%d requests, want at most %d", calls, attempts)
-				}
-			})
+				w.WriteHeader(c.status)
+				_, _ = fmt.Fprint(w, c.body)
+			}))
+			t.Cleanup(server.Close)
+			b := Bucket{Client: client{fetch.New(time.Minute, 1<<20)}, Name: "archive", Region: "ap-south-1", Endpoint: server.URL, Clean: clean, Limit: 1 << 20}
+			err := b.List(t.Context(), "", func(Object) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
 		})
 	}
 }
 
-// TestRegionIsOneOfRequests checks that a bucket of AWS is requested in path style in its region.
-func TestRegionIsOneOfRequests(t *testing.T) {
+// TestAddressOfAWS checks that a bucket of AWS is requested in path style in its region.
+func TestAddressOfAWS(t *testing.T) {
 	t.Parallel()
-	var got string
-	b := NewBucket(BucketConfig{
-		Name: "archive.example", Region: "ap-south-1", Limit: 1, Clean: clean,
-		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			got = r.URL.Host + r.URL.Path
-			return reply(http.StatusNotFound, "<Error><Code>NoSuchBucket</Code></Error>"), nil
-		}),
-	})
-	_ = b.List(t.Context(), "", func(Object) error { return nil })
-	if want := "s3.ap-south-1.amazonaws.com/archive.example"; strings.TrimSuffix(got, "/") != want {
+	b := Bucket{Name: "archive.example", Region: "ap-south-1"}
+	if got, want := b.request("a/b=c d.csv", nil).URL, "https://s3.ap-south-1.amazonaws.com/archive.example/a/b%3Dc%20d.csv"; got != want {
 		t.Errorf("request to %s, want %s", got, want)
 	}
 }

@@ -5,8 +5,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"os"
 
 	"vayu/ingest/fetch"
@@ -64,8 +62,6 @@ type Client interface {
 	// Download writes a reply of at most limit bytes. Its results are those of
 	// [fetch.Client.Download].
 	Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (reply *fetch.Reply, modified bool, err error)
-	// Transport returns the transport of a library that makes its own requests.
-	Transport() http.RoundTripper
 }
 
 // download writes a file into a new temporary file. write returns the version of the content.
@@ -81,13 +77,4 @@ func download(write func(*os.File) (version string, err error)) (*Local, error) 
 		return nil, err
 	}
 	return l, nil
-}
-
-// limited copies a reader, and fails after limit bytes.
-func limited(to io.Writer, from io.Reader, limit int64) error {
-	n, err := io.Copy(to, io.LimitReader(from, limit+1))
-	if err == nil && n > limit {
-		return tooLarge(limit)
-	}
-	return err
 }
