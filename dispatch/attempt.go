@@ -81,7 +81,7 @@ func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Su
 // Deliveries of a deleted subscription are cancelled in the store.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
-	return sub, sub != nil && sub.Active && !sub.Deleted && len(sub.Secrets(s.Now())) > 0
+	return sub, sub != nil && sub.Active && len(sub.Secrets(s.Now())) > 0
 }
 
 // errNoRecipient ends an attempt before the request is sent.

@@ -223,7 +223,7 @@ func (s *Service) discover(ctx context.Context) {
 		s.metrics.discoveries.Observe(ctx, err)
 		took := s.Now().Sub(began)
 		s.mu.Lock()
-		s.queue.Prune(func(id string) bool { sub := s.Subscriptions.Get(id); return sub != nil && !sub.Deleted })
+		s.queue.Prune(func(id string) bool { return s.Subscriptions.Get(id) != nil })
 		for _, l := range lanes {
 			if _, ok := s.cachedRecipient(l.Webhook); ok {
 				s.queue.Due(l.Webhook, l.Next)

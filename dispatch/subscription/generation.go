@@ -3,7 +3,6 @@ package subscription
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"vayu/internal/tablecache"
 	"vayu/schema"
@@ -11,17 +10,10 @@ import (
 
 // generation builds the next snapshot of the cache.
 type generation struct {
-	next    *Snapshot
-	byID    *tablecache.Draft[string, *Subscription]
-	byOwner *tablecache.Draft[schema.Owner, *ownerEntry]
-	changed map[schema.Owner]*ownerEntry // copied entries, which this generation may change
-	deleted []deletedEntry
-}
-
-// deletedEntry is a deleted subscription, and the time at which the cache read the deletion.
-type deletedEntry struct {
-	id string
-	at time.Time
+	next       *Snapshot
+	byID       *tablecache.Draft[string, *Subscription]
+	byAudience *tablecache.Draft[audience, []*Subscription]
+	changed    map[audience][]*Subscription // copied lists, which this generation may change
 }
 
 // newGeneration starts with the content of a snapshot; nil means without content.
@@ -30,87 +22,72 @@ func newGeneration(before *Snapshot) *generation {
 		before = &Snapshot{}
 	}
 	next := *before
-	return &generation{next: &next, byID: before.byID.Edit(), byOwner: before.byOwner.Edit(), changed: map[schema.Owner]*ownerEntry{}}
+	return &generation{next: &next, byID: before.byID.Edit(), byAudience: before.byAudience.Edit(), changed: map[audience][]*Subscription{}}
 }
 
-// put adds or replaces a subscription. It is a no-op if the generation already has the
-// subscription with the same or a higher revision.
-func (e *generation) put(s *Subscription, now time.Time) {
-	old := e.byID.Get(s.ID)
-	if old != nil && old.revision >= s.revision {
-		return
-	}
-	e.byID.Put(s.ID, s)
-	if old != nil && !old.Deleted {
-		e.count(old, -1)
-		for _, event := range old.Events {
-			e.ownerEntry(old.owner()).drop(event, old.ID)
-		}
-	}
-	if s.Deleted {
-		e.deleted = append(e.deleted, deletedEntry{s.ID, now})
-		return
-	}
-	e.count(s, 1)
+// put adds or replaces a subscription.
+func (g *generation) put(s *Subscription) {
+	g.remove(s.ID)
+	g.byID.Put(s.ID, s)
+	g.count(s, 1)
 	for _, event := range s.Events {
-		e.ownerEntry(s.owner()).add(event, s)
+		g.update(s, event, func(list []*Subscription, at int, found bool) []*Subscription {
+			if found { // the types may contain duplicates
+				return list
+			}
+			return slices.Insert(list, at, s)
+		})
 	}
 }
 
-func (e *generation) count(s *Subscription, n int) {
-	e.next.size += n
+// remove removes a subscription. It is a no-op for an unknown id.
+func (g *generation) remove(id string) {
+	old := g.byID.Get(id)
+	if old == nil {
+		return
+	}
+	g.byID.Delete(id)
+	g.count(old, -1)
+	for _, event := range old.Events {
+		g.update(old, event, func(list []*Subscription, at int, found bool) []*Subscription {
+			if !found {
+				return list
+			}
+			return slices.Delete(list, at, at+1)
+		})
+	}
+}
+
+func (g *generation) count(s *Subscription, n int) {
+	g.next.size += n
 	if s.unreadable {
-		e.next.unreadable += n
+		g.next.unreadable += n
 	}
 }
 
-// ownerEntry returns this generation's copy of an owner's entry. The first call makes the copy.
-func (e *generation) ownerEntry(o schema.Owner) *ownerEntry {
-	h := e.changed[o]
-	if h != nil {
-		return h
-	}
-	h = &ownerEntry{byEvent: map[schema.EventType][]*Subscription{}}
-	if before := e.byOwner.Get(o); before != nil {
+// update changes the list of the subscriptions to an event type, at the position of s. The list belongs to this
+// generation, because its first change has copied it.
+func (g *generation) update(s *Subscription, event schema.EventType, change func(list []*Subscription, at int, found bool) []*Subscription) {
+	of := audience{schema.Owner{Account: s.Account, World: s.World}, event}
+	list, own := g.changed[of]
+	if !own {
 		const room = 8 // spare capacity, to avoid a second copy
-		for event, list := range before.byEvent {
-			h.byEvent[event] = append(make([]*Subscription, 0, len(list)+room), list...)
-		}
+		before := g.byAudience.Get(of)
+		list = append(make([]*Subscription, 0, len(before)+room), before...)
 	}
-	e.changed[o] = h
-	return h
+	at, found := slices.BinarySearchFunc(list, s.ID, func(s *Subscription, id string) int { return cmp.Compare(s.ID, id) })
+	g.changed[of] = change(list, at, found)
 }
 
 // finish completes and returns the snapshot.
-func (e *generation) finish(revision int64) *Snapshot {
-	for o, h := range e.changed {
-		if len(h.byEvent) == 0 {
-			e.byOwner.Delete(o)
+func (g *generation) finish(revision int64) *Snapshot {
+	for of, list := range g.changed {
+		if len(list) == 0 {
+			g.byAudience.Delete(of)
 		} else {
-			e.byOwner.Put(o, h)
+			g.byAudience.Put(of, list)
 		}
 	}
-	e.next.byID, e.next.byOwner, e.next.revision = e.byID.Map(), e.byOwner.Map(), revision
-	return e.next
-}
-
-func byID(s *Subscription, id string) int { return cmp.Compare(s.ID, id) }
-
-func (h *ownerEntry) add(event schema.EventType, s *Subscription) {
-	list := h.byEvent[event]
-	at, found := slices.BinarySearchFunc(list, s.ID, byID)
-	if !found { // the types may contain duplicates
-		h.byEvent[event] = slices.Insert(list, at, s)
-	}
-}
-
-func (h *ownerEntry) drop(event schema.EventType, id string) {
-	list := h.byEvent[event]
-	at, found := slices.BinarySearchFunc(list, id, byID)
-	switch {
-	case found && len(list) == 1:
-		delete(h.byEvent, event)
-	case found:
-		h.byEvent[event] = slices.Delete(list, at, at+1)
-	}
+	g.next.byID, g.next.byAudience, g.next.revision = g.byID.Map(), g.byAudience.Map(), revision
+	return g.next
 }

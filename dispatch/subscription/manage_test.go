@@ -94,10 +94,8 @@ func TestLimitOfTenThousandWebhooks(t *testing.T) {
 // contents returns the content of a snapshot for comparison.
 func (s *Snapshot) contents() map[string][]string {
 	out := map[string][]string{"": {fmt.Sprint(s.revision, s.size, s.unreadable)}}
-	for owner, h := range s.byOwner.All() {
-		for event, subs := range h.byEvent {
-			out[fmt.Sprint(owner, event)] = ids(subs)
-		}
+	for of, subs := range s.byAudience.All() {
+		out[fmt.Sprint(of)] = ids(subs)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ const (
 const (
 	selectRevision = "SELECT n FROM webhook_revision WHERE id = 1"
 	selectRow      = `SELECT id, account_id, mode, url, events, active, api_version, clear_numbers, secret, previous_secret,
-		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL, revision FROM webhook`
+		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL FROM webhook`
 )
 
 // reading is the state of one refresh.
@@ -48,31 +48,28 @@ func (r *reading) revision() (n int64, err error) {
 	return n, err
 }
 
-// since reads the subscriptions that were changed after a revision.
+// since reads the subscriptions that were changed or deleted after a revision.
 func (r *reading) since(revision int64) error {
 	return r.query(func(view sqlstore.View) error {
-		return sqlstore.Each(view, r.take, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // the column revision is indexed
+		return sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			_, err := r.take(row)
+			return err
+		}, selectRow+" WHERE revision > $1 ORDER BY revision", revision) // the column revision is indexed
 	})
 }
 
-// all reads all subscriptions, except those deleted long ago, page by page. The next refresh reads
-// the changes that are made between two pages.
+// all reads all subscriptions page by page. The next refresh reads the changes that are made between
+// two pages.
 func (r *reading) all() error {
 	after := ""
 	for {
 		n := 0
 		err := r.query(func(view sqlstore.View) error {
-			return sqlstore.Each(view, func(row sqlstore.Scanner) error {
-				s, err := r.scan(row)
-				if err != nil {
-					return err
-				}
-				r.generation.put(s, r.now)
-				after = s.ID
+			return sqlstore.Each(view, func(row sqlstore.Scanner) (err error) {
 				n++
-				return nil
-			}, selectRow+" WHERE id > $1 AND (deleted_at IS NULL OR deleted_at > $2) ORDER BY id LIMIT $3",
-				after, r.now.Add(-deletedKept).UnixMicro(), pageRows)
+				after, err = r.take(row)
+				return err
+			}, selectRow+" WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2", after, pageRows)
 		})
 		if err != nil || n < pageRows {
 			return err
@@ -80,37 +77,33 @@ func (r *reading) all() error {
 	}
 }
 
-func (r *reading) take(row sqlstore.Scanner) error {
-	s, err := r.scan(row)
-	if err == nil {
-		r.generation.put(s, r.now)
-	}
-	return err
-}
-
-func (r *reading) scan(row sqlstore.Scanner) (*Subscription, error) {
+// take applies a row to the generation, and returns the id of its subscription.
+func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	s := &Subscription{}
 	var mode, events string
 	var active, clearNumbers int64
+	var deleted bool
 	var secret, previous []byte
-	err := row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &clearNumbers, &secret, &previous,
-		&s.createdAt, &s.previousUntil, &s.Deleted, &s.revision)
+	err = row.Scan(&s.ID, &s.Account, &mode, &s.URL, &events, &active, &s.Version, &clearNumbers, &secret, &previous,
+		&s.createdAt, &s.previousUntil, &deleted)
 	if err != nil {
-		return nil, err
+		return "", err
+	}
+	if deleted {
+		r.generation.remove(s.ID)
+		return s.ID, nil
 	}
 	s.World, s.Active = schema.WorldOf(mode), active != 0
 	s.ClearNumbers = clearNumbers != 0
 	s.Host, s.Events = hostAndPort(s.URL), r.list(events)
-	if s.Deleted {
-		return s, nil
-	}
 	if err := s.decrypt(r.Box, secret, previous, r.now); err != nil {
 		if r.unreadable == nil {
 			r.unreadable = map[string]error{}
 		}
 		s.unreadable, r.unreadable[s.ID] = true, err
 	}
-	return s, nil
+	r.generation.put(s)
+	return s.ID, nil
 }
 
 // list parses the types of a row; equal texts share one slice.

@@ -18,10 +18,6 @@ const (
 	rotateDelay = 300 * time.Millisecond
 )
 
-// deletedKept is how long a deleted subscription stays in the cache. Its attempts, of at most
-// 5 s, and the cancellation of its deliveries end earlier.
-const deletedKept = 5 * time.Minute
-
 // newFollower returns the part that refreshes the cache.
 func (b *Cache) newFollower() *tablecache.Follower {
 	failures := func(doing, meanwhile string) *failurelog.Log {
@@ -42,7 +38,7 @@ func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(c
 // After an error the caller must not sign. A result is valid for signatures of the next 100 ms.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
 
-// read loads changed rows into a new snapshot, without the subscriptions deleted long ago.
+// read loads changed rows into a new snapshot.
 func (b *Cache) read(ctx context.Context, now time.Time) error {
 	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()
@@ -50,30 +46,20 @@ func (b *Cache) read(ctx context.Context, now time.Time) error {
 		return err
 	}
 	before := b.Snapshot()
-	over := 0
-	for over < len(b.deleted) && now.Sub(b.deleted[over].at) > deletedKept {
-		over++
-	}
-	if revision == before.revision && over == 0 {
+	switch {
+	case revision == before.revision:
 		return nil
-	}
-	// A lower revision means that the store was replaced.
-	whole := revision < before.revision || before.revision == unread || revision-before.revision > maxDelta
-	if whole {
+	case revision < before.revision, before.revision == unread, revision-before.revision > maxDelta:
+		// A lower revision means that the store was replaced.
 		r.generation = newGeneration(nil)
 		err = r.all()
-	} else {
+	default:
 		r.generation = newGeneration(before)
-		r.generation.deleted = b.deleted[over:]
-		for _, d := range b.deleted[:over] {
-			r.generation.byID.Delete(d.id)
-		}
 		err = r.since(before.revision)
 	}
 	if err != nil {
 		return err
 	}
-	b.deleted = r.generation.deleted
 	b.snapshot.Store(r.generation.finish(revision))
 	r.logUnreadable()
 	return nil

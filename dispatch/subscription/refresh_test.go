@@ -72,10 +72,8 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 			t.Error("Get shows them otherwise: s.Get(paused).Active is true")
 		case !s.Get(first).Active:
 			t.Error("Get shows them otherwise: s.Get(first).Active is false")
-		case !s.Get(deleted).Deleted:
-			t.Error("Get shows them otherwise: s.Get(deleted).Deleted is false")
-		case s.Get(deleted).Secrets(s.Now()) != nil:
-			t.Error("Get shows them otherwise")
+		case s.Get(deleted) != nil:
+			t.Error("Get shows a deleted subscription")
 		case s.Get("wh_none") != nil:
 			t.Errorf("Get shows them otherwise: s.Get(\"wh_none\") = %v, want nil", s.Get("wh_none"))
 		}
@@ -100,10 +98,10 @@ func TestChangeReachesOtherInstance(t *testing.T) {
 			t.Error(diff)
 		}
 		here.request(key, "DELETE", "/v1/webhooks/"+id, "").want(t, "deleting", 200)
-		if !here.Get(id).Deleted {
+		if here.Get(id) != nil {
 			t.Error("its own instance does not know with the reply that it is deleted")
 		}
-		there.await("a deletion", func() bool { return there.Get(id).Deleted })
+		there.await("a deletion", func() bool { return there.Get(id) == nil })
 	})
 }
 
@@ -198,53 +196,6 @@ func TestStoreOutageIsRetried(t *testing.T) {
 		cancel()
 		if err := <-ended; err != nil || s.log.Count("does not answer") != 2 {
 			t.Errorf("%v: %s", err, s.log)
-		}
-	})
-}
-
-func TestDeletedSubscriptionsAreDropped(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		s.clock.Set(begun)
-		live := a.of(schema.Live)
-		var made []string
-		for range 3 {
-			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
-		}
-		s.refreshNow()
-		for _, id := range made[:2] {
-			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
-			s.refreshNow()
-			s.clock.Advance(deletedKept / 2)
-		}
-		known := func(b *Cache) (out [3]bool) {
-			for i, id := range made {
-				out[i] = b.Get(id) != nil
-			}
-			return out
-		}
-		s.refreshNow()
-		if got := known(s.Cache); got != [...]bool{true, true, true} {
-			t.Errorf("known: %v", got)
-		}
-		s.clock.Advance(time.Second)
-		s.refreshNow() // nothing has changed in the store
-		if got := known(s.Cache); got != [...]bool{false, true, true} {
-			t.Errorf("known: %v", got)
-		}
-		later := newFixture(t, s.DB)
-		later.clock.Set(s.clock.Now())
-		later.refreshNow()
-		if got := known(later.Cache); got != [...]bool{false, true, true} {
-			t.Errorf("known after a restart: %v", got)
-		}
-		s.clock.Advance(deletedKept + time.Second)
-		for _, book := range []*cacheFixture{s, later} {
-			book.clock.Set(s.clock.Now())
-			book.refreshNow()
-			if got := known(book.Cache); got != [...]bool{false, false, true} || len(book.deleted) != 0 || book.Snapshot().size != 1 {
-				t.Errorf("known: %v", got)
-			}
 		}
 	})
 }

@@ -14,23 +14,19 @@ const unread = math.MinInt64
 type Snapshot struct {
 	revision   int64 // of the last change that the snapshot has
 	byID       *tablecache.Map[string, *Subscription]
-	byOwner    *tablecache.Map[schema.Owner, *ownerEntry]
-	size       int // without deleted subscriptions
+	byAudience *tablecache.Map[audience, []*Subscription] // sorted by id
+	size       int
 	unreadable int // subscriptions with a secret that cannot be decrypted
 }
 
-// ownerEntry has the subscriptions of an owner by event type, sorted by id, without
-// deleted ones.
-type ownerEntry struct {
-	byEvent map[schema.EventType][]*Subscription
+// audience names the subscriptions of an owner to an event type.
+type audience struct {
+	schema.Owner
+
+	event schema.EventType
 }
 
-// Matching returns the subscriptions to an event type, including paused ones but not
-// deleted ones. The result is read-only.
+// Matching returns the subscriptions to an event type, including paused ones. The result is read-only.
 func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
-	h := s.byOwner.Get(schema.Owner{Account: account, World: world})
-	if h == nil {
-		return nil
-	}
-	return h.byEvent[event]
+	return s.byAudience.Get(audience{schema.Owner{Account: account, World: world}, event})
 }

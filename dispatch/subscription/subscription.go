@@ -69,7 +69,6 @@ type Subscription struct {
 	Host    string             // host and port of the URL, in lower case
 	Events  []schema.EventType // in the order of schema.EventTypes
 	Active  bool               // false: paused, deliveries wait
-	Deleted bool
 	Version string
 	// ClearNumbers includes unmasked mobile numbers in recharge.* events.
 	ClearNumbers bool
@@ -80,7 +79,6 @@ type Subscription struct {
 	secrets       []string
 	previousUntil int64 // microseconds
 	unreadable    bool  // a stored secret cannot be decrypted
-	revision      int64
 }
 
 // Saw reports whether the subscription existed at a time. After a replay or an offset reset,
@@ -90,17 +88,13 @@ func (s *Subscription) Saw(at time.Time) bool {
 }
 
 // Secrets returns the secrets that sign an attempt at a time, newest first. It returns none
-// for a deleted subscription, and if the current secret cannot be decrypted. Attempts then
-// wait or are cancelled. The result is read-only.
+// if the current secret cannot be decrypted. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]
 	}
 	return s.secrets
 }
-
-// owner returns the account and the world (live or sandbox) of the subscription.
-func (s *Subscription) owner() schema.Owner { return schema.Owner{Account: s.Account, World: s.World} }
 
 // Cache holds all subscriptions in memory and refreshes them from the store. It is safe
 // for concurrent use.
@@ -109,7 +103,6 @@ type Cache struct {
 
 	snapshot atomic.Pointer[Snapshot]
 	follower *tablecache.Follower
-	deleted  []deletedEntry // deleted subscriptions still in memory; only the method read uses it
 	metrics  *metrics
 }
 
@@ -145,5 +138,5 @@ func (b *Cache) Ready(ctx context.Context) error { return b.follower.Ready(ctx) 
 // Snapshot returns the current content of the cache.
 func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
 
-// Get returns a subscription by id, or nil. It may return a subscription deleted minutes ago.
+// Get returns a subscription by id, or nil.
 func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.Get(id) }
