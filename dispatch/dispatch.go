@@ -9,6 +9,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -95,9 +96,7 @@ func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		Config: c, tokens: workqueue.NewTokens(), sendSignal: make(chan struct{}, 1), claimSignal: make(chan struct{}, 1), stopped: make(chan struct{}), outcomes: make(chan *delivery.Outcome, c.InFlight),
 		queue: scheduler.New[*work](scheduler.Limits{

@@ -3,6 +3,7 @@
 package delivery
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"time"
@@ -90,9 +91,7 @@ func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Wake == nil {
 		c.Wake = func(string) {}
 	}

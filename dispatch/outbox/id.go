@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/pagination"
 )
 
 // idPrefix is the prefix of event ids; a ULID follows.
@@ -49,17 +51,11 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 // idAt returns the lowest id of the millisecond of a time. It returns "" for a time before 1970,
 // and an id above all others for a time that a ULID cannot represent.
 func idAt(micros int64) string {
-	const maxMillis = 1<<48 - 1
-	millis := micros / 1000
-	switch {
-	case micros < 0:
-		return ""
-	case millis > maxMillis:
+	id, ok := pagination.FirstID(idPrefix, micros)
+	if !ok && micros > 0 {
 		return idPrefix + strings.Repeat("Z", ulid.EncodedSize)
 	}
-	var id ulid.ULID
-	_ = id.SetTime(uint64(millis)) // in range
-	return idPrefix + id.String()
+	return id
 }
 
 // timeOf returns the time in an id; zero for an invalid id.

@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -39,9 +41,9 @@ func newMetrics(o *Outbox, reg prometheus.Registerer) *metrics {
 	m.purging = step("purge", store, "deleting old events", "they stay")
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vayu_outbox_waiting", Help: "Unpublished events; 100001 for more than 100000.",
-	}, func() float64 { waiting, _ := o.Backlog(); return float64(waiting) })
+	}, func() float64 { waiting, _ := o.Backlog(context.Background()); return float64(waiting) })
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vayu_outbox_oldest_seconds", Help: "Age of the oldest unpublished event, seconds.",
-	}, func() float64 { _, oldest := o.Backlog(); return oldest.Seconds() })
+	}, func() float64 { _, oldest := o.Backlog(context.Background()); return oldest.Seconds() })
 	return m
 }

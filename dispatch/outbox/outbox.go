@@ -5,11 +5,13 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,7 +72,7 @@ type Outbox struct {
 	ids        ids
 	metrics    *metrics
 	wakeSignal chan struct{} // gets a value after the commit of an event; its capacity is one
-	backlog    backlog
+	backlog    atomic.Pointer[backlog] // nil before Run
 }
 
 // New returns an outbox that can append at once. It panics if a metric is already
@@ -79,9 +81,7 @@ func New(c Config) *Outbox {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	o := &Outbox{Config: c, wakeSignal: make(chan struct{}, 1)}
 	o.ids.init()
 	o.metrics = newMetrics(o, c.Metrics)
@@ -136,11 +136,7 @@ const leadName = "outbox"
 // Run publishes events and purges expired ones while this instance leads, until ctx ends. It
 // returns only after a call of the publisher in progress has returned.
 func (o *Outbox) Run(ctx context.Context, to Publisher) error {
-	beside, done := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() { o.watch(beside) })
-	defer watching.Wait()
-	defer done()
+	o.backlog.Store(&backlog{})
 	return leader.Run(ctx, leader.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ leader.Fence) error {
 		var purging sync.WaitGroup
 		defer purging.Wait()

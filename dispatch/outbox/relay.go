@@ -56,11 +56,7 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 func (o *Outbox) empty(ctx context.Context) bool {
 	var id string
 	err := o.DB.View(ctx).QueryRow("SELECT event_id FROM outbox LIMIT 1").Scan(&id)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return false
-	}
-	o.backlog.setEmpty(time.Now())
-	return true
+	return errors.Is(err, sql.ErrNoRows)
 }
 
 // await waits for the commit of an event in this process, at most for d. It reports whether

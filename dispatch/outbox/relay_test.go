@@ -192,10 +192,12 @@ func TestStoreErrorsCauseNoDuplicates(t *testing.T) {
 	if _, err := r.pass(t.Context()); err == nil || d.failures("read") != 1 {
 		t.Errorf("reading: got %v and %v failures", err, d.failures("read"))
 	}
-	if err := d.measure(t.Context()); err == nil {
-		t.Error("a store that is closed counts")
+	d.backlog.Store(&backlog{})
+	_, _ = d.Backlog(t.Context())
+	if n := d.failures("look"); n != 1 {
+		t.Errorf("got %v failed counts of a store that is closed, want 1", n)
 	}
-	if n := d.log.Count("level=WARN"); n != 2 {
+	if n := d.log.Count("level=WARN"); n != 3 {
 		t.Errorf("%d lines in the log, want one for each step: %s", n, d.log.String())
 	}
 }
@@ -305,7 +307,7 @@ func TestPublisherOutageIsRetried(t *testing.T) {
 		if tries < 118 || tries > 130 {
 			t.Errorf("%d tries in ten minutes, want one every five seconds", tries)
 		}
-		if waiting, oldest := d.Backlog(); waiting != 10 || oldest < 10*time.Minute || oldest > 10*time.Minute+time.Second {
+		if waiting, oldest := d.Backlog(t.Context()); waiting != 10 || oldest < 10*time.Minute || oldest > 10*time.Minute+time.Second {
 			t.Errorf("%d wait, the oldest for %s", waiting, oldest)
 		}
 		if n := d.metric("vayu_outbox_waiting", ""); n != 10 {
@@ -317,7 +319,7 @@ func TestPublisherOutageIsRetried(t *testing.T) {
 		s.set(func() { s.refuse, s.err = nil, nil })
 		s.await(t, ids...)
 		time.Sleep(time.Second)
-		if waiting, oldest := d.Backlog(); waiting != 0 || oldest != 0 {
+		if waiting, oldest := d.Backlog(t.Context()); waiting != 0 || oldest != 0 {
 			t.Errorf("%d wait, the oldest for %s", waiting, oldest)
 		}
 		if d.log.Count("level=WARN") != 1 || d.log.Count("answers again") != 1 {

@@ -3,6 +3,7 @@
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/url"
@@ -111,9 +112,7 @@ func New(c Config) *Cache {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	b := &Cache{Config: c}
 	b.snapshot.Store(&Snapshot{revision: unread})
 	b.metrics = newMetrics(b, c.Metrics)

@@ -94,7 +94,7 @@ func (s *Service) storesReady(ctx context.Context) map[string]any {
 		detail[store] = status
 	}
 	if s.Has(settings.RoleDispatch) {
-		detail["events"] = s.webhooks.backlog()
+		detail["events"] = s.webhooks.backlog(ctx)
 	}
 	return detail
 }

@@ -136,7 +136,7 @@ func (w *webhooks) routes() []httpapi.Route {
 }
 
 // backlog returns the number of unpublished events, and the age of the oldest one.
-func (w *webhooks) backlog() map[string]any {
-	waiting, oldest := w.outbox.Backlog()
+func (w *webhooks) backlog(ctx context.Context) map[string]any {
+	waiting, oldest := w.outbox.Backlog(ctx)
 	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}
 }
