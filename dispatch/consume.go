@@ -6,37 +6,31 @@ import (
 	"fmt"
 
 	"vayu/dispatch/outbox"
-	"vayu/internal/sqlstore"
 )
 
 // errUnknownEvent rejects an event from Kafka that the state store lacks. The row of a delivery
 // refers to the row of its event, so such an event can have no delivery.
 var errUnknownEvent = errors.New("the event is not in the state store")
 
-// AcceptKnown is Accept for events from Kafka. It accepts the events that the state store has. It
-// returns the other events by id, with the reason. The store lacks events after a restore from a
+// AcceptIDs is Accept for events from Kafka, given by their ids. It accepts the events that the state
+// store has, and returns the other ids with the reason. The store lacks events after a restore from a
 // backup, or if several installations share a Kafka topic.
-func (s *Service) AcceptKnown(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error) {
-	ids := make([]string, len(batch))
-	for i, event := range batch {
-		ids[i] = event.ID
-	}
-	known, err := sqlstore.ExistingIDs(s.DB.View(ctx), &selectExisting, ids)
+func (s *Service) AcceptIDs(ctx context.Context, ids []string) (rejected map[string]error, err error) {
+	events, err := outbox.ByIDs(s.DB.View(ctx), ids)
 	if err != nil {
-		return nil, fmt.Errorf("reading known events: %w", err)
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
-	kept := make([]outbox.Event, 0, len(batch))
-	for _, event := range batch {
-		if known[event.ID] {
-			kept = append(kept, event)
-			continue
-		}
-		if rejected == nil {
-			rejected = map[string]error{}
-		}
-		rejected[event.ID] = errUnknownEvent
+	known := make(map[string]bool, len(events))
+	for _, e := range events {
+		known[e.ID] = true
 	}
-	return rejected, s.Accept(ctx, kept)
+	for _, id := range ids {
+		if !known[id] {
+			if rejected == nil {
+				rejected = map[string]error{}
+			}
+			rejected[id] = errUnknownEvent
+		}
+	}
+	return rejected, s.Accept(ctx, events)
 }
-
-var selectExisting = sqlstore.NewBatchStatement(0, "SELECT id FROM event WHERE id IN (", "?", ")")

@@ -89,7 +89,7 @@ func (o *fixture) run() (stop func()) {
 	var to outbox.Publisher = o.Service
 	if o.log != nil {
 		to = o.log
-		begin("event log", func(ctx context.Context) error { return o.log.Consume(ctx, o.AcceptKnown) })
+		begin("event log", func(ctx context.Context) error { return o.log.Consume(ctx, o.AcceptIDs) })
 	}
 	begin("outbox", func(ctx context.Context) error { return o.outbox.Run(ctx, to) })
 	stop = sync.OnceFunc(func() {

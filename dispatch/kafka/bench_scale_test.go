@@ -47,7 +47,7 @@ func benchPartitions(b *testing.B, partitions int) {
 
 	var first, last time.Time
 	got, early := newCollector(), 0
-	consume(b, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+	consume(b, l, func(ctx context.Context, batch []string) (map[string]error, error) {
 		last = time.Now() // one batch at a time
 		if first.IsZero() {
 			first, early = last, len(batch)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"vayu/dispatch/outbox"
 	"vayu/internal/topic"
 )
 
@@ -44,7 +43,7 @@ func BenchmarkThrough(b *testing.B) {
 func BenchmarkLatency(b *testing.B) {
 	l := newLog(b, []string{realBroker(b)}, func(c *topic.Config) { c.Partitions, c.Pace = 12, topic.Pace{} })
 	taken := make(chan time.Time, 1)
-	consume(b, l, func(context.Context, []outbox.Event) (map[string]error, error) {
+	consume(b, l, func(context.Context, []string) (map[string]error, error) {
 		taken <- time.Now()
 		return nil, nil
 	})

@@ -48,11 +48,11 @@ func TestIntegrationNothingIsLostWhenABrokerOfThreeIsKilled(t *testing.T) {
 	got.await(t, publisher.acked)
 	stopConsume()
 	t.Logf("%d events were acknowledged, with %d failed calls; %d came, %d of them again",
-		publisher.acked, publisher.failed, len(got.events), len(got.events)-got.different())
-	for account, ids := range byAccount(got.events) {
+		publisher.acked, publisher.failed, len(got.ids), len(got.ids)-got.different())
+	for account, ids := range byAccount(t, got.ids) {
 		for i := 1; i < len(ids); i++ {
 			if ids[i] < ids[i-1] {
-				t.Errorf("account %s: %s came after %s", account, ids[i], ids[i-1])
+				t.Errorf("account %d: %s came after %s", account, ids[i], ids[i-1])
 			}
 		}
 	}

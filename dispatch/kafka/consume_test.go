@@ -15,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"vayu/dispatch/outbox"
 	"vayu/internal/topic"
 )
 
@@ -71,11 +70,11 @@ func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	var log logBuffer
 	l := newLog(t, cluster.ListenAddrs(), func(c *topic.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	publish(t, l, testEvents(t, 0, 20)...)
-	var first []outbox.Event
+	var first []string
 	calls := 0
 	taken := make(chan struct{})
 	got := newCollector()
-	consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+	consume(t, l, func(ctx context.Context, batch []string) (map[string]error, error) {
 		calls++
 		if calls == 1 {
 			first = batch
@@ -102,8 +101,8 @@ func TestFailedBatchIsRetriedAndNotCommitted(t *testing.T) {
 	if text := log.String(); strings.Count(text, "the store is full") != 1 || strings.Count(text, "answers again") != 1 {
 		t.Errorf("got other lines than one for the failure and one for the recovery:\n%s", text)
 	}
-	if len(got.events) != 20 || committed.Load() == 0 {
-		t.Errorf("took %d events with %d commits, want 20 and some", len(got.events), committed.Load())
+	if len(got.ids) != 20 || committed.Load() == 0 {
+		t.Errorf("took %d events with %d commits, want 20 and some", len(got.ids), committed.Load())
 	}
 }
 
@@ -114,7 +113,7 @@ func TestUnfinishedBatchGoesToNextMember(t *testing.T) {
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	publish(t, l, testEvents(t, 0, 20)...)
 	handed := make(chan struct{}, 1)
-	stop := consume(t, l, func(ctx context.Context, _ []outbox.Event) (map[string]error, error) {
+	stop := consume(t, l, func(ctx context.Context, _ []string) (map[string]error, error) {
 		handed <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -134,8 +133,8 @@ func TestUnfinishedBatchGoesToNextMember(t *testing.T) {
 	last := newCollector()
 	consume(t, l, last.process)
 	last.await(t, 1)
-	if len(last.events) != 1 {
-		t.Errorf("got %d events, want the new one alone", len(last.events))
+	if len(last.ids) != 1 {
+		t.Errorf("got %d events, want the new one alone", len(last.ids))
 	}
 }
 
@@ -148,8 +147,8 @@ func TestUncommittedBatchIsRedelivered(t *testing.T) {
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	publish(t, l, testEvent(t, 1, "acc_1"))
 	calls := make(chan string, 100)
-	consume(t, l, func(_ context.Context, batch []outbox.Event) (map[string]error, error) {
-		calls <- batch[0].ID
+	consume(t, l, func(_ context.Context, batch []string) (map[string]error, error) {
+		calls <- batch[0]
 		return nil, nil
 	})
 	if first, second := receive(t, calls), receive(t, calls); first != second {
@@ -169,7 +168,7 @@ func TestTwoMembersSharePartitions(t *testing.T) {
 		two := secondInstance(t, one)
 		all, ofOne, ofTwo := newCollector(), newCollector(), newCollector()
 		both := func(b *collector) Process {
-			return func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+			return func(ctx context.Context, batch []string) (map[string]error, error) {
 				if _, err := b.process(ctx, batch); err != nil {
 					return nil, err
 				}
@@ -305,7 +304,7 @@ func TestLagCountsUnfinishedMessages(t *testing.T) {
 		publish(t, l, testEvents(t, 0, 70)...)
 		open := make(chan struct{})
 		got := newCollector()
-		consume(t, l, func(ctx context.Context, batch []outbox.Event) (map[string]error, error) {
+		consume(t, l, func(ctx context.Context, batch []string) (map[string]error, error) {
 			select {
 			case <-open:
 				return got.process(ctx, batch)

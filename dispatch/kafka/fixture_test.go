@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -158,12 +159,15 @@ func testEvent(tb testing.TB, n int, account string) outbox.Event {
 	return e
 }
 
+// accounts is the number of accounts of testEvents.
+const accounts = 17
+
 // testEvents returns count events, numbered from from, of some accounts in turn.
 func testEvents(tb testing.TB, from, count int) []outbox.Event {
 	tb.Helper()
 	events := make([]outbox.Event, count)
 	for i := range events {
-		events[i] = testEvent(tb, from+i, fmt.Sprintf("acc_%d", (from+i)%17))
+		events[i] = testEvent(tb, from+i, fmt.Sprintf("acc_%d", (from+i)%accounts))
 	}
 	return events
 }
@@ -186,24 +190,24 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	})
 }
 
-// collector is a Process that records its events.
+// collector is a Process that records the ids of its events.
 type collector struct {
-	lock   sync.Mutex
-	events []outbox.Event
-	seen   map[string]int
-	more   chan struct{} // has a value when something came
+	lock sync.Mutex
+	ids  []string
+	seen map[string]int
+	more chan struct{} // has a value when something came
 }
 
 func newCollector() *collector {
 	return &collector{seen: map[string]int{}, more: make(chan struct{}, 1)}
 }
 
-func (b *collector) process(_ context.Context, batch []outbox.Event) (map[string]error, error) {
+func (b *collector) process(_ context.Context, batch []string) (map[string]error, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	b.events = append(b.events, batch...)
-	for _, e := range batch {
-		b.seen[e.ID]++
+	b.ids = append(b.ids, batch...)
+	for _, id := range batch {
+		b.seen[id]++
 	}
 	select {
 	case b.more <- struct{}{}:
@@ -273,16 +277,21 @@ func eventually(tb testing.TB, what string, holds func() bool) {
 	}
 }
 
-// byAccount returns the ids of events by account, in order and without repetitions.
-func byAccount(events []outbox.Event) map[string][]string {
-	ids, seen := map[string][]string{}, map[string]bool{}
-	for _, e := range events {
-		if !seen[e.ID] {
-			ids[e.Account] = append(ids[e.Account], e.ID)
+// byAccount groups the ids of testEvents by account, in order and without repetitions.
+func byAccount(tb testing.TB, ids []string) map[int][]string {
+	tb.Helper()
+	groups, seen := map[int][]string{}, map[string]bool{}
+	for _, id := range ids {
+		n, err := strconv.Atoi(strings.TrimPrefix(id, "evt_"))
+		if err != nil {
+			tb.Fatal(err)
 		}
-		seen[e.ID] = true
+		if !seen[id] {
+			groups[n%accounts] = append(groups[n%accounts], id)
+		}
+		seen[id] = true
 	}
-	return ids
+	return groups
 }
 
 // counted returns the value of a metric, for one reason if it has reasons.

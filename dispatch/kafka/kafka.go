@@ -35,7 +35,7 @@ type Log struct {
 // registered.
 func New(c topic.Config) (*Log, error) {
 	c.Name, c.Content, c.Worker = "the event log", "events", "the dispatcher"
-	c.Prefix, c.Section, c.Reasons, c.Limits = "vayu_eventlog", "event-log", reasons, limits
+	c.Prefix, c.Section, c.Reasons, c.Limits = "vayu_eventlog", "event-log", []string{reasonHeaders, reasonRefused}, limits
 	client, err := topic.New(c)
 	if err != nil {
 		return nil, err
@@ -54,8 +54,7 @@ func New(c topic.Config) (*Log, error) {
 // Publish writes events to the topic, with the account as key. It returns the events that
 // all in-sync replicas have. It times out after ten seconds. Events in flight may then be in
 // the log, and a retry duplicates them. After an event that fails, Publish acknowledges no
-// later event of the account. The error of an event that exceeds the size limit is
-// [topic.ErrTooLong]. Publish implements outbox.Publisher.
+// later event of the account. Publish implements outbox.Publisher.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -81,44 +80,40 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 	return safe, nil
 }
 
-// Process is the type of the function that handles a batch of events. It returns the reason of
-// each permanently rejected event by the event's id. An error causes a retry of the whole batch.
+// Process is the type of the function that handles a batch of events, given by their ids. It returns
+// the reason of each permanently rejected event. An error causes a retry of the whole batch.
 // The function must return soon after ctx ends, and must be idempotent.
-type Process = func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)
+type Process = func(ctx context.Context, ids []string) (rejected map[string]error, err error)
+
+// Reasons of dead letters, as values of the label.
+const (
+	reasonHeaders = "headers" // the message has no event id
+	reasonRefused = "refused" // the function Process rejected the event
+)
 
 // Consume consumes events as a member of the consumer group until ctx ends. It calls process
 // with one batch at a time, of at most 500 events, and commits the offsets of the batch. See
 // [topic.Client.Consume].
-func (l *Log) Consume(ctx context.Context, process func(ctx context.Context, batch []outbox.Event) (rejected map[string]error, err error)) error {
-	return l.Client.Consume(ctx, func(ctx context.Context, batch []kafka.Message) ([]topic.Dead, error) {
-		events, of, dead := decodeBatch(batch)
-		if len(events) == 0 {
+func (l *Log) Consume(ctx context.Context, process Process) error {
+	return l.Client.Consume(ctx, func(ctx context.Context, batch []kafka.Message) (dead []topic.Dead, err error) {
+		var ids []string
+		var of []kafka.Message
+		for _, m := range batch {
+			if id, err := eventID(m); err == nil {
+				ids, of = append(ids, id), append(of, m)
+			} else {
+				dead = append(dead, topic.Dead{Message: m, Reason: reasonHeaders, Err: err})
+			}
+		}
+		if len(ids) == 0 {
 			return dead, nil
 		}
-		refused, err := process(ctx, events)
-		if err != nil {
-			return nil, err
-		}
-		for i, event := range events {
-			if err, is := refused[event.ID]; is {
-				if err == nil {
-					err = errors.New("no reason was given")
-				}
+		rejected, err := process(ctx, ids)
+		for i, id := range ids {
+			if err, is := rejected[id]; is {
 				dead = append(dead, topic.Dead{Message: of[i], Reason: reasonRefused, Err: err})
 			}
 		}
-		return dead, nil
+		return dead, err
 	})
-}
-
-// decodeBatch decodes messages into events, with the message of each event, and dead letters.
-func decodeBatch(messages []kafka.Message) (events []outbox.Event, of []kafka.Message, dead []topic.Dead) {
-	for _, m := range messages {
-		if event, why := decode(m); why == nil {
-			events, of = append(events, event), append(of, m)
-		} else {
-			dead = append(dead, topic.Dead{Message: m, Reason: why.reason, Err: why.err})
-		}
-	}
-	return events, of, dead
 }

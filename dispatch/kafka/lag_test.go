@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"vayu/dispatch/outbox"
 )
 
 // gauge returns the value of a metric that may be absent.
@@ -42,7 +40,7 @@ func TestLagsSumToGroupLag(t *testing.T) {
 		publish(t, first, testEvents(t, 0, 300)...)
 		var stops []func()
 		for _, l := range logs {
-			stops = append(stops, consume(t, l, func(context.Context, []outbox.Event) (map[string]error, error) {
+			stops = append(stops, consume(t, l, func(context.Context, []string) (map[string]error, error) {
 				return nil, errors.New("not yet")
 			}))
 		}

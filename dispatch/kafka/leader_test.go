@@ -107,11 +107,14 @@ func TestDeletedTopicIsRecreated(t *testing.T) {
 		if err != nil || reply.Errors[l.Topic] != nil {
 			t.Fatal(err, reply)
 		}
+		eventually(t, "the topic is deleted", func() bool { // until then, brokers accept events and delete them
+			return len(partitionsOf(t, l, l.Topic)) == 0
+		})
 		publish(t, l, testEvents(t, 50, 50)...)
 		got := newCollector()
 		consume(t, l, got.process)
 		got.await(t, 50)
-		if ids := idsOf(got.events); !slices.Contains(ids, "evt_00000000000000000000000099") {
+		if ids := got.ids; !slices.Contains(ids, "evt_00000000000000000000000099") {
 			t.Errorf("got the events %v, want those that were published after the topic was deleted", ids)
 		}
 	})

@@ -125,13 +125,13 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			got := newCollector()
 			consume(t, l, got.process)
 			garbled := encode(testEvent(t, 7, "acc_1"))
-			garbled.Value = []byte("{")
+			garbled.Headers = nil
 			if acked, err := l.Write(t.Context(), []kafka.Message{garbled}); err != nil {
 				t.Fatal(acked, err)
 			}
 			publish(t, l, testEvents(t, 0, 50)...)
 			got.await(t, 50)
-			eventually(t, "one dead letter", func() bool { return counted(t, l, "buried_total", reasonEnvelope) == 1 })
+			eventually(t, "one dead letter", func() bool { return counted(t, l, "buried_total", reasonHeaders) == 1 })
 			if word := l.Status(t.Context()); word != "ok" {
 				t.Errorf("got %q", word)
 			}
@@ -203,13 +203,11 @@ func TestLoginTimesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := broker.NewTracker(t.Context(), false, security)
-	defer door.Shut()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := door.Dialer().DialContext(ctx, "tcp", brokers[0])
+		_, err := security.GroupDialer(t.Context(), nil).DialContext(ctx, "tcp", brokers[0])
 		ended <- err
 	}()
 	if err := receive(t, ended); err == nil {

@@ -71,7 +71,7 @@ type Outbox struct {
 
 	ids        ids
 	metrics    *metrics
-	wakeSignal chan struct{} // gets a value after the commit of an event; its capacity is one
+	wakeSignal chan struct{}           // gets a value after the commit of an event; its capacity is one
 	backlog    atomic.Pointer[backlog] // nil before Run
 }
 

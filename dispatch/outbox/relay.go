@@ -118,6 +118,31 @@ func (r *relay) read(ctx context.Context, after string) (all []Event, err error)
 		JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, maxBatch)
 }
 
+var selectByIDs = sqlstore.NewBatchStatement(0, `SELECT id, account_id, mode, type, created_at, envelope, trace FROM event WHERE id IN (`, "?", ")")
+
+// ByIDs reads events in the order of the given ids. It omits ids without an event.
+func ByIDs(view sqlstore.View, ids []string) (all []Event, err error) {
+	found := make(map[string]Event, len(ids))
+	err = selectByIDs.Each(len(ids), func(text string, from, to int) error {
+		args := make([]any, 0, to-from)
+		for _, id := range ids[from:to] {
+			args = append(args, id)
+		}
+		return sqlstore.Each(view, func(row sqlstore.Scanner) error {
+			e, err := scanEvent(row)
+			found[e.ID] = e
+			return err
+		}, text, args...)
+	})
+	for _, id := range ids {
+		if e, ok := found[id]; ok {
+			all = append(all, e)
+			delete(found, id)
+		}
+	}
+	return all, err
+}
+
 func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	var mode string
 	var at int64

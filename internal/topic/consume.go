@@ -9,7 +9,6 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"vayu/internal/failurelog"
-	"vayu/internal/topic/broker"
 )
 
 const (
@@ -39,7 +38,7 @@ type reader struct {
 
 	ctx     context.Context // context of the call
 	process Process
-	conns   *broker.Tracker
+	fetcher *kafka.Client // for everything but the group
 	// Each of these logs reports when an operation begins to fail, and when it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
@@ -53,23 +52,27 @@ type reader struct {
 // After ctx ends, it returns nil within seconds. It leaves the group if the broker replies.
 func (c *Client) Consume(ctx context.Context, process Process) error {
 	r := &reader{
-		Client: c, ctx: ctx, process: process, conns: broker.NewTracker(ctx, len(c.Brokers) == 1, c.security),
+		Client: c, ctx: ctx, process: process,
 		broker:      failurelog.New(c.Config.Log, c.Name+": Kafka", "joining the group", c.Content+" wait in the topic", c.metrics.connectFailures),
 		processing:  failurelog.New(c.Config.Log, c.Name+": "+c.Worker, "processing a batch", "it is retried", c.metrics.redelivered),
 		writingDead: failurelog.New(c.Config.Log, c.Name+": the dead topic", "writing dead letters", "later messages wait", c.metrics.deadLetterFailures),
 	}
-	defer r.conns.Shut()
+	transport := c.newTransport()
+	defer transport.CloseIdleConnections()
+	r.fetcher = c.newClient(transport)
 	c.lag.reading.Store(true)
+	open, shut := context.WithCancel(context.WithoutCancel(ctx))
+	defer shut()
 	if !r.awaitTopics() {
 		return nil // ctx has ended
 	}
-	group, err := kafka.NewConsumerGroup(r.groupConfig())
+	group, err := kafka.NewConsumerGroup(r.groupConfig(open))
 	if err != nil {
 		return fmt.Errorf("joining the group %s: %w", c.Group, err)
 	}
 	defer func() {
 		// Close leaves the group. It must not wait long for a broker that does not reply.
-		impatient := time.AfterFunc(leaving, r.conns.Shut)
+		impatient := time.AfterFunc(leaving, shut)
 		defer impatient.Stop()
 		_ = group.Close() // never fails
 	}()
@@ -109,10 +112,14 @@ func (r *reader) awaitTopics() bool {
 	}
 }
 
-func (r *reader) groupConfig() kafka.ConsumerGroupConfig {
+func (r *reader) groupConfig(open context.Context) kafka.ConsumerGroupConfig {
+	var redial context.Context
+	if len(r.Brokers) == 1 {
+		redial = r.ctx
+	}
 	return kafka.ConsumerGroupConfig{
 		ID: r.Group, Brokers: r.Brokers, Topics: []string{r.Topic},
-		Dialer:            r.conns.Dialer(),
+		Dialer:            r.security.GroupDialer(open, redial),
 		HeartbeatInterval: heartbeat,
 		SessionTimeout:    session,
 		RebalanceTimeout:  rebalance,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"strconv"
 	"time"
 
@@ -36,10 +38,10 @@ func (c *Client) makeTopics(ctx context.Context) error {
 	transport := c.newTransport() // the transport of the writer may have stale metadata
 	transport.MetadataTTL = leaderWait / 4
 	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: c.addr, Transport: transport}
+	client := c.newClient(transport)
 	var until time.Time
 	for {
-		missing, led, err := c.checkTopics(ctx, client)
+		topics, missing, err := c.checkTopics(ctx, client)
 		if err == nil && len(missing) > 0 {
 			until = time.Now().Add(leaderWait)
 			err = c.create(ctx, client, missing)
@@ -47,7 +49,8 @@ func (c *Client) makeTopics(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("creating the topics: %w", err)
 		}
-		if len(missing) == 0 && (led || !time.Now().Before(until)) {
+		if len(missing) == 0 && (allLed(topics) || !time.Now().Before(until)) {
+			c.warn(ctx, client, topics)
 			c.made.Store(true)
 			return nil
 		}
@@ -59,28 +62,22 @@ func (c *Client) makeTopics(ctx context.Context) error {
 	}
 }
 
-// checkTopics returns the missing topics, and whether every partition of the existing topics
-// has a leader.
-func (c *Client) checkTopics(ctx context.Context, client *kafka.Client) (missing []kafka.TopicConfig, led bool, err error) {
+// checkTopics returns the state of both topics, and the missing topics.
+func (c *Client) checkTopics(ctx context.Context, client *kafka.Client) (topics []kafka.Topic, missing []kafka.TopicConfig, err error) {
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{c.Topic, c.DeadTopic}})
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
-	led = true
 	for _, topic := range reply.Topics {
+		code, isCode := errors.AsType[kafka.Error](topic.Error)
 		switch {
 		case errors.Is(topic.Error, kafka.UnknownTopicOrPartition):
 			missing = append(missing, c.newTopic(topic.Name))
-		case topic.Error != nil && !isTemporary(topic.Error):
-			return nil, false, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
-		case topic.Error != nil || !allLed(topic.Partitions):
-			led = false
-		}
-		if topic.Error == nil && len(topic.Partitions) > 0 {
-			c.compare(ctx, client, topic)
+		case topic.Error != nil && !(isCode && code.Temporary()):
+			return nil, nil, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
 		}
 	}
-	return missing, led, nil
+	return reply.Topics, missing, nil
 }
 
 // create creates topics. It ignores topics that another instance has created meanwhile.
@@ -103,22 +100,64 @@ func (c *Client) newTopic(name string) kafka.TopicConfig {
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention.Milliseconds(), 10)},
-			// Of two or more replicas, one may fail. A message must be on all others to be durable.
-			{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(max(1, c.Replicas-1))},
+			// Of two or more replicas, one may faic. A message must be on all others to be durable.
+			{ConfigName: minInSync, ConfigValue: strconv.Itoa(max(1, c.Replicas-1))},
 		},
 	}
 }
 
-func allLed(partitions []kafka.Partition) bool {
-	for _, p := range partitions {
-		if p.Error != nil || p.Leader.Host == "" {
+// allLed reports whether every partition of the topics has a leader.
+func allLed(topics []kafka.Topic) bool {
+	for _, topic := range topics {
+		for _, p := range topic.Partitions {
+			if p.Error != nil || p.Leader.Host == "" {
+				return false
+			}
+		}
+		if topic.Error != nil || len(topic.Partitions) == 0 {
 			return false
 		}
 	}
-	return len(partitions) > 0
+	return true
 }
 
-func isTemporary(err error) bool {
-	code, ok := errors.AsType[kafka.Error](err)
-	return ok && code.Temporary()
+// warn logs a warning for a topic with fewer replicas or partitions than configured. It also warns
+// about a topic with three or more replicas that acknowledges messages that only one of them has. It
+// does not change topics, because the operator decides whether to move replicas and keys.
+func (c *Client) warn(ctx context.Context, client *kafka.Client, topics []kafka.Topic) {
+	for _, topic := range topics {
+		replicas := math.MaxInt
+		for _, p := range topic.Partitions {
+			replicas = min(replicas, len(p.Replicas))
+		}
+		name, partitions := slog.String("topic", topic.Name), len(topic.Partitions)
+		if replicas < c.Replicas {
+			c.Config.Log.WarnContext(ctx, "a topic has fewer replicas than set; change it with kafka-reassign-partitions",
+				name, slog.Int("replicas", replicas), slog.Int("set", c.Replicas), slog.String("setting", c.Section+".replicas"))
+		}
+		if replicas > 2 && inSync(ctx, client, topic.Name) == 1 {
+			c.Config.Log.WarnContext(ctx, "a topic acknowledges messages that only one replica has; set min.insync.replicas=2 so that the loss of a broker loses none",
+				name, slog.Int("replicas", replicas))
+		}
+		if partitions < c.Partitions {
+			c.Config.Log.WarnContext(ctx, "a topic has fewer partitions than set; change it with kafka-topics --alter",
+				name, slog.Int("partitions", partitions), slog.Int("set", c.Partitions), slog.String("setting", c.Section+".partitions"))
+		}
+	}
+}
+
+// minInSync is the setting of a topic with the number of replicas that must have a message.
+const minInSync = "min.insync.replicas"
+
+// inSync returns the setting minInSync of a topic. It returns 0 on an error: the user may
+// lack the right to read the setting, which is not fatac.
+func inSync(ctx context.Context, client *kafka.Client, topic string) int {
+	reply, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
+		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{minInSync},
+	}}})
+	if err != nil || len(reply.Resources) != 1 || len(reply.Resources[0].ConfigEntries) != 1 {
+		return 0
+	}
+	n, _ := strconv.Atoi(reply.Resources[0].ConfigEntries[0].ConfigValue) // 0 without a value
+	return n
 }

@@ -2,6 +2,7 @@ package topic
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/segmentio/kafka-go"
@@ -17,11 +18,10 @@ const (
 	HeaderLength    = "dead-length" // number of bytes cut off; absent if none
 )
 
-// Limits of the parts of a dead letter, in bytes. Their sum with MaxValue is below maxBatch.
+// Limits of the parts of a dead letter, in bytes. Together they are below maxBatch.
 const (
-	keptKey     = 1 << 10
-	keptFault   = 1 << 10
-	keptHeaders = 64 << 10
+	keptText  = 1 << 10 // of the key and the error
+	keptValue = 900 << 10
 )
 
 // Dead is a message that cannot be processed. It goes to the dead topic.
@@ -32,28 +32,20 @@ type Dead struct {
 	Headers []kafka.Header // short headers beside those of the message
 }
 
-// letter returns the message for the dead topic: the original message, cut to the limit
-// of a broker, with headers for the error and the origin.
+// letter returns the message for the dead topic: the original message with headers for the error and
+// the origin. It cuts a message that would exceed the limit of a broker.
 func (d Dead) letter() kafka.Message {
 	m := d.Message
-	cut := len(m.Key) + len(m.Value)
-	m.Key, m.Value = m.Key[:min(len(m.Key), keptKey)], m.Value[:min(len(m.Value), MaxValue)]
-	cut -= len(m.Key) + len(m.Value)
-	size, kept := 0, 0
-	for _, h := range m.Headers {
-		if size += len(h.Key) + len(h.Value) + 10; size > keptHeaders {
-			break
-		}
-		kept++
+	before := size(m)
+	if before > keptValue {
+		m.Headers, m.Key, m.Value = nil, m.Key[:min(len(m.Key), keptText)], m.Value[:min(len(m.Value), keptValue)]
 	}
-	for _, h := range m.Headers[kept:] {
-		cut += len(h.Key) + len(h.Value)
-	}
+	cut := before - size(m)
 	text := d.Err.Error()
 	m.Headers = append(
-		m.Headers[:kept:kept],
+		slices.Clip(m.Headers),
 		kafka.Header{Key: HeaderReason, Value: []byte(d.Reason)},
-		kafka.Header{Key: HeaderFault, Value: []byte(text[:min(len(text), keptFault)])},
+		kafka.Header{Key: HeaderFault, Value: []byte(text[:min(len(text), keptText)])},
 		kafka.Header{Key: HeaderTopic, Value: []byte(m.Topic)},
 		kafka.Header{Key: HeaderPartition, Value: strconv.AppendInt(nil, int64(m.Partition), 10)},
 		kafka.Header{Key: HeaderOffset, Value: strconv.AppendInt(nil, m.Offset, 10)},

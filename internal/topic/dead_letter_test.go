@@ -16,8 +16,8 @@ func TestDeadLetterFitsLimit(t *testing.T) {
 		m.Headers = append(m.Headers, kafka.Header{Key: strings.Repeat("h", 500), Value: make([]byte, 500)})
 	}
 	got := Dead{Message: m, Reason: "too_long", Err: errors.New(strings.Repeat("e", 5<<20)), Headers: []kafka.Header{{Key: "dead-field", Value: []byte("at")}}}.letter()
-	if size(got) > maxBatch || len(got.Value) != MaxValue {
-		t.Errorf("the dead letter has %d bytes, its value %d, want at most %d and %d", size(got), len(got.Value), maxBatch, MaxValue)
+	if size(got) > maxBatch || len(got.Value) != keptValue {
+		t.Errorf("the dead letter has %d bytes, its value %d, want at most %d and %d", size(got), len(got.Value), maxBatch, keptValue)
 	}
 	last := got.Headers[len(got.Headers)-1]
 	if last.Key != HeaderLength {

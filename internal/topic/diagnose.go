@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/segmentio/kafka-go"
 
@@ -28,12 +29,7 @@ func diagnose(err error) (status, advice string) {
 		return "", ""
 	}
 	is := func(codes ...kafka.Error) bool {
-		for _, code := range codes {
-			if errors.Is(err, code) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(codes, func(code kafka.Error) bool { return errors.Is(err, code) })
 	}
 	if is(kafka.SASLAuthenticationFailed) {
 		return statusLogin, "the brokers do not accept event-log.username and event-log.password for event-log.sasl"

@@ -1,23 +1,18 @@
 package topic
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/segmentio/kafka-go"
-
-	"vayu/internal/topic/broker"
 )
 
 const (
 	// longPoll is how long a broker waits for a message before it sends an empty reply. So an
 	// idle partition causes few requests, and messages are not delayed.
-	longPoll = 5 * time.Second
-	// answer limits the time for a reply. A read may take longPoll in addition.
-	answer     = 5 * time.Second
+	longPoll   = requestTimeout / 2
 	fetchBytes = 1 << 20
 )
 
@@ -30,70 +25,92 @@ type partition struct {
 	beyondSince time.Time // when the offset was first beyond the end of the log; zero if it is not beyond
 }
 
-// fetch reads the partition until the generation (time between rebalances) is over. It reconnects
-// after failures.
-func (p *partition) fetch() {
-	for pause := newBackoff(p.Pace.Retry); ; {
-		before := p.offset
-		err := p.visit()
-		if p.over.Err() != nil {
+// run reads the partition until the generation is over. It retries after failures.
+func (p *partition) run() {
+	for pause := newBackoff(p.Pace.Retry); p.over.Err() == nil; {
+		err := p.fetch()
+		if errors.Is(err, kafka.OffsetOutOfRange) {
+			err = p.reset()
+		}
+		switch {
+		case p.over.Err() != nil:
 			return
+		case err == nil:
+			pause = newBackoff(p.Pace.Retry)
+			continue
 		}
 		p.metrics.connectFailures.Inc()
-		p.Config.Log.DebugContext(p.ctx, "reconnecting to a partition", "partition", p.id, "offset", p.offset, "error", err)
-		if p.offset != before {
-			pause = newBackoff(p.Pace.Retry)
-		}
-		if !pause.wait(p.over) {
-			return
-		}
+		p.Config.Log.DebugContext(p.ctx, "fetching messages", "partition", p.id, "offset", p.offset, "error", err)
+		pause.wait(p.over)
 	}
 }
 
-// visit reads the partition through one connection until the connection fails.
-func (p *partition) visit() error {
-	conn, err := p.open()
+// fetch reads the next messages, and sends them to the goroutine that processes them.
+func (p *partition) fetch() error {
+	reply, err := p.fetcher.Fetch(p.over, &kafka.FetchRequest{
+		Topic: p.Topic, Partition: p.id, Offset: p.offset, MinBytes: 1, MaxBytes: fetchBytes, MaxWait: longPoll,
+	})
+	if err == nil {
+		err = reply.Error
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("fetching from partition %d: %w", p.id, err)
 	}
-	defer func() { _ = conn.Close() }() // unread messages are fetched again
-	// The end of the generation aborts blocked reads.
-	defer context.AfterFunc(p.over, func() { _ = conn.Close() })()
-	if err := p.begin(conn); err != nil {
-		return err
-	}
-	return p.read(conn)
-}
-
-// open connects to the leader of the partition.
-func (p *partition) open() (*kafka.Conn, error) {
-	dialing, cancel := context.WithTimeout(p.over, broker.DialTimeout)
-	defer cancel()
-	dialer := p.conns.Dialer()
-	var faults []error
-	for _, broker := range p.Brokers {
-		conn, err := dialer.DialLeader(dialing, "tcp", broker, p.Topic, p.id)
-		if err == nil {
-			return conn, nil
+	p.beyondSince = time.Time{}
+	var messages []kafka.Message
+	for {
+		record, err := reply.Records.ReadRecord()
+		if errors.Is(err, io.EOF) {
+			break
 		}
-		faults = append(faults, err)
+		if err == nil && record.Offset < p.offset {
+			continue // the first batch of a reply may begin before the offset
+		}
+		var m kafka.Message
+		if err == nil {
+			m, err = p.message(record)
+		}
+		if err != nil {
+			return fmt.Errorf("reading a message of partition %d: %w", p.id, err)
+		}
+		messages = append(messages, m)
 	}
-	return nil, fmt.Errorf("connecting to the leader of partition %d: %w", p.id, errors.Join(faults...))
+	if len(messages) == 0 {
+		return nil
+	}
+	select {
+	case p.fetched <- messages:
+		p.offset = messages[len(messages)-1].Offset + 1
+		return nil
+	case <-p.over.Done():
+		return p.over.Err()
+	}
 }
 
-// begin seeks the offset of the next message. If that message was deleted or the log was truncated,
-// begin seeks the first offset. An offset beyond the end is an error at first (Pace.Truncation).
-// begin may repeat messages, but skips no message that the log has.
-func (p *partition) begin(conn *kafka.Conn) error {
-	_ = conn.SetDeadline(time.Now().Add(answer))
-	first, last, err := conn.ReadOffsets()
+func (p *partition) message(record *kafka.Record) (kafka.Message, error) {
+	key, err := kafka.ReadAll(record.Key)
+	if err != nil {
+		return kafka.Message{}, err
+	}
+	value, err := kafka.ReadAll(record.Value)
+	return kafka.Message{Topic: p.Topic, Partition: p.id, Offset: record.Offset, Time: record.Time, Key: key, Value: value, Headers: record.Headers}, err
+}
+
+// reset continues at the first message if the next message was deleted or the log was truncated. An
+// offset beyond the end is an error at first (Pace.Truncation). reset may repeat messages, but skips
+// no message that the log has.
+func (p *partition) reset() error {
+	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
+		p.Topic: {kafka.FirstOffsetOf(p.id), kafka.LastOffsetOf(p.id)},
+	}})
+	if err == nil {
+		err = reply.Topics[p.Topic][0].Error
+	}
 	if err != nil {
 		return fmt.Errorf("reading the bounds of partition %d: %w", p.id, err)
 	}
-	_ = conn.SetDeadline(time.Time{})
+	first, last := reply.Topics[p.Topic][0].FirstOffset, reply.Topics[p.Topic][0].LastOffset
 	switch {
-	case p.offset < 0:
-		p.offset = first
 	case p.offset < first:
 		p.metrics.resets.WithLabelValues(resetExpired).Inc()
 		p.Config.Log.ErrorContext(p.ctx, "messages were deleted from the topic before they were consumed",
@@ -111,67 +128,5 @@ func (p *partition) begin(conn *kafka.Conn) error {
 			"topic", p.Topic, "partition", p.id, "messages", p.offset-last)
 		p.offset = first
 	}
-	p.beyondSince = time.Time{}
-	if _, err := conn.Seek(p.offset, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
-		return fmt.Errorf("seeking offset %d of partition %d: %w", p.offset, p.id, err)
-	}
 	return nil
-}
-
-// read forwards messages until the connection fails or the generation is over.
-func (p *partition) read(conn *kafka.Conn) error {
-	for {
-		_ = conn.SetReadDeadline(time.Now().Add(longPoll + answer))
-		batch := conn.ReadBatchWith(kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchBytes, MaxWait: longPoll})
-		err := p.forwardAll(conn, batch)
-		if closed := batch.Close(); err == nil {
-			err = closed
-		}
-		// A batch times out if the worker is slow. This is not a failure of the connection.
-		if err != nil && !errors.Is(err, kafka.RequestTimedOut) {
-			return fmt.Errorf("reading partition %d: %w", p.id, err)
-		}
-	}
-}
-
-// forwardAll sends the messages of a batch, in chunks, to the goroutine that processes them
-// (the worker).
-func (p *partition) forwardAll(conn *kafka.Conn, batch *kafka.Batch) error {
-	var chunk []kafka.Message
-	bytes := 0
-	for {
-		if bytes == 0 { // restart the deadline, which passed while the worker was busy
-			_ = conn.SetReadDeadline(time.Now().Add(answer))
-		}
-		m, err := batch.ReadMessage()
-		if err == nil {
-			chunk, bytes = append(chunk, m), bytes+size(m)
-		}
-		if err != nil || bytes >= fetchBytes { // a compressed batch can be much longer than fetchBytes
-			if err := p.forward(chunk); err != nil {
-				return err
-			}
-			chunk, bytes = nil, 0
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// forward sends a chunk to the worker.
-func (p *partition) forward(chunk []kafka.Message) error {
-	if len(chunk) == 0 {
-		return nil
-	}
-	select {
-	case p.chunks <- chunk:
-		p.offset = chunk[len(chunk)-1].Offset + 1
-		return nil
-	case <-p.over.Done():
-		return p.over.Err()
-	}
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"vayu/internal/failurelog"
+	"vayu/internal/sleep"
 )
 
 // generation is the state of this member between two rebalances of the group. During that
 // time, the partitions of the member do not change.
 type generation struct {
 	*reader
+	*progress
 
-	gen           *kafka.Generation
-	over          context.Context      // ends with the generation or with Consume
-	working       context.Context      // ends with Consume, or the time grace after over
-	chunks        chan []kafka.Message // successive messages of a partition, about 1 MiB
-	rest          []kafka.Message      // of the last chunk
-	lagGeneration int                  // number of this generation in the struct lag
+	gen     *kafka.Generation
+	over    context.Context      // ends with the generation or with Consume
+	working context.Context      // ends with Consume, or the time grace after over
+	fetched chan []kafka.Message // the messages of a reply
+	rest    []kafka.Message      // of the last reply
 }
 
 // serve consumes messages until the generation (time between two rebalances) is over.
@@ -40,13 +41,15 @@ func (r *reader) serve(gen *kafka.Generation) {
 		context.AfterFunc(working, func() { late.Stop() })
 	})()
 
-	g := &generation{reader: r, gen: gen, over: over, working: working, chunks: make(chan []kafka.Message, r.Limits.Ahead)}
 	assigned := gen.Assignments[r.Topic]
-	g.lagGeneration = r.lag.begin(assigned)
-	defer r.lag.end()
-	for _, place := range assigned {
-		p := &partition{generation: g, id: place.ID, offset: place.Offset}
-		gen.Start(func(context.Context) { p.fetch() })
+	g := &generation{
+		reader: r, progress: newProgress(assigned), gen: gen, over: over, working: working, fetched: make(chan []kafka.Message, r.Limits.Ahead),
+	}
+	r.lag.of.Store(g.progress)
+	defer r.lag.of.Store(nil)
+	for _, a := range assigned {
+		p := &partition{generation: g, id: a.ID, offset: a.Offset}
+		gen.Start(func(context.Context) { p.run() })
 	}
 	gen.Start(func(context.Context) { g.watch() })
 	for {
@@ -57,12 +60,69 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
+// watch measures the lag until the generation is over. It does not derive the lag from fetches: while
+// processing fails, there are no fetches, but the lag matters most. If the topic has new partitions,
+// watch returns, which ends the generation.
+func (g *generation) watch() {
+	for {
+		g.measure()
+		if !sleep.For(g.over, g.Pace.Watch) {
+			return
+		}
+		if g.hasUnassigned() {
+			g.Config.Log.InfoContext(g.ctx, "the topic has new partitions; rebalancing the group")
+			return
+		}
+	}
+}
+
+// hasUnassigned reports whether the topic has a partition that no member reads. The watcher of the
+// Kafka client starts with the generation, so it misses partitions added after the assignment.
+func (g *generation) hasUnassigned() bool {
+	partitions, err := g.partitions(g.over, g.Topic)
+	if err != nil {
+		return false
+	}
+	reply, err := g.fetcher.DescribeGroups(g.over, &kafka.DescribeGroupsRequest{GroupIDs: []string{g.Group}})
+	if err != nil || len(reply.Groups) != 1 || reply.Groups[0].Error != nil || reply.Groups[0].GroupState != "Stable" {
+		return false // rebalancing
+	}
+	assigned := 0 // each partition has one member
+	for _, member := range reply.Groups[0].Members {
+		for _, topic := range member.MemberAssignments.Topics {
+			if topic.Topic == g.Topic {
+				assigned += len(topic.Partitions)
+			}
+		}
+	}
+	return assigned < len(partitions)
+}
+
+// measure reads the first and last offsets of the member's partitions. After a failure, the lag
+// keeps its last value until lagFresh has passed.
+func (g *generation) measure() {
+	offsets := &kafka.ListOffsetsResponse{}
+	var requests []kafka.OffsetRequest
+	for _, p := range g.gen.Assignments[g.Topic] {
+		requests = append(requests, kafka.FirstOffsetOf(p.ID), kafka.LastOffsetOf(p.ID))
+	}
+	if len(requests) > 0 { // else there are more members than partitions
+		var err error
+		if offsets, err = g.fetcher.ListOffsets(g.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{g.Topic: requests}}); err != nil {
+			return
+		}
+	}
+	if now := time.Now(); g.saw(offsets.Topics[g.Topic], now) {
+		g.lag.measured.Store(now.UnixMilli())
+	}
+}
+
 // collect waits for a message, and gathers the messages that follow within Limits.Linger. It
 // returns nil if the generation ends before the first message.
 func (g *generation) collect() []kafka.Message {
 	if len(g.rest) == 0 {
 		select {
-		case g.rest = <-g.chunks:
+		case g.rest = <-g.fetched:
 		case <-g.over.Done():
 			return nil
 		}
@@ -80,7 +140,7 @@ func (g *generation) collect() []kafka.Message {
 			g.rest = g.rest[1:]
 		}
 		select {
-		case g.rest = <-g.chunks:
+		case g.rest = <-g.fetched:
 		case <-enough.C:
 			return batch
 		case <-g.over.Done():
@@ -134,6 +194,6 @@ func (g *generation) commit(batch []kafka.Message) bool {
 		return false
 	}
 	g.metrics.consumed.Add(float64(len(batch)))
-	g.lag.moved(next)
+	g.moved(next)
 	return true
 }

@@ -14,107 +14,98 @@ import (
 // times, and two measurements may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag measures how many messages of this member's partitions are not finished. It is a
+// lag is the metric of the messages of this member's partitions that are not finished. It is a
 // prometheus.Collector.
 //
 // During a generation (the time between two rebalances) each partition belongs to one
-// member. A member drops its values at the end of a generation. So the sum over all
+// member. A member drops its progress at the end of a generation. So the sum over all
 // instances is the lag of the group.
 type lag struct {
-	messages, measured *prometheus.Desc
+	messages, at *prometheus.Desc
 
-	lock       sync.Mutex
-	generation int           // generation number, to detect late replies
-	next       map[int]int64 // first unfinished message by partition
-	last       map[int]int64 // end of the partition; absent if unknown
-	// at is when all partitions were last measured. known reports whether all were measured
-	// in this generation.
-	at    time.Time
-	known bool
-	// reading is set once this instance consumes the topic.
-	reading atomic.Bool
+	of       atomic.Pointer[progress] // of the generation; nil between generations
+	measured atomic.Int64             // time of the last measurement in milliseconds; 0 for never
+	reading  atomic.Bool              // set once this instance consumes the topic
+}
+
+// progress has the position and the end of each partition of a generation.
+type progress struct {
+	lock sync.Mutex
+	next map[int]int64 // first unfinished message by partition
+	last map[int]int64 // end of the partition; absent if unknown
+	at   time.Time     // when all partitions were last measured; zero for never
+}
+
+// newProgress returns the progress at the start of a generation.
+func newProgress(assigned []kafka.PartitionAssignment) *progress {
+	p := &progress{next: map[int]int64{}, last: map[int]int64{}}
+	for _, a := range assigned {
+		p.next[a.ID] = a.Offset
+	}
+	return p
+}
+
+// moved records finished messages.
+func (p *progress) moved(next map[int]int64) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	maps.Copy(p.next, next)
+}
+
+// saw records the first and last offsets of partitions. It reports whether the offsets of all
+// partitions were read.
+func (p *progress) saw(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	seen := 0
+	for _, of := range partitions {
+		next, ours := p.next[of.Partition]
+		if !ours || of.Error != nil {
+			continue
+		}
+		seen++
+		p.last[of.Partition] = of.LastOffset
+		if next < 0 { // kafka.FirstOffset
+			p.next[of.Partition] = of.FirstOffset
+		}
+	}
+	if seen < len(p.next) {
+		return false
+	}
+	p.at = now
+	return true
+}
+
+// unfinished returns the number of unfinished messages. known is false without a recent measurement.
+func (p *progress) unfinished(now time.Time) (messages int64, known bool) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for id, last := range p.last {
+		messages += max(0, last-p.next[id])
+	}
+	return messages, now.Sub(p.at) <= lagFresh
 }
 
 // describe sets the names of the metrics, which begin with prefix.
 func (l *lag) describe(prefix string) {
 	l.messages = prometheus.NewDesc(prefix+"_lag_messages",
 		"Messages of this reader's partitions that are not finished, as of some seconds ago. The sum over instances is the group's. Absent while it is not known.", nil, nil)
-	l.measured = prometheus.NewDesc(prefix+"_lag_measured_timestamp_seconds",
+	l.at = prometheus.NewDesc(prefix+"_lag_measured_timestamp_seconds",
 		"When the lag was last measured, seconds since 1970; 0 for never. Absent on instances that do not read the topic. Old while the brokers, or the group, cannot be reached.", nil, nil)
 }
 
-// begin starts a generation with the offsets of its partitions, and returns the generation number.
-func (l *lag) begin(assigned []kafka.PartitionAssignment) (turn int) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	l.generation++
-	l.next, l.last, l.known = map[int]int64{}, map[int]int64{}, false
-	for _, p := range assigned {
-		l.next[p.ID] = p.Offset
-	}
-	return l.generation
-}
-
-// end drops all values, because other members may get the partitions.
-func (l *lag) end() { l.begin(nil) }
-
-func (l *lag) moved(next map[int]int64) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	maps.Copy(l.next, next)
-}
-
-// saw records the first and last offsets of partitions in a generation. The lag is known when the
-// offsets of all partitions were read.
-func (l *lag) saw(turn int, partitions []kafka.PartitionOffsets, now time.Time) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	if turn != l.generation {
-		return
-	}
-	seen := 0
-	for _, p := range partitions {
-		next, ours := l.next[p.Partition]
-		if !ours || p.Error != nil {
-			continue
-		}
-		seen++
-		l.last[p.Partition] = p.LastOffset
-		if next < 0 { // kafka.FirstOffset
-			l.next[p.Partition] = p.FirstOffset
-		}
-	}
-	if seen == len(l.next) {
-		l.at, l.known = now, true
-	}
-}
-
-// total returns the lag and when it was measured. known is false if the lag was not
-// measured in this generation or the last measurement is too old.
-func (l *lag) total(now time.Time) (messages int64, at time.Time, known bool) {
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	for p, last := range l.last {
-		messages += max(0, last-l.next[p])
-	}
-	return messages, l.at, l.known && now.Sub(l.at) <= lagFresh
-}
-
 // Describe implements prometheus.Collector.
-func (l *lag) Describe(to chan<- *prometheus.Desc) { to <- l.messages; to <- l.measured }
+func (l *lag) Describe(to chan<- *prometheus.Desc) { to <- l.messages; to <- l.at }
 
 // Collect implements prometheus.Collector.
 func (l *lag) Collect(to chan<- prometheus.Metric) {
-	messages, at, known := l.total(time.Now())
 	if !l.reading.Load() {
 		return
 	}
-	seconds := 0.0
-	if !at.IsZero() {
-		seconds = float64(at.UnixMilli()) / 1000
-	}
-	to <- prometheus.MustNewConstMetric(l.measured, prometheus.GaugeValue, seconds)
-	if known {
-		to <- prometheus.MustNewConstMetric(l.messages, prometheus.GaugeValue, float64(messages))
+	to <- prometheus.MustNewConstMetric(l.at, prometheus.GaugeValue, float64(l.measured.Load())/1000)
+	if p := l.of.Load(); p != nil {
+		if messages, known := p.unfinished(time.Now()); known {
+			to <- prometheus.MustNewConstMetric(l.messages, prometheus.GaugeValue, float64(messages))
+		}
 	}
 }

@@ -10,31 +10,26 @@ import (
 func TestStaleLagIsNotExported(t *testing.T) {
 	t.Parallel()
 	begun := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	var l lag
+	l := newProgress([]kafka.PartitionAssignment{{ID: 0, Offset: 5}, {ID: 3, Offset: kafka.FirstOffset}})
 	check := func(when string, after time.Duration, want int64, wantKnown bool) {
 		t.Helper()
-		got, _, known := l.total(begun.Add(after))
+		got, known := l.unfinished(begun.Add(after))
 		if known != wantKnown || known && got != want {
 			t.Errorf("%s: got %d, %v, want %d, %v", when, got, known, want, wantKnown)
 		}
 	}
-	check("before the first generation", 0, 0, false)
-	turn := l.begin([]kafka.PartitionAssignment{{ID: 0, Offset: 5}, {ID: 3, Offset: kafka.FirstOffset}})
 	check("before it was measured", 0, 0, false)
-	l.saw(turn, []kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, Error: kafka.NotLeaderForPartition}}, begun)
+	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, Error: kafka.NotLeaderForPartition}}, begun)
 	check("one of two has answered", 0, 0, false)
-	l.saw(turn, []kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}, {Partition: 7, LastOffset: 100}}, begun)
+	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}, {Partition: 7, LastOffset: 100}}, begun)
 	check("both have", 0, 6, true)
 	l.moved(map[int]int64{0: 9})
 	check("one is finished", 0, 2, true)
 	check("still fresh", lagFresh, 2, true)
 	check("stale", lagFresh+1, 0, false)
-	l.saw(turn, []kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}}, begun.Add(time.Minute))
+	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}}, begun.Add(time.Minute))
 	check("fresh again", time.Minute, 2, true)
-	l.end()
-	check("of the next member", time.Minute, 0, false)
-	l.saw(turn, nil, begun.Add(time.Minute))
-	check("an answer of the generation before", time.Minute, 0, false)
-	l.saw(l.begin(nil), nil, begun.Add(time.Minute))
+	l = newProgress(nil)
+	l.saw(nil, begun.Add(time.Minute))
 	check("a member without a partition", time.Minute, 0, true)
 }

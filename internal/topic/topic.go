@@ -8,6 +8,7 @@
 package topic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,7 +48,7 @@ type Limits struct {
 	Bytes    int // of all values; a batch may exceed it by one message
 	// Linger is how long a batch waits for more messages after its first message.
 	Linger time.Duration
-	// Ahead is how many chunks of about 1 MiB are fetched while a batch is processed.
+	// Ahead is how many replies of about 1 MiB are fetched while a batch is processed.
 	Ahead int
 }
 
@@ -71,12 +72,11 @@ type Client struct {
 	Config
 
 	security  broker.Security
-	transport *kafka.Transport // for writes and metadata requests
-	addr      net.Addr
+	transport *kafka.Transport // of the client
+	client    *kafka.Client    // for writes and metadata requests
 	balancer  kafka.Murmur2Balancer
 	made      atomic.Bool // both topics exist
 	lag       lag
-	warnings  warnings // the last warnings about the topics
 	metrics   *metrics
 }
 
@@ -99,15 +99,12 @@ func New(config Config) (*Client, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("configuring %s: %w", config.Name, err)
 	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	if config.Pace == (Pace{}) {
-		config.Pace = defaultPace()
-	}
-	c := &Client{Config: config, security: security, addr: kafka.TCP(config.Brokers...)}
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	config.Pace = cmp.Or(config.Pace, defaultPace())
+	c := &Client{Config: config, security: security}
 	c.lag.describe(config.Prefix)
 	c.transport = c.newTransport()
+	c.client = c.newClient(c.transport)
 	c.metrics = newMetrics(c, config.Metrics)
 	return c, nil
 }
@@ -125,6 +122,13 @@ func (c *Client) newTransport() *kafka.Transport {
 		Dial:           c.security.Dial,
 		SASL:           c.security.Login,
 	}
+}
+
+// requestTimeout limits the time for a reply.
+const requestTimeout = 10 * time.Second
+
+func (c *Client) newClient(transport *kafka.Transport) *kafka.Client {
+	return &kafka.Client{Addr: kafka.TCP(c.Brokers...), Transport: transport, Timeout: requestTimeout}
 }
 
 // Close closes the idle connections of the writer. A later Write opens new ones.

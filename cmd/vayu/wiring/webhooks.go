@@ -125,7 +125,7 @@ func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 		return append(parts, lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error { return w.outbox.Run(ctx, w.dispatch) }})
 	}
 	return append(parts,
-		lifecycle.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.AcceptKnown) }},
+		lifecycle.Part{Name: "event log", Run: func(ctx context.Context) error { return w.log.Consume(ctx, w.dispatch.AcceptIDs) }},
 		lifecycle.Part{Name: "outbox", Run: func(ctx context.Context) error {
 			return errors.Join(w.outbox.Run(ctx, w.log), w.log.Close())
 		}})
