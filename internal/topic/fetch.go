@@ -45,7 +45,7 @@ func (p *partition) run() {
 	}
 }
 
-// fetch reads the next messages, and sends them to the goroutine that processes them.
+// fetch reads and forwards the next messages.
 func (p *partition) fetch() error {
 	reply, err := p.fetcher.Fetch(p.over, &kafka.FetchRequest{
 		Topic: p.Topic, Partition: p.id, Offset: p.offset, MinBytes: 1, MaxBytes: fetchBytes, MaxWait: longPoll,
@@ -58,10 +58,11 @@ func (p *partition) fetch() error {
 	}
 	p.beyondSince = time.Time{}
 	var messages []kafka.Message
+	bytes := 0
 	for {
 		record, err := reply.Records.ReadRecord()
 		if errors.Is(err, io.EOF) {
-			break
+			return p.forward(messages)
 		}
 		if err == nil && record.Offset < p.offset {
 			continue // the first batch of a reply may begin before the offset
@@ -73,8 +74,18 @@ func (p *partition) fetch() error {
 		if err != nil {
 			return fmt.Errorf("reading a message of partition %d: %w", p.id, err)
 		}
-		messages = append(messages, m)
+		messages, bytes = append(messages, m), bytes+size(m)
+		if bytes >= fetchBytes { // a compressed batch can be much longer
+			if err := p.forward(messages); err != nil {
+				return err
+			}
+			messages, bytes = nil, 0
+		}
 	}
+}
+
+// forward sends messages to the goroutine that processes them.
+func (p *partition) forward(messages []kafka.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
