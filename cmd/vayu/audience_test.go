@@ -22,24 +22,24 @@ func TestFiredEventsGoToSubscribers(t *testing.T) {
 		flags string
 		want  string
 	}{
-		"no webhook": {nil, "", "live, payment.succeeded; no webhook subscribes to them"},
+		"no webhook": {nil, "", "live, payment.succeeded; webhooks: 0 live, 0 sandbox"},
 		"sandbox": {
 			[]webhookRow{hook("sandbox", "payment.failed payment.succeeded")}, "--count 5",
-			"sandbox, payment.succeeded; 1 webhook subscribes to them",
+			"sandbox, payment.succeeded; webhooks: 0 live, 1 sandbox",
 		},
-		"live": {[]webhookRow{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; 2 webhooks subscribe to them"},
+		"live": {[]webhookRow{hook("live", "payment.succeeded"), hook("live", "payment.succeeded")}, "", "live, payment.succeeded; webhooks: 2 live, 0 sandbox"},
 		"both": {
 			[]webhookRow{hook("live", "payment.succeeded"), hook("sandbox", "payment.succeeded")}, "",
-			"live, payment.succeeded; 1 webhook subscribes to them; with --mode sandbox 1 would get them",
+			"live, payment.succeeded; webhooks: 1 live, 1 sandbox",
 		},
-		"another type":   {[]webhookRow{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"that type":      {[]webhookRow{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; 1 webhook subscribes to them"},
-		"a part of one":  {[]webhookRow{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"deleted":        {[]webhookRow{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; no webhook subscribes to them"},
-		"paused":         {[]webhookRow{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; 1 webhook subscribes to them, and is paused"},
-		"one is paused":  {[]webhookRow{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; 2 webhooks subscribe to them, and 1 of these are paused"},
-		"a flag decides": {[]webhookRow{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; no webhook subscribes to them; with --mode sandbox 1 would get them"},
-		"test is it too": {[]webhookRow{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; no webhook subscribes to them; with --mode live 1 would get them"},
+		"another type":   {[]webhookRow{hook("sandbox", "payment.failed")}, "", "live, payment.succeeded; webhooks: 0 live, 0 sandbox"},
+		"that type":      {[]webhookRow{hook("sandbox", "payment.failed")}, "--type payment.failed", "sandbox, payment.failed; webhooks: 0 live, 1 sandbox"},
+		"a part of one":  {[]webhookRow{hook("sandbox", "payment.succeeded.twice")}, "", "live, payment.succeeded; webhooks: 0 live, 0 sandbox"},
+		"deleted":        {[]webhookRow{{"sandbox", "payment.succeeded", 1, true}}, "", "live, payment.succeeded; webhooks: 0 live, 0 sandbox"},
+		"paused":         {[]webhookRow{{"sandbox", "payment.succeeded", 0, false}}, "", "sandbox, payment.succeeded; webhooks: 0 live, 1 sandbox (1 paused)"},
+		"one is paused":  {[]webhookRow{hook("live", "payment.succeeded"), {"live", "payment.succeeded", 0, false}}, "", "live, payment.succeeded; webhooks: 2 live (1 paused), 0 sandbox"},
+		"a flag decides": {[]webhookRow{hook("sandbox", "payment.succeeded")}, "--mode live", "live, payment.succeeded; webhooks: 0 live, 1 sandbox"},
+		"test is it too": {[]webhookRow{hook("live", "payment.succeeded")}, "--mode test", "sandbox, payment.succeeded; webhooks: 1 live, 0 sandbox"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

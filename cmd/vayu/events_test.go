@@ -93,7 +93,7 @@ func TestFiredEventsAreRelayed(t *testing.T) {
 	t.Parallel()
 	data, _, r := newRelayedStore(t)
 	out, err := command(t.Context(), "events", "fire", "--data", data, "--count", "20", "--rate", "1000", "--type", "quota.warning", "--mode", "sandbox")
-	if err != nil || out != "committed 20 events (sandbox, quota.warning; no webhook subscribes to them)\n" {
+	if err != nil || out != "committed 20 events (sandbox, quota.warning; webhooks: 0 live, 0 sandbox)\n" {
 		t.Fatalf("got %v: %s", err, out)
 	}
 	var numbers []int
@@ -151,7 +151,7 @@ func TestInterruptedFireReportsCommittedEvents(t *testing.T) {
 	if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM event").Scan(&stored); err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; no webhook subscribes to them)\n", stored); got.err != nil || got.out != want || stored < 50 {
+	if want := fmt.Sprintf("committed %d events (live, payment.succeeded; webhooks: 0 live, 0 sandbox)\n", stored); got.err != nil || got.out != want || stored < 50 {
 		t.Errorf("got %v: %s want %s", got.err, got.out, want)
 	}
 	if out, err := command(ctx, "events", "fire", "--data", data); err != nil || out != "committed 0 events\n" {

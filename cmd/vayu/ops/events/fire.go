@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
@@ -60,7 +61,7 @@ At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 				if err != nil {
 					return err
 				}
-				t = &eventCounts{target: to.String()}
+				t = &eventCounts{target: to}
 				return v.fire(ctx, t, commit)
 			})
 			if t != nil || cmd.Context().Err() != nil {
@@ -97,25 +98,30 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns the target of the events, and a function that commits the nth event.
-func (v fireOptions) prepare(ctx context.Context, st *tool.State) (eventTarget, func(ctx context.Context, n int64) error, error) {
+// prepare finds the account. It returns a text about the events and their webhooks, and a function that commits
+// the nth event.
+func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
 	holder, err := account.ByName(st.DB.View(ctx), v.account)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-		return eventTarget{}, nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
+		return "", nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
 	}
 	if err != nil {
-		return eventTarget{}, nil, err
+		return "", nil, err
 	}
-	to, err := v.target(st.DB.View(ctx), holder.ID)
+	found, err := v.audience(st.DB.View(ctx), holder.ID)
 	if err != nil {
-		return eventTarget{}, nil, err
+		return "", nil, err
+	}
+	world, err := v.world(found)
+	if err != nil {
+		return "", nil, err
 	}
 	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	typ := schema.EventType(v.typ)
 	data := schema.TestEventData(typ)
-	return to, func(ctx context.Context, n int64) error {
+	return fmt.Sprintf("%s, %s; webhooks: %s", world, typ, found), func(ctx context.Context, n int64) error {
 		return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-			_, err := events.Append(tx, holder.ID, to.world, typ, numbered(data, n))
+			_, err := events.Append(tx, holder.ID, world, typ, numbered(data, n))
 			return err
 		})
 	}, nil
@@ -136,19 +142,8 @@ const maxConcurrentCommits = 256
 // The number of an event and the rate alone determine when the event is due. If slow commits delay events,
 // fire therefore commits the overdue events without pauses.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	numbers := make(chan int64)
-	var workers sync.WaitGroup
-	for range maxConcurrentCommits {
-		workers.Go(func() {
-			for n := range numbers {
-				if t.observe(commit(running, n)) {
-					stop()
-				}
-			}
-		})
-	}
+	commits, running := errgroup.WithContext(ctx)
+	commits.SetLimit(maxConcurrentCommits)
 	began := time.Now()
 	for n := int64(1); running.Err() == nil && (v.count == 0 || n <= v.count); n++ {
 		if v.rate > 0 {
@@ -157,14 +152,9 @@ func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx c
 				break
 			}
 		}
-		select {
-		case numbers <- n:
-		case <-running.Done():
-		}
+		commits.Go(func() error { return t.observe(commit(running, n)) })
 	}
-	close(numbers)
-	workers.Wait()
-	return t.failure
+	return commits.Wait()
 }
 
 // eventCounts counts fired events by the result of their commit.
@@ -172,29 +162,25 @@ type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
 	unknown   int64  // the connection broke during the commit
-	failure   error  // the first failure
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and reports whether the commit failed. A canceled commit is not
-// counted, and is not a failure.
-func (t *eventCounts) observe(err error) (failed bool) {
+// observe counts the result of a commit, and returns its failure. A canceled commit is not counted, and is not a
+// failure.
+func (t *eventCounts) observe(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case err == nil:
 		t.committed++
-		return false
+		return nil
 	case errors.Is(err, context.Canceled):
-		return false
+		return nil
 	}
 	if problem, ok := errors.AsType[*schema.Problem](err); ok && problem.Code == schema.ServiceUnavailable {
 		t.unknown++
 	}
-	if t.failure == nil {
-		t.failure = fmt.Errorf("committing an event: %w", err)
-	}
-	return true
+	return fmt.Errorf("committing an event: %w", err)
 }
 
 // String returns the summary that the command prints. A nil t means that nothing was committed.
