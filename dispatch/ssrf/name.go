@@ -1,8 +1,6 @@
 package ssrf
 
 import (
-	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -43,33 +41,3 @@ func under(name string, list []string) bool {
 		return name == parent || strings.HasSuffix(name, "."+parent)
 	})
 }
-
-// readHost parses a host, and returns either its lower-case name or its IPv4 address. It rejects
-// numbers that C resolvers accept as addresses (127.1, 0x7f.1, 2130706433, 0177.0.0.1).
-func readHost(host string) (string, netip.Addr, error) {
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	switch {
-	case last == "":
-		return "", netip.Addr{}, malformed("The host must not end with a dot.")
-	case numeric.MatchString(last):
-		addr, err := netip.ParseAddr(host)
-		if err != nil {
-			return "", netip.Addr{}, malformed("The host looks like an IPv4 address. Write that as four decimal numbers without leading zeros.")
-		}
-		return "", addr, nil
-	case len(host) > 253:
-		return "", netip.Addr{}, malformed("The host name must be no longer than 253 characters.")
-	}
-	if !hostName.MatchString(host) {
-		return "", netip.Addr{}, malformed("The host must be a name: parts of 1 to 63 letters, digits and hyphens, none with a hyphen at an end, and dots between them.")
-	}
-	return host, netip.Addr{}, nil
-}
-
-var (
-	// hostName is the LDH rule of RFC 1123 2.1, in lower case.
-	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
-	// numeric matches the last label of a host that parsers may read as an IPv4 address. The
-	// WHATWG URL standard calls this "ends in a number".
-	numeric = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
-)

@@ -11,6 +11,18 @@ import (
 // old receivers and proxies support only 2,048.
 const maxLength = 2048
 
+var (
+	// form matches a URL: host, port, and path with query. It is deliberately stricter than net/url,
+	// because other parsers may interpret other texts differently.
+	form = regexp.MustCompile(`^(?i:https)://([a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::([1-9][0-9]{0,4}))?` +
+		`((?:[/?](?:[a-zA-Z0-9._~!$&'()*+,;=:@/?\[\]-]|%[0-9a-fA-F]{2})*)?)$`)
+	// hostName is the LDH rule of RFC 1123 2.1, in lower case.
+	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+	// numeric matches a host that parsers may read as an IPv4 address (127.1, 0x7f.1, 2130706433). The
+	// WHATWG URL standard calls this "ends in a number".
+	numeric = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+)
+
 // target is a well-formed URL: a name or an address, a port, and the path and query as rest.
 // The rest is empty or starts with / or ?.
 type target struct {
@@ -39,97 +51,37 @@ func (t target) String() string {
 	return "https://" + host + t.rest
 }
 
-// read parses a URL. It is deliberately stricter than net/url: it rejects texts that other
-// parsers may interpret differently.
+// read parses a URL.
 func read(text string) (target, error) {
-	if err := checkBytes(text); err != nil {
-		return target{}, err
+	parts := form.FindStringSubmatch(text)
+	if parts == nil || len(text) > maxLength {
+		return target{}, malformed("The URL must begin with https:// and a host, and have at most 2048 characters of RFC 3986, " +
+			"no user name, no password and no fragment. Percent-encode other characters, and write the host in its punycode form (xn--…).")
 	}
-	const scheme = "https://"
-	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
-		return target{}, malformed("The URL must begin with https://.")
-	}
-	host, rest := text[len(scheme):], ""
-	if i := strings.IndexAny(host, "/?"); i >= 0 {
-		host, rest = host[:i], host[i:]
-	}
-	switch {
-	case strings.Contains(host, "@"):
-		return target{}, malformed("The URL must have no user name and no password. Deliveries are signed instead.")
-	case strings.Contains(host, "%"):
-		return target{}, malformed("The host must have no percent sign, and an address in it no zone.")
-	}
-	host, port, err := splitPort(host)
-	if err != nil {
-		return target{}, err
-	}
-	t := target{port: port, rest: rest}
-	if strings.HasPrefix(host, "[") {
-		t.addr, err = readIPv6(host)
-	} else {
-		t.name, t.addr, err = readHost(strings.ToLower(host))
-	}
-	return t, err
-}
-
-// checkBytes checks the length and every character of a URL.
-func checkBytes(text string) error {
-	switch {
-	case text == "":
-		return malformed("The URL is empty. Give one that begins with https://.")
-	case len(text) > maxLength:
-		return malformed("The URL must be no longer than 2048 characters.")
-	}
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c <= ' ' || c == 0x7f:
-			return malformed("The URL must have no blanks and no control characters. Percent-encode them.")
-		case c > 0x7f:
-			return malformed("The URL must be ASCII. Write the host in its punycode form (xn--…), and percent-encode the rest.")
-		case c == '\\':
-			return malformed("The URL must have no backslash. Use /.")
-		case c == '#':
-			return malformed("The URL must have no fragment. Leave out the # and what follows.")
-		case strings.IndexByte("\"<>^`{|}", c) >= 0:
-			return malformed("The URL must have none of \" < > ^ ` { | }. Percent-encode them.")
+	host := strings.ToLower(parts[1])
+	t := target{port: httpsPort, rest: parts[3]}
+	if parts[2] != "" {
+		port, err := strconv.ParseUint(parts[2], 10, 16)
+		if err != nil {
+			return t, malformed("The port must be a number from 1 to 65535. Leave it and its colon out for 443.")
 		}
+		t.port = uint16(port)
 	}
-	if strings.Contains(escape.ReplaceAllString(text, ""), "%") {
-		return malformed("A percent sign in the URL must be followed by two hexadecimal digits.")
-	}
-	return nil
-}
-
-// escape is a percent-encoded byte.
-var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
-
-// splitPort splits a text into host and port. A text without a port has the port 443.
-func splitPort(text string) (host string, port uint16, err error) {
-	host = text
-	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
-		host = text[:i]
-		digits := text[i+1:]
-		n, err := strconv.ParseUint(digits, 10, 16)
-		if err != nil || n == 0 || strconv.FormatUint(n, 10) != digits {
-			return "", 0, malformed("The port must be a number from 1 to 65535, written plainly. Leave it and its colon out for 443.")
+	var err error
+	switch bare, isIPv6 := strings.CutPrefix(host, "["); {
+	case isIPv6:
+		if t.addr, err = netip.ParseAddr(strings.TrimSuffix(bare, "]")); err != nil || !t.addr.Is6() {
+			return t, malformed("What stands in brackets must be an IPv6 address.")
 		}
-		port = uint16(n)
-	} else {
-		port = httpsPort
+	case numeric.MatchString(host):
+		if t.addr, err = netip.ParseAddr(host); err != nil {
+			return t, malformed("The host looks like an IPv4 address. Write that as four decimal numbers without leading zeros.")
+		}
+	case len(host) > 253 || !hostName.MatchString(host):
+		return t, malformed("The host must be a name of at most 253 characters: parts of 1 to 63 letters, digits and hyphens, " +
+			"none with a hyphen at an end, and dots between them.")
+	default:
+		t.name = host
 	}
-	switch {
-	case host == "":
-		return "", 0, malformed("The URL needs a host name after https://.")
-	case host[0] != '[' && strings.Contains(host, ":"):
-		return "", 0, malformed("An IPv6 address in the URL must stand in brackets.")
-	}
-	return host, port, nil
-}
-
-func readIPv6(host string) (netip.Addr, error) {
-	addr, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
-	if err != nil || !addr.Is6() || !strings.HasSuffix(host, "]") {
-		return netip.Addr{}, malformed("What stands in brackets must be an IPv6 address.")
-	}
-	return addr, nil
+	return t, nil
 }
