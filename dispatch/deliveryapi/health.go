@@ -1,8 +1,6 @@
 package deliveryapi
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/gorilla/mux"
@@ -38,7 +36,10 @@ func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	webhook, view := mux.Vars(c.Request)["id"], a.Deliveries.DB.View(c.Context())
-	active, err := isActive(view, c, webhook)
+	w, err := webhookOf(view, c, webhook, "id")
+	if err == nil && w.deleted {
+		err = schema.NoWebhook("id")
+	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -47,22 +48,5 @@ func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
 	}
-	return httpapi.Response{Value: t.response(active)}, nil
-}
-
-// isActive reports whether a webhook is active rather than paused. It returns a problem if the
-// caller has no webhook with the id.
-func isActive(q sqlstore.Querier, c *httpapi.Call, webhook string) (active bool, err error) {
-	if !schema.IsID(webhook) {
-		return false, schema.NoWebhook("id")
-	}
-	err = q.QueryRow("SELECT active <> 0 FROM webhook WHERE id = $1 AND account_id = $2 AND mode = $3 AND deleted_at IS NULL",
-		webhook, c.Account, c.World.String()).Scan(&active)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, schema.NoWebhook("id")
-	case err != nil:
-		return false, fmt.Errorf("reading a webhook: %w", err)
-	}
-	return active, nil
+	return httpapi.Response{Value: t.response(w.active)}, nil
 }

@@ -30,12 +30,8 @@ func (a *API) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	webhook := mux.Vars(c.Request)["id"]
-	mine, err := owns(a.Deliveries.DB.View(c.Context()), c, "webhook", webhook)
-	if err != nil {
+	if _, err := webhookOf(a.Deliveries.DB.View(c.Context()), c, webhook, "id"); err != nil {
 		return httpapi.Response{}, err
-	}
-	if !mine {
-		return httpapi.Response{}, schema.NoWebhook("id")
 	}
 	params["webhook_id"] = webhook
 	return a.answer(c, params)

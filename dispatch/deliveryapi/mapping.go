@@ -97,6 +97,26 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	return err == nil, err
 }
 
+// webhookState is the state of a webhook.
+type webhookState struct{ active, deleted bool }
+
+// webhookOf returns the state of a webhook of the caller. It returns a problem about the field if the caller has
+// no such webhook.
+func webhookOf(q sqlstore.Querier, c *httpapi.Call, id, field string) (w webhookState, err error) {
+	if !schema.IsID(id) {
+		return w, schema.NoWebhook(field)
+	}
+	err = q.QueryRow("SELECT active <> 0, deleted_at IS NOT NULL FROM webhook WHERE id = $1 AND account_id = $2 AND mode = $3",
+		id, c.Account, c.World.String()).Scan(&w.active, &w.deleted)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return w, schema.NoWebhook(field)
+	case err != nil:
+		return w, fmt.Errorf("reading a webhook: %w", err)
+	}
+	return w, nil
+}
+
 // detailed returns a delivery of the caller with all its attempts.
 func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetail, err error) {
 	if !schema.IsID(id) {

@@ -137,30 +137,15 @@ func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *
 		all, err = f.failed(tx, c)
 		return all, c.Account, err
 	}
-	if err := checkWebhook(tx, c, f.webhook); err != nil {
+	w, err := webhookOf(tx, c, f.webhook, "webhook_id")
+	if err == nil && w.deleted {
+		err = delivery.DeletedWebhook(f.webhook)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	all, err = f.failed(tx, c)
 	return all, f.webhook, err
-}
-
-// checkWebhook returns a problem unless the webhook belongs to the caller and is not deleted.
-func checkWebhook(tx *sqlstore.Tx, c *httpapi.Call, id string) error {
-	mine, err := owns(tx, c, "webhook", id)
-	if err != nil {
-		return err
-	}
-	if !mine {
-		return schema.NoWebhook("webhook_id")
-	}
-	var deleted bool
-	if err := tx.QueryRow("SELECT deleted_at IS NOT NULL FROM webhook WHERE id = $1", id).Scan(&deleted); err != nil {
-		return fmt.Errorf("reading the webhook of a retry: %w", err)
-	}
-	if deleted {
-		return delivery.DeletedWebhook(id)
-	}
-	return nil
 }
 
 // retryFailed answers POST /v1/deliveries/retry.
