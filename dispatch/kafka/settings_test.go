@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"vayu/internal/topic"
 	"vayu/internal/topic/broker"
 )
@@ -48,16 +46,14 @@ func TestSettingsAreChecked(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	taken := prometheus.NewRegistry()
-	good := topic.Config{Settings: broker.DefaultSettings(), Brokers: []string{"kafka:9092"}, Metrics: taken}
+	good := topic.Config{Settings: broker.DefaultSettings(), Brokers: []string{"kafka:9092"}}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]topic.Config{
-		"no brokers":        {Settings: good.Settings},
-		"no port":           {Settings: good.Settings, Brokers: []string{"kafka"}},
-		"no settings":       {Brokers: good.Brokers},
-		"metrics are taken": good,
+		"no brokers":  {Settings: good.Settings},
+		"no port":     {Settings: good.Settings, Brokers: []string{"kafka"}},
+		"no settings": {Brokers: good.Brokers},
 	} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%s: New took it", name)
