@@ -85,7 +85,7 @@ var internalMay = map[string][]string{
 	"testing/providers/fakebank":       {"testing/providers"},
 	"testing/realdata":                 {},
 	"topic":                            {"config", "failurelog", "sleep", "topic/broker"},
-	"topic/broker":                     {"config"},
+	"topic/broker":                     {"config", "sleep"},
 	"tracing":                          {"config", "failurelog", "sleep"},
 	"tracing/tracingtest":              {"testing/fixture"},
 	"workqueue":                        {"failurelog", "sleep", "sqlstore"},
