@@ -80,7 +80,7 @@ func (b *Builder) Close() error {
 	if b.err != nil {
 		return b.err
 	}
-	if b.rows == 0 && len(b.batch.Rejected) == 0 && len(b.batch.Partitions) == 0 {
+	if b.rows == 0 && len(b.batch.Bulletins) == 0 && len(b.batch.Rejected) == 0 && len(b.batch.Partitions) == 0 {
 		return nil
 	}
 	return b.flush()

@@ -145,7 +145,7 @@ func (b *Builder) Continue(earlier *Builder) {
 // the position must not be added or rejected before the call.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
-	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing) {
+	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing || len(b.batch.Bulletins) >= batchMissing) {
 		b.err = b.flush()
 	}
 }

@@ -183,7 +183,7 @@ func Check(r *air.Reading, now time.Time) Reason {
 	if reason := checkSigned(r.Parameter, r.Value, CheckValue(r.Value)); reason != None {
 		return reason
 	}
-	least, most := 0.0, 500.0 // the index's scale
+	least, most := 0.0, float64(mostIndex)
 	if r.Kind == air.Concentration {
 		least, most = r.Parameter.Range()
 	}

@@ -39,7 +39,7 @@ type Run struct {
 
 	Received    Received
 	Fingerprint Fingerprint
-	Stored      int
+	Stored      int // readings and bulletins
 	Withdrawn   int // stored readings that the source now reports as missing
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.
@@ -54,7 +54,7 @@ type Run struct {
 // Add adds a stored batch. If an earlier run fetched the batch, its rejected values are
 // among those of that run.
 func (r *Run) Add(b *Batch) {
-	r.Stored += b.Rows()
+	r.Stored += b.Count()
 	r.Withdrawn += b.Withdrawn
 	for i := range b.Stations {
 		if last := b.Stations[i].LastSeen; last.After(r.Newest) {

@@ -42,6 +42,8 @@ type Batch struct {
 	// If Readings has the same reading with a value, that value counts. The stations of
 	// these readings need not be in Stations.
 	Missing []air.Reading
+	// Bulletins are indices of cities as an agency published them.
+	Bulletins []air.Bulletin
 	// Withdrawn is how many stored readings the store removed because of Missing.
 	// The store sets it on success.
 	Withdrawn int
@@ -68,6 +70,9 @@ func (b *Batch) Rows() int {
 	}
 	return int(b.Readings.NumRows())
 }
+
+// Count returns the number of readings and bulletins in the batch.
+func (b *Batch) Count() int { return b.Rows() + len(b.Bulletins) }
 
 // Release frees the batch's columns.
 func (b *Batch) Release() {

@@ -24,7 +24,7 @@ func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 // saveExpected writes the files with expected results. A file without a line is removed.
 func (c *Case) saveExpected(got *Fetched) error {
 	for name, text := range map[string]string{
-		readingsFile: got.readingText(), missingFile: lines(got.Missing), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),
+		readingsFile: got.readingText(), missingFile: lines(got.Missing), bulletinsFile: lines(got.Bulletins), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),
 	} {
 		if text != "" {
 			if err := c.save(name, []byte(text)); err != nil {

@@ -5,6 +5,7 @@
 //	case.json      the replies or the input, and the expected result (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
 //	missing.csv    the cells without a value, sorted: station,pollutant,at,kind,averaging; may be absent
+//	bulletins.csv  the published indices, sorted: day,name,city,state,aqi,category,prominent,stations used,stations; may be absent
 //	rejected.csv   the first 100 rejected values of each reason, sorted: record,reason,field; may be absent
 //	stations.csv   the stations, sorted; may be absent:
 //	               id,name,city,state,latitude,longitude,kind,attribution,licence
@@ -32,7 +33,9 @@ const (
 	readingsFile = "readings.csv"
 	missingFile  = "missing.csv"
 	rejectedFile = "rejected.csv"
-	stationsFile = "stations.csv"
+	// bulletinsFile is absent for a source of readings.
+	bulletinsFile = "bulletins.csv"
+	stationsFile  = "stations.csv"
 )
 
 // Case is a test case: the content of its file case.json, with the URL and the path
@@ -156,10 +159,11 @@ func (c *Case) files() []string {
 	return all
 }
 
-// Readings returns the number of expected readings.
+// Readings returns the number of expected readings, or of expected bulletins.
 func (c *Case) Readings() (int, error) {
-	text, _, err := c.expected(readingsFile)
-	return strings.Count(text, "\n"), err
+	readings, _, err := c.expected(readingsFile)
+	bulletins, _, failed := c.expected(bulletinsFile)
+	return strings.Count(readings, "\n") + strings.Count(bulletins, "\n"), errors.Join(err, failed)
 }
 
 // Body returns the body of a reply, before it is compressed or cut.

@@ -97,7 +97,7 @@ func (k *checking) compare(got *Fetched) error {
 		name, text string
 		required   bool
 	}{
-		{readingsFile, got.readingText(), true}, {missingFile, lines(got.Missing), false},
+		{readingsFile, got.readingText(), true}, {missingFile, lines(got.Missing), false}, {bulletinsFile, lines(got.Bulletins), len(got.Bulletins) > 0},
 		{rejectedFile, got.rejectedText(), false}, {stationsFile, got.stationText(), false},
 	} {
 		want, exists, err := k.c.expected(file.name)

@@ -14,11 +14,13 @@ import (
 
 // Fetched is everything that a fetch yielded, as lines of the files of a case.
 type Fetched struct {
-	Readings []string          // lines of readings.csv
-	Missing  []string          // lines of missing.csv
-	Stations map[string]string // lines of stations.csv by the id of the station
-	Rejected ingest.Rejections
-	Values   []ingest.RejectedValue
+	Readings []string // lines of readings.csv
+	Missing  []string // lines of missing.csv
+	// Bulletins are lines of bulletins.csv.
+	Bulletins []string
+	Stations  map[string]string // lines of stations.csv by the id of the station
+	Rejected  ingest.Rejections
+	Values    []ingest.RejectedValue
 	// Faults are violations of the contract of [ingest.Source] and of the rules of
 	// readings.
 	Faults  []string
@@ -62,6 +64,12 @@ func (f *Fetched) add(b *ingest.Batch, now time.Time) {
 		r.Value, _ = r.Parameter.Range() // Value is unused
 		f.check(r, now)
 		f.Missing = append(f.Missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
+	}
+	for i := range b.Bulletins {
+		if reason := ingest.CheckBulletin(&b.Bulletins[i], now); reason != ingest.None {
+			f.faultf("the rules reject a bulletin (%s): %+v", reason, b.Bulletins[i])
+		}
+		f.Bulletins = append(f.Bulletins, bulletinLine(&b.Bulletins[i]))
 	}
 	for i := range b.Rows() {
 		r := b.Reading(i)
@@ -126,4 +134,12 @@ func stationLine(s *air.Station) string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return fmt.Sprintf("%s,%q,%s,%s,%s,%s,%s,%q,%s",
 		s.ID, s.Name, s.City, s.State, number(s.Latitude), number(s.Longitude), s.Kind, s.Attribution, s.Licence)
+}
+
+func bulletinLine(b *air.Bulletin) string {
+	var prominent []string
+	for _, p := range b.Prominent {
+		prominent = append(prominent, p.ID())
+	}
+	return fmt.Sprintf("%s,%q,%s,%s,%d,%s,%s,%d,%d", b.Day, b.Name, b.City, b.State, b.AQI, b.Category, strings.Join(prominent, " "), b.StationsUsed, b.StationsTotal)
 }

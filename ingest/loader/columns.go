@@ -32,8 +32,8 @@ func changeSlices(all []station.Change) []any {
 	}
 }
 
-func column[T any](rows []T, field func(T) string) []string {
-	out := make([]string, len(rows))
+func column[T, V any](rows []T, field func(T) V) []V {
+	out := make([]V, len(rows))
 	for i, row := range rows {
 		out[i] = field(row)
 	}

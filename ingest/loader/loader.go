@@ -20,8 +20,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Loader writes batches into the tables `reading`, `station`, `station_alias` and
-// `station_change` of one world (live or sandbox). It is safe for concurrent use.
+// Loader writes batches into the tables `reading`, `bulletin`, `station`, `station_alias`
+// and `station_change` of one world (live or sandbox). It is safe for concurrent use.
 type Loader struct {
 	conn     driver.Conn
 	database string
@@ -64,6 +64,9 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 		return err
 	}
 	b.Withdrawn = withdrawn
+	if err := l.loadBulletins(ctx, b); err != nil {
+		return err
+	}
 	if b.Rows() == 0 {
 		return nil
 	}

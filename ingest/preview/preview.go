@@ -14,13 +14,15 @@ import (
 
 // Preview is a trial fetch as JSON. Times are RFC 3339 in UTC.
 type Preview struct {
-	Requests []ingest.Exchange      `json:"requests"`
-	Readings []Reading              `json:"readings"`
-	Stations []Station              `json:"stations"`
-	Rejected ingest.Rejections      `json:"rejected"`
-	Values   []ingest.RejectedValue `json:"rejected_values"`
-	Received ingest.Received        `json:"received"`
-	Error    string                 `json:"error"` // empty for none
+	Requests []ingest.Exchange `json:"requests"`
+	Readings []Reading         `json:"readings"`
+	Stations []Station         `json:"stations"`
+	// Bulletins are indices that an agency published; absent for other sources.
+	Bulletins []Bulletin             `json:"bulletins,omitempty"`
+	Rejected  ingest.Rejections      `json:"rejected"`
+	Values    []ingest.RejectedValue `json:"rejected_values"`
+	Received  ingest.Received        `json:"received"`
+	Error     string                 `json:"error"` // empty for none
 }
 
 // Reading is a reading of a [Preview].
@@ -46,6 +48,27 @@ type Station struct {
 	Kind      string   `json:"kind"`
 }
 
+// Bulletin is a published index of a [Preview].
+type Bulletin struct {
+	Day           string   `json:"day"`
+	City          string   `json:"city"`
+	State         string   `json:"state"`
+	AQI           int      `json:"aqi"`
+	Category      string   `json:"category"`
+	Prominent     []string `json:"prominent"`
+	StationsUsed  int      `json:"stations_used"`
+	StationsTotal int      `json:"stations_total"`
+}
+
+// bulletinOf returns a bulletin as a preview shows it.
+func bulletinOf(b air.Bulletin) Bulletin {
+	out := Bulletin{b.Day.String(), b.City, b.State, b.AQI, b.Category, []string{}, b.StationsUsed, b.StationsTotal}
+	for _, p := range b.Prominent {
+		out.Prominent = append(out.Prominent, p.ID())
+	}
+	return out
+}
+
 // New returns the preview of a sample. failed is the error of the fetch.
 func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 	p := &Preview{
@@ -60,6 +83,9 @@ func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 		p.Readings = append(p.Readings, Reading{
 			r.Station, r.Parameter.ID(), r.Value, unitOf(r), r.At.UTC().Format(time.RFC3339), r.Averaging, r.Kind.String(), r.Flag.String(),
 		})
+	}
+	for _, b := range s.Bulletins {
+		p.Bulletins = append(p.Bulletins, bulletinOf(b))
 	}
 	for i := range s.Stations {
 		one := &s.Stations[i]

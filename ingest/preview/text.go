@@ -25,10 +25,22 @@ func Sample(w io.Writer, s runner.Sample) error {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
 			r.At.UTC().Format("2006-01-02 15:04"), r.Value, unitOf(r), r.Kind, r.Averaging, r.Flag)
 	}
+	if len(s.Bulletins) > 0 {
+		_, _ = fmt.Fprintln(out, "DAY\tCITY\tSTATE\tAQI\tCATEGORY\tPROMINENT\tSTATIONS")
+	}
+	for _, b := range s.Bulletins {
+		one := bulletinOf(b)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\t%d of %d\n", one.Day, one.City, one.State, one.AQI, one.Category,
+			strings.Join(one.Prominent, ", "), one.StationsUsed, one.StationsTotal)
+	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "%d readings of %d stations%s\n", s.Count, len(s.Stations), age(s.Newest, time.Now()))
+	what := fmt.Sprintf("readings of %d stations", len(s.Stations))
+	if len(s.Bulletins) > 0 {
+		what = "indices of bulletins"
+	}
+	_, err := fmt.Fprintf(w, "%d %s%s\n", s.Count, what, age(s.Newest, time.Now()))
 	Rejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err

@@ -141,7 +141,7 @@ type importRun struct {
 // stored counts a batch that ClickHouse has acknowledged, and saves a new position.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
 	r.recorded.Add(b)
-	r.state.Stored += b.Rows()
+	r.state.Stored += b.Count()
 	r.state.Withdrawn += b.Withdrawn
 	for reason, n := range b.Rejected {
 		if reason.ConcernsPosition() {

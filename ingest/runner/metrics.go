@@ -122,7 +122,7 @@ func (m *Metrics) reset(source string) {
 }
 
 func (m *Metrics) batch(source string, b *ingest.Batch) {
-	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Rows()))
+	m.readings.WithLabelValues(source, "stored", "").Add(float64(b.Count()))
 	for reason, n := range b.Rejected {
 		if reason.ConcernsPosition() {
 			m.positions.WithLabelValues(source, string(reason)).Add(float64(n))

@@ -11,8 +11,10 @@ import (
 // Sample is the result of a trial fetch.
 type Sample struct {
 	Readings []air.Reading // the first ones, up to the limit of FetchSample
-	Count    int           // of all readings
-	Newest   time.Time     // end of the averaging interval of the newest reading; zero for none
+	Count    int           // of all readings and bulletins
+	// Bulletins are the first ones, up to the same limit.
+	Bulletins []air.Bulletin
+	Newest    time.Time // end of the averaging interval of the newest reading; zero for none
 	// Stations describes the stations of the readings, in order of arrival.
 	Stations []air.Station
 	Rejected ingest.Rejections
@@ -30,6 +32,7 @@ func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window, most i
 		for row := range min(b.Rows(), most-len(sample.Readings)) {
 			sample.Readings = append(sample.Readings, b.Reading(row))
 		}
+		sample.Bulletins = append(sample.Bulletins, b.Bulletins[:min(len(b.Bulletins), most-len(sample.Bulletins))]...)
 		for _, s := range b.Stations {
 			if i, known := at[s.ID]; known {
 				sample.Stations[i] = s

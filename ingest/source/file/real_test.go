@@ -141,13 +141,34 @@ func TestRealFiles(t *testing.T) {
 func TestOtherRealFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"cpcb/bulletins_2024h1.csv", "mpcb_daily_subindex.csv", "stations.csv", "networks/openaq/india_sensors_excerpt.csv",
+		"mpcb_daily_subindex.csv", "stations.csv", "networks/openaq/india_sensors_excerpt.csv",
 	} {
 		_, err := Open("file", realdata.Path(t, name), 0, now, shippedFormats(t))
 		var refused *ingest.BatchError
 		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
 			t.Errorf("%s: error %v, want a refusal", name, err)
 		}
+	}
+}
+
+// TestRealBulletins checks that all bulletins of half a year are accepted, and gives none as a
+// reading.
+func TestRealBulletins(t *testing.T) {
+	t.Parallel()
+	f, err := Open("file", realdata.Path(t, "cpcb/bulletins_2024h1.csv"), 0, now, shippedFormats(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bulletins, readings := 0, 0
+	var rejected ingest.Rejections
+	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error {
+		defer b.Release()
+		bulletins, readings = bulletins+len(b.Bulletins), readings+b.Rows()
+		rejected.Merge(b.Rejected)
+		return nil
+	})
+	if err != nil || bulletins != 43286 || readings != 0 || len(rejected) > 0 {
+		t.Errorf("%d bulletins, %d readings, rejected %v, error %v, want 43286, none and none", bulletins, readings, rejected, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"vayu/ingest/source/described/bulletin"
 	"vayu/ingest/source/described/record"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
@@ -21,6 +22,7 @@ type Mapping struct {
 	Records record.Records
 
 	clock    clock
+	bulletin *bulletin.Fields // nil for readings
 	station  stationFields
 	measures []measure
 	byHeader bool   // each table has its own measures
@@ -50,10 +52,14 @@ type field struct {
 // readings, relabel, quality and area.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
-		Records: record.Read(root), clock: readClock(root.Section("time")), station: readStation(root.Section("station"), owner),
+		Records: record.Read(root), clock: readClock(root.Section("time")), bulletin: bulletin.Read(root.Section("bulletin")),
 		interval: 60, extracts: record.ReadExtracts(root.Section("extract")), match: record.ReadPaths(root.Section("stations"), "match"),
 		area: readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
 	}
+	if m.bulletin != nil {
+		return m.readBulletin(root)
+	}
+	m.station = readStation(root.Section("station"), owner)
 	if m.spacing = readSpacing(root); m.spacing == nil {
 		m.interval = readAveraging(root, 60)
 	}
@@ -82,6 +88,20 @@ func Read(root *section.Section, owner Owner) *Mapping {
 		m.headInEach = m.headInEach || p.InEach()
 	}
 	m.checkExtracts(root)
+	return m
+}
+
+// readBulletin completes the mapping of published indices.
+func (m *Mapping) readBulletin(root *section.Section) *Mapping {
+	m.timeAt = m.need("time.field", m.clock.field, false)
+	m.need("bulletin.city", m.bulletin.City, false)
+	m.need("bulletin.index", m.bulletin.Index, false)
+	m.need("bulletin.category", m.bulletin.Category, false)
+	for _, key := range []string{"station", "readings", "value", "averaging", "quality"} {
+		if root.Node(key) != nil {
+			root.Faultf(key, "belongs to readings, not to bulletin")
+		}
+	}
 	return m
 }
 

@@ -163,6 +163,10 @@ func (s *Sink) visit(f *record.Frame) error {
 		}
 	}
 	s.fields.Record(f)
+	if s.m.bulletin != nil {
+		s.addBulletin(f)
+		return nil
+	}
 	var h head
 	if !s.m.headInEach {
 		h = s.head(f)
@@ -175,6 +179,18 @@ func (s *Sink) visit(f *record.Frame) error {
 	})
 	s.look(s.m.each, seen)
 	return err
+}
+
+// addBulletin adds the published index of a record.
+func (s *Sink) addBulletin(f *record.Frame) {
+	at, _, reason, seen := s.clock.of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	if reason != ingest.None {
+		s.builder.RejectField(reason, "bulletin")
+		return
+	}
+	s.readings++
+	s.m.bulletin.Add(f, at, s.builder)
 }
 
 // header checks the columns of a table once, and finds its measures.

@@ -535,3 +535,25 @@ COMMENT 'Stations that accounts have registered. Written by ingest/push only. Re
 -- From a reading to the run of its source, and so to the hash of the received bytes.
 ALTER TABLE vayu.reading 
 ADD COLUMN IF NOT EXISTS run UInt64 COMMENT 'vayu_ops.source_run.run: the run that fetched the reading; 0 for pushed readings and for those of versions before 0.2' CODEC(ZSTD(1));
+
+-- The index of cities as agencies publish it, apart from the figures that the program computes.
+CREATE TABLE IF NOT EXISTS vayu.bulletin 
+(
+    day Date COMMENT 'day of the bulletin, Indian time',
+    name LowCardinality(String) COMMENT 'city, as the bulletin spells it',
+    city LowCardinality(String) COMMENT 'city, canonical name, as in city_day',
+    state LowCardinality(String) COMMENT 'state or union territory; empty if the name of the city is ambiguous',
+    until DateTime('UTC') COMMENT 'end of the 24 hours whose mean the index is, UTC: 16:00 Indian time of the day; city_day has the Indian day instead' CODEC(DoubleDelta, LZ4),
+    aqi UInt16 COMMENT 'National AQI that the agency published, 0-500, without unit: mean of the stations of the city',
+    category LowCardinality(String) COMMENT 'category that the agency published: Good, Satisfactory, Moderate, Poor, Very Poor or Severe',
+    prominent Array(LowCardinality(String)) COMMENT 'pollutants with the largest sub-index, as published: parameter.id; several if they are equal',
+    stations_used UInt16 COMMENT 'number of stations whose index entered',
+    stations_total UInt16 COMMENT 'number of stations of the city; 0 if unknown',
+    source LowCardinality(String) COMMENT 'name of the source that brought it',
+    run UInt64 COMMENT 'vayu_ops.source_run.run: the run that brought it' CODEC(ZSTD(1)),
+    ingested_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when it was stored, UTC; of equal days and names the latest row counts' CODEC(DoubleDelta, LZ4)
+)
+ENGINE = ReplacingMergeTree(ingested_at)
+PARTITION BY toYear(day)
+ORDER BY (name, day)
+COMMENT 'The index of cities as CPCB published it in its daily bulletins. Written by ingest only. No figure uses it. Read with FINAL.';

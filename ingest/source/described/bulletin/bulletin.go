@@ -1,0 +1,101 @@
+// Package bulletin reads indices of cities as an agency published them, as a description file
+// (YAML) defines. They are never readings.
+package bulletin
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/described/record"
+	"vayu/internal/config/section"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// Fields are the positions of the fields of a bulletin.
+type Fields struct {
+	City, State            []record.Path
+	Index, Category        []record.Path
+	Prominent              []record.Path // names of pollutants, separated by commas
+	StationsUsed, Stations []record.Path
+}
+
+// Read reads the section bulletin; nil if the file has none.
+func Read(s *section.Section) *Fields {
+	if !s.Present() {
+		return nil
+	}
+	f := &Fields{
+		City: record.ReadPaths(s, "city"), State: record.ReadPaths(s, "state"), Index: record.ReadPaths(s, "index"),
+		Category: record.ReadPaths(s, "category"), Prominent: record.ReadPaths(s, "prominent"),
+		StationsUsed: record.ReadPaths(s, "stations-used"), Stations: record.ReadPaths(s, "stations"),
+	}
+	for key, paths := range map[string][]record.Path{"city": f.City, "index": f.Index, "category": f.Category} {
+		if len(paths) == 0 {
+			s.Faultf(key, "is missing: its path")
+		}
+	}
+	return f
+}
+
+// Add adds the bulletin of a record to a builder. at is a time of its day.
+func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
+	text := func(paths []record.Path) string {
+		t, _ := r.Text(paths)
+		return strings.TrimSpace(t)
+	}
+	one := air.Bulletin{Day: schema.DayOf(at.Add(time.Second)), Name: text(f.City), State: text(f.State), Category: text(f.Category)}
+	index, reason := ingest.ParseValue(r.Number(text(f.Index)))
+	if reason == ingest.None {
+		one.AQI, one.StationsUsed, one.StationsTotal, reason = whole(index, text(f.StationsUsed), text(f.Stations))
+	}
+	if reason == ingest.None {
+		one.Prominent, reason = pollutants(text(f.Prominent))
+	}
+	if reason != ingest.None {
+		b.RejectField(reason, "bulletin")
+		return
+	}
+	b.Bulletin(one)
+}
+
+// whole returns the whole numbers of a bulletin.
+func whole(index float64, used, total string) (aqi, stationsUsed, stations int, reason ingest.Reason) {
+	aqi = int(index)
+	if float64(aqi) != index {
+		return 0, 0, 0, ingest.BadNumber
+	}
+	for _, one := range []struct {
+		text string
+		into *int
+	}{{used, &stationsUsed}, {total, &stations}} {
+		if one.text == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(one.text, 10, 16)
+		if err != nil {
+			return 0, 0, 0, ingest.BadNumber
+		}
+		*one.into = int(n)
+	}
+	return aqi, stationsUsed, stations, ingest.None
+}
+
+// pollutants returns the pollutants of a list such as "PM10, O3".
+func pollutants(text string) ([]parameter.Parameter, ingest.Reason) {
+	var all []parameter.Parameter
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "" || name == "-" {
+			continue
+		}
+		p, known := parameter.Parse(name)
+		if !known || !p.Indexed() {
+			return nil, ingest.UnknownPollutant
+		}
+		all = append(all, p)
+	}
+	return all, ingest.None
+}

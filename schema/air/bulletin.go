@@ -1,0 +1,32 @@
+package air
+
+import (
+	"time"
+
+	"vayu/schema"
+	"vayu/schema/parameter"
+)
+
+// Bulletin is the index of a city as an agency published it for a day. CPCB's bulletin has the
+// mean of the 24 hours until 16:00 Indian time, over the stations of the city. It is never an
+// input of a figure.
+type Bulletin struct {
+	Day      schema.Day // of the bulletin
+	Name     string     // of the city, as the bulletin spells it
+	City     string     // canonical name
+	State    string     // "" if the name is ambiguous
+	AQI      int        // 0-500
+	Category string     // such as "Very Poor"
+	// Prominent are the pollutants with the largest sub-index, as published.
+	Prominent     []parameter.Parameter
+	StationsUsed  int // stations whose index entered
+	StationsTotal int // of the city; 0 if unknown
+	Source        string
+}
+
+// bulletinHour is the time of day, in India, at which the 24 hours of a bulletin end: "4 PM" in
+// CPCB's bulletins.
+const bulletinHour = 16 * time.Hour
+
+// Until returns the end of the 24 hours.
+func (b *Bulletin) Until() time.Time { return b.Day.Start().Add(bulletinHour) }
