@@ -63,9 +63,7 @@ func (w *killHarness) open(flag, description string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
-	// These tests do not use ClickHouse. An unreachable address avoids 200 starts of
-	// the engine.
-	args := []string{flag, file, "--clickhouse", "http://127.0.0.1:1/"}
+	args := withoutEngine(flag, file)
 	if len(w.ports) > 1 {
 		w.store.DSN = sqlstoretest.PostgresDSN(w.T)
 		w.stored = []string{"--state", string(w.store.DSN)}
@@ -83,6 +81,12 @@ func (w *killHarness) open(flag, description string) {
 		w.store.Data = w.instances[0].data
 	}
 	w.start()
+}
+
+// withoutEngine adds an address at which there is no ClickHouse. A test that kills services without air saves the
+// starts of the engine.
+func withoutEngine(flags ...string) []string {
+	return append(flags, "--clickhouse", "http://127.0.0.1:1/")
 }
 
 // start starts every instance.
@@ -204,7 +208,7 @@ func (w *killHarness) restartAndKill(i int, point string) bool {
 		one.serverProcess, _ = startProcess(w.T, cmd, one.data, one.args...)
 		select {
 		case <-one.done: // the failpoint killed it
-		case <-time.After(15 * time.Second): // the failpoint was not reached
+		case <-time.After(patience): // the failpoint was not reached
 			hit = false
 			one.stop(syscall.SIGKILL)
 		}

@@ -64,7 +64,7 @@ func TestIntegrationNoEventIsLostThroughKafka(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)
 	r := receive(t, nil)
-	flags := r.flags("--kafka", b.address)
+	flags := withoutEngine(r.flags("--kafka", b.address)...)
 	s := serve(t, t.TempDir(), flags...)
 	s.subscribe(s.live, r, "/", `"payment.succeeded"`)
 	killAndCount(t, r, s.fire("--rate", "500", "--count", "0"), s, killCount(t, kafkaKills), flags)

@@ -232,21 +232,6 @@ func TestUnavailableCollector(t *testing.T) {
 	}
 }
 
-// Spans that ended before the shutdown are exported.
-func TestShutdownFlushesSpans(t *testing.T) {
-	t.Parallel()
-	c := tracingtest.New(t)
-	r := run(t, tracing.Settings{Endpoint: c.URL, Sample: 1})
-	for range 2000 {
-		_, s := r.Start(t.Context(), "step", tracing.Internal)
-		s.End()
-	}
-	r.stop()
-	if got := r.spans(t, "sent"); got != 2000 {
-		t.Errorf("%v spans were sent, want 2000", got)
-	}
-}
-
 // Tracing that is off allocates nothing.
 func TestNilTracerDoesNotAllocate(t *testing.T) { // AllocsPerRun counts alone
 	off, err := tracing.New(tracing.Config{Settings: tracing.DefaultSettings()})
