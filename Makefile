@@ -8,6 +8,8 @@ SHELL     := bash
 GO        ?= go
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
+# As in the image and the archive: without cgo and without paths of this machine.
+BUILD     := CGO_ENABLED=0 $(GO) build -trimpath
 # The longest package takes two minutes with -race on two cores. After twenty minutes a hanging
 # test ends and prints its stacks.
 TIMEOUT   ?= 20m
@@ -48,14 +50,14 @@ run: build ## build, then serve on 127.0.0.1:8080 with data in ./data; prints a 
 	$(BIN) serve --webhook-local $(ARGS)
 
 build: $(NPM) $(PAGE) ## build bin/vayu with its dashboard, and fetch the engine's library beside it
-	$(GO) build -trimpath -o $(BIN) ./cmd/vayu
+	$(BUILD) -o $(BIN) ./cmd/vayu
 
 test: $(NPM) web ## run every test
 	$(GO) test -timeout $(TIMEOUT) ./...
 
 # `make lint` has all analyzers of go vet.
 test-race: $(NPM) $(PAGE) ## run every Go test with the race detector
-	$(GO) test $(RACE) -vet=off -timeout $(TIMEOUT) ./...
+	CGO_ENABLED=1 $(GO) test $(RACE) -vet=off -timeout $(TIMEOUT) ./...
 
 check: format lint vuln web test-race readme ## what CI checks, without the tests of make integration; -j2 is faster
 
@@ -81,7 +83,7 @@ readme: build ## run the commands of README.md and docs/guides against a fresh b
 	.ci/readme README.md docs/guides/*.md
 
 bin/vayu-crash: build
-	$(GO) build -trimpath -tags crash -o $@ ./cmd/vayu
+	$(BUILD) -tags crash -o $@ ./cmd/vayu
 
 integration: bin/vayu-crash ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
 	.ci/integration
