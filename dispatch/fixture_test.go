@@ -30,7 +30,7 @@ import (
 const secret = "whsec_of-these-tests"
 
 // patience bounds every wait on a busy machine.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // fixture is one instance of outbox, dispatcher and, optionally, Kafka on a store.
 type fixture struct {

@@ -109,7 +109,7 @@ func TestRunPromotesAnHourAfterItsWait(t *testing.T) {
 	}
 	at.set(next.Add(30 * time.Minute))
 	<-conn.seen // the query of the figures has begun
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
 		if _, _, body := w.get(t, "/v1/aqi?city=Delhi"); record(t, body).AQI == 480 {

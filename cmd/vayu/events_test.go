@@ -61,7 +61,7 @@ func (r *receiver) events(t *testing.T, n int) []outbox.Event {
 		}
 		select {
 		case <-r.came:
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("%d of %d events came", len(all), n)
 		}
 	}

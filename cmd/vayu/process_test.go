@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait of these tests, also on a busy machine.
-const patience = 90 * time.Second
+const patience = 5 * time.Minute
 
 // logOfFailure is the length of a service's output that a failed test prints, in bytes.
 const logOfFailure = 8 << 10

@@ -55,7 +55,7 @@ func (s *screen) String() string {
 // fails the test.
 func (s *screen) until(t *testing.T, pattern string) []string {
 	t.Helper()
-	vain := time.After(time.Minute)
+	vain := time.After(5 * time.Minute)
 	for {
 		s.mu.Lock()
 		found, changed := regexp.MustCompile(pattern).FindStringSubmatch(s.text.String()), s.changed

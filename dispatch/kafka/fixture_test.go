@@ -29,7 +29,7 @@ import (
 const variable = "VAYU_TEST_KAFKA"
 
 // patience bounds every wait of a test.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // realBroker returns the address of a real broker.
 func realBroker(tb testing.TB) string {

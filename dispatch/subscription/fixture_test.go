@@ -116,7 +116,7 @@ func (s *cacheFixture) start() (stop func()) {
 		}
 	})
 	s.t.Cleanup(stop)
-	ready, done := context.WithTimeout(ctx, 30*time.Second)
+	ready, done := context.WithTimeout(ctx, 5*time.Minute)
 	defer done()
 	if err := s.Ready(ready); err != nil {
 		s.t.Fatal(err)
@@ -313,7 +313,7 @@ func (s *cacheFixture) await(what string, is func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(time.Minute) // a test that hangs, no promise
+	limit := time.After(5 * time.Minute) // a test that hangs, no promise
 	for !is() {
 		select {
 		case <-tick.C:

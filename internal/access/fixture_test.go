@@ -111,7 +111,7 @@ func (s *serviceFixture) start() (stop func()) {
 		}
 	})
 	s.t.Cleanup(stop)
-	ready, done := context.WithTimeout(ctx, 30*time.Second)
+	ready, done := context.WithTimeout(ctx, 5*time.Minute)
 	defer done()
 	if err := s.Ready(ready); err != nil {
 		s.t.Fatal(err)

@@ -52,7 +52,7 @@ func (s *serviceFixture) eventually(what string, is func() bool) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(time.Minute) // only for a hanging test
+	limit := time.After(5 * time.Minute) // only for a hanging test
 	for !is() {
 		select {
 		case <-tick.C:

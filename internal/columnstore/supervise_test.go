@@ -113,7 +113,7 @@ func TestHungEngineIsRestarted(t *testing.T) {
 // awaitOther waits until a process other than pid holds the directory.
 func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -132,7 +132,7 @@ func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
 // awaitCount waits until a query returns at least n.
 func awaitCount(t *testing.T, db *columnstore.DB, query string, n uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -281,7 +281,7 @@ func TestEngineEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	lock := flock.New(filepath.Join(dir, "engine.lock"))
 	defer lock.Close()

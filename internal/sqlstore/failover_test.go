@@ -109,7 +109,7 @@ func load(t *testing.T, db *sqlstore.DB) (done *atomic.Int64, stop func()) {
 // await waits until more changes are done.
 func await(t *testing.T, done *atomic.Int64, more int64) {
 	t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(5 * time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for target := done.Load() + more; done.Load() < target; {

@@ -139,7 +139,7 @@ func crash(t *testing.T, dsn string, pid int) {
 	_, _ = witness.WaitForNotification(t.Context()) // none arrives: its session ends
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(time.Minute)
+	limit := time.After(5 * time.Minute)
 	for {
 		conn, err := pgx.Connect(t.Context(), dsn)
 		if err == nil {

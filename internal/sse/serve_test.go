@@ -227,7 +227,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	s := serve(t, 0)
 	lines := bufio.NewReader(s.open(t, "").Body)
 	until(t, lines, "event: hello")
-	limit, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	limit, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := s.server.Shutdown(limit); err != nil {
 		t.Errorf("stopping: %v", err)

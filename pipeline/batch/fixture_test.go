@@ -298,7 +298,7 @@ func (s *batchFixture) wait(id string) item.Finished {
 			if f.ID == id {
 				return f
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			s.t.Fatalf("%s is not completed: %s", id, s.log.String())
 		}
 	}

@@ -249,7 +249,7 @@ func TestRunProcessesBatch(t *testing.T) {
 // until polls until is returns true.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(5 * time.Minute)
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for !is() {

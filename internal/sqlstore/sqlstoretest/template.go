@@ -36,11 +36,11 @@ func SQLite(tb testing.TB) *sqlstore.DB {
 	if err := os.WriteFile(file, template.file, 0o600); err != nil {
 		tb.Fatal(err)
 	}
+	c.Settings.StatementTimeout = timeout
 	return Open(tb, c)
 }
 
-// Postgres opens a new PostgreSQL store in a database of its own. The store is ready, and stops at the end
-// of the test. The statement timeout is long, because other tests slow down a test with many rows.
+// Postgres opens a new PostgreSQL store in a database of its own. The store is ready, and stops with the test.
 func Postgres(tb testing.TB) *sqlstore.DB {
 	tb.Helper()
 	hash := sha256.New()
