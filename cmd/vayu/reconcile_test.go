@@ -256,7 +256,7 @@ func TestTextOutputHasRemedies(t *testing.T) {
 			"  2     " + pending + "  success ₹100  pending ₹100  shop     9876543210  ", "\nA REFERENCE THAT NO ACCOUNT HAS: 1 (₹1,234.50)\n-> ask the operator which order it is\n",
 			"\n  line 4  it has no reference\n", "\n3 differences; nothing was changed, and --apply acts on 1\n",
 		}, file, "--provider", "agg")
-		s.wantPrinted([]string{"-> settled 1 as success\n", "  success\n", "\nsettled 1 as success; 2 left for people\n"}, file, "--provider", "agg", "--apply")
+		s.wantPrinted([]string{"-> done for 1: settle as success: the account is charged\n", "  success\n", "\nsettled 1 difference; 2 left for people\n"}, file, "--provider", "agg", "--apply")
 	})
 }
 
@@ -267,10 +267,11 @@ func TestActionsAreCountedByKind(t *testing.T) {
 		file := fmt.Sprintf("ref,status,amount\n%s,S,100\n%s,F,100\n%s,R,100\n%s,S,100\n%s,S,\"₹100,00\"\n",
 			s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"))
 		s.wantPrinted([]string{
-			"\nsettled 1 as success, settled 1 as failed, refunded 1, booked 1 to suspense; 2 left for people\n",
+			"-> done for 1: settle as success", "-> done for 1: settle as failed", "-> done for 1: refund", "-> done for 1: book to suspense",
+			"\nsettled 4 differences; 2 left for people\n",
 			"\nCANNOT BE READ: 1\n-> look at the line and its fault\n  line 6  its amount \"₹100,00\" is no number of rupees, such as 1234.50 or 1,234.50\n",
 		}, file, "--provider", "agg", "--apply")
-		s.wantPrinted([]string{"\nsettled nothing; 2 left for people\n"}, file, "--provider", "agg", "--apply")
+		s.wantPrinted([]string{"\nsettled 0 differences; 2 left for people\n"}, file, "--provider", "agg", "--apply")
 	})
 }
 

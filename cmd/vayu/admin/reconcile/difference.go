@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,7 +99,7 @@ func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	case err == nil:
 		return errors.Join(s.head(path, sum), s.kinds(sum), s.tail(sum))
 	case s.of.Settler != nil && !s.json:
-		_, _ = fmt.Fprintf(s.out, "%s before it ended; the same command goes on from there\n", describeDone(sum.Done))
+		_, _ = fmt.Fprintf(s.out, "settled %s before it ended; the same command goes on from there\n", counted(settled(sum), "difference"))
 	}
 	return nil
 }
@@ -166,35 +165,23 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action returns what an operator can do about the differences of a kind. The parameter done is the number of
-// differences of that kind that the command has settled.
+// action returns what an operator can do about the differences of a kind, or that the command has done it.
 func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
-	case done > 0 && about.Kind == reconcile.Suspense:
-		return fmt.Sprintf(actionsDone[about.Kind], grouped(done)) + ", with an alarm; claim it back, or charge the account by agreement"
 	case done > 0:
-		return fmt.Sprintf(actionsDone[about.Kind], grouped(done))
+		return fmt.Sprintf("done for %s: %s", grouped(done), about.Action)
 	case about.Automatic && s.of.Settler == nil:
 		return "with --apply: " + about.Action
 	}
 	return about.Action
 }
 
-// actionsDone are the messages about settled differences, by kind.
-var actionsDone = map[reconcile.Kind]string{
-	reconcile.SettleSuccess: "settled %s as success", reconcile.SettleFailed: "settled %s as failed", reconcile.Refund: "refunded %s",
-	reconcile.Suspense: "booked %s to suspense",
-}
-
-// describeDone returns a text about the settled differences. The parameter done has their number by kind.
-func describeDone(done map[reconcile.Kind]int) string {
-	var parts []string
-	for _, about := range reconcile.Kinds {
-		if n := done[about.Kind]; n > 0 {
-			parts = append(parts, fmt.Sprintf(actionsDone[about.Kind], grouped(n)))
-		}
+// settled returns the number of differences that the command has settled.
+func settled(sum reconcile.Summary) (n int) {
+	for _, done := range sum.Done {
+		n += done
 	}
-	return cmp.Or(strings.Join(parts, ", "), "settled nothing")
+	return n
 }
 
 func sumsOf(t reconcile.Counts) string {
@@ -269,7 +256,7 @@ func (s *differences) tail(sum reconcile.Summary) error {
 	case differs == 0:
 		text = "everything matches"
 	case s.of.Settler != nil:
-		text = fmt.Sprintf("%s; %s left for people", describeDone(sum.Done), grouped(sum.Left))
+		text = fmt.Sprintf("settled %s; %s left for people", counted(settled(sum), "difference"), grouped(sum.Left))
 	default:
 		text = fmt.Sprintf("%s; nothing was changed, and --apply acts on %s", counted(differs, "difference"), grouped(automatic))
 	}
