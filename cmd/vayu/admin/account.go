@@ -90,7 +90,7 @@ func newAccountSet() *cobra.Command {
 			}
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 				return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := account.ByName(tx, args[0])
+					holder, err := tool.AccountByName(tx, args[0])
 					if err == nil && newPlan {
 						var entry audit.Entry
 						_, entry, err = account.SetPlan(tx, st.Access.Plans, holder.ID, plan)

@@ -35,7 +35,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
-				holder, err := account.ByName(st.DB.View(ctx), args[0])
+				holder, err := tool.AccountByName(st.DB.View(ctx), args[0])
 				if err != nil {
 					return err
 				}

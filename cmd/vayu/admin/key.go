@@ -201,15 +201,15 @@ func newKeyList() *cobra.Command {
 func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
 	holders, err := account.List(view)
+	if name != "" {
+		var holder account.Record
+		holder, err = tool.AccountByName(view, name)
+		holders = []account.Record{holder}
+	}
 	if err != nil {
 		return err
 	}
-	found := name == ""
 	for _, holder := range holders {
-		if name != "" && holder.Name != name {
-			continue
-		}
-		found = true
 		for _, w := range schema.Worlds {
 			keys, err := apikey.List(view, holder.ID, w, "", math.MaxInt32, time.Now())
 			if err != nil {
@@ -219,9 +219,6 @@ func eachKey(ctx context.Context, st *tool.State, name string, do func(account.R
 				do(holder, k.Key)
 			}
 		}
-	}
-	if !found {
-		return fmt.Errorf("there is no account %q", name)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"vayu/cmd/vayu/status"
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access/account"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/wallet"
 )
@@ -50,7 +49,7 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 	}
 	id := ""
 	if name != "" {
-		holder, err := account.ByName(db.View(ctx), name)
+		holder, err := tool.AccountByName(db.View(ctx), name)
 		if err != nil {
 			return err
 		}

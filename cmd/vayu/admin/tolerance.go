@@ -36,7 +36,7 @@ later verifications, also in a running service.`,
 			}
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 				return st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					holder, err := account.ByName(tx, args[0])
+					holder, err := tool.AccountByName(tx, args[0])
 					if err != nil {
 						return err
 					}

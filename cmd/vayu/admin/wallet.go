@@ -10,7 +10,6 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
-	"vayu/internal/access/account"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -40,7 +39,7 @@ func newWalletShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
 				view := st.DB.View(ctx)
-				holder, err := account.ByName(view, name)
+				holder, err := tool.AccountByName(view, name)
 				if err != nil {
 					return err
 				}
@@ -138,7 +137,7 @@ func newWalletCredit() *cobra.Command {
 				return err
 			}
 			return withWallets(cmd, func(ctx context.Context, st *tool.State, wallets *wallet.Service) error {
-				holder, err := account.ByName(st.DB.View(ctx), name)
+				holder, err := tool.AccountByName(st.DB.View(ctx), name)
 				if err != nil {
 					return err
 				}

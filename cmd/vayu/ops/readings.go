@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -62,7 +61,7 @@ func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context
 				return err
 			}
 			err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-				holder, err := account.ByName(tx, w.account)
+				holder, err := tool.AccountByName(tx, w.account)
 				if err != nil {
 					return err
 				}

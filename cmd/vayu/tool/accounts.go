@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,6 +52,15 @@ func AccountNames(q sqlstore.Querier) (map[string]string, error) {
 		names[a.ID] = a.Name
 	}
 	return names, err
+}
+
+// AccountByName returns the account with a name.
+func AccountByName(q sqlstore.Querier, name string) (account.Record, error) {
+	holder, err := account.ByName(q, name)
+	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
+		err = fmt.Errorf("there is no account %q; vayu account list shows those that there are, and vayu account create makes one", name)
+	}
+	return holder, err
 }
 
 // ParseWorld returns the world (live or sandbox) that the value of the flag --mode names.

@@ -19,7 +19,6 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
-	"vayu/internal/access/account"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -101,10 +100,7 @@ func (v fireOptions) check() error {
 // prepare finds the account. It returns a text about the events and their webhooks, and a function that commits
 // the nth event.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
-	holder, err := account.ByName(st.DB.View(ctx), v.account)
-	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-		return "", nil, fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are, and vayu account create makes one", v.account)
-	}
+	holder, err := tool.AccountByName(st.DB.View(ctx), v.account)
 	if err != nil {
 		return "", nil, err
 	}

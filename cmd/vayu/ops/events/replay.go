@@ -12,7 +12,6 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
-	"vayu/internal/access/account"
 	"vayu/internal/sleep"
 	"vayu/schema"
 )
@@ -118,10 +117,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // after an interruption, it writes the summary to out.
 func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
-		holder, err := account.ByName(st.DB.View(ctx), r.account)
-		if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-			return fmt.Errorf("--account: there is no account %q; vayu account list shows those that there are", r.account)
-		}
+		holder, err := tool.AccountByName(st.DB.View(ctx), r.account)
 		if err != nil {
 			return err
 		}
