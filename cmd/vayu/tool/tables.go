@@ -74,7 +74,7 @@ func needsMigration(err error) bool {
 const (
 	// tablesPollInterval is how often an instance checks the tables while it waits for their migration.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the interval of log messages about an unavailable server or node of ClickHouse.
+	// waitLogInterval is the interval of log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
 	// tablesTimeout is how long a command that uses the engine of a running service waits until the service
 	// has migrated the tables.
@@ -86,7 +86,7 @@ const (
 // change is true or this process has started the engine. It retries while the tables need a migration, or a
 // server or node is unavailable. It logs the reason, and returns an error if a retry cannot help.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
-	w := tableWait{log: log}
+	var logged time.Time
 	for {
 		err := db.Ready(ctx)
 		if err != nil {
@@ -99,39 +99,20 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		}
 		switch {
 		case err == nil:
-			w.done(ctx)
+			if !logged.IsZero() {
+				log.InfoContext(ctx, "the tables of ClickHouse are up to date")
+			}
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !needsMigration(err) && !columnstore.Transient(err) && clickHouseResponds(ctx, db):
 			return err
 		}
-		w.warn(ctx, err)
+		if time.Since(logged) >= waitLogInterval {
+			logged = time.Now()
+			log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
+		}
 		sleep.For(ctx, tablesPollInterval)
-	}
-}
-
-// tableWait logs why an instance waits for the tables. It logs a needed migration once, until the reason
-// changes. It logs other reasons every waitLogInterval, because their error texts differ between attempts.
-type tableWait struct {
-	log    *slog.Logger
-	at     time.Time // time of the last message; zero before the first message
-	behind bool      // the last message was about a migration
-}
-
-func (w *tableWait) warn(ctx context.Context, err error) {
-	behind := needsMigration(err)
-	if !w.at.IsZero() && behind == w.behind && (behind || time.Since(w.at) < waitLogInterval) {
-		return
-	}
-	w.behind, w.at = behind, time.Now()
-	w.log.WarnContext(ctx, "waiting for the tables of ClickHouse", "error", err)
-}
-
-// done logs that the tables are ready, if warn has logged that the instance waits.
-func (w *tableWait) done(ctx context.Context) {
-	if !w.at.IsZero() {
-		w.log.InfoContext(ctx, "the tables of ClickHouse are up to date")
 	}
 }
 
