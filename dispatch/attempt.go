@@ -87,7 +87,6 @@ func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) 
 // errNoRecipient ends an attempt before the request is sent.
 var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
-// post builds the request of an attempt.
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
 	// The values of the headers share one backing array, which saves allocations.
 	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}

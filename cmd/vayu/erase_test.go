@@ -13,7 +13,7 @@ func TestOnlyAClosedAccountIsErased(t *testing.T) {
 	data, db := newLedgerStore(t)
 	erase := []string{"account", "erase", "default"}
 	wantOutput(t, data, "add --yes", erase...)
-	wantOutput(t, data, "there is no account \"nobody\"", "account", "erase", "nobody", "--yes")
+	wantOutput(t, data, "there is no account", "account", "erase", "nobody", "--yes")
 	wantOutput(t, data, "success", "wallet", "credit", "--amount", "10", "--note", "UTR1")
 	wantOutput(t, data, "default is not closed: it has 1000 paise in its live wallet", append(erase, "--yes")...)
 	sqlstoretest.Exec(t, db, "UPDATE wallet SET available = 0")

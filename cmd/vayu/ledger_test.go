@@ -21,7 +21,7 @@ func TestLedgerVerifyWithRunningService(t *testing.T) {
 			t.Errorf("the ledgers are %s, want %s", whole, line)
 		}
 	}
-	wantOutput(t, data, "there is no account \"nobody\"", "ledger", "verify", "--account", "nobody")
+	wantOutput(t, data, "there is no account", "ledger", "verify", "--account", "nobody")
 
 	if err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("UPDATE wallet SET available = available + 1")

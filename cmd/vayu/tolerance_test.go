@@ -21,7 +21,7 @@ func TestTheToleranceOfAnAccount(t *testing.T) {
 	for _, wrong := range []string{"", "foo", "Strict", "+1", "101", "300", "70.5", "१०"} {
 		wantOutput(t, data, "neither strict, standard, lenient or default nor a whole number from 0 to 100", "account", "tolerance", "default", wrong)
 	}
-	wantOutput(t, data, "there is no account \"nobody\"", "account", "tolerance", "nobody", "strict")
+	wantOutput(t, data, "there is no account", "account", "tolerance", "nobody", "strict")
 	wantOutput(t, data, "accepts 2 arg(s)", "account", "tolerance", "default")
 	got, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (detail string, err error) {
 		err = row.Scan(&detail)

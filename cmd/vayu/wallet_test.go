@@ -51,10 +51,10 @@ func TestMoneyIsCreditedAndShown(t *testing.T) {
 		{"--note: A note has 1 to 255 printable characters.", "wallet", "credit", "--amount", "5", "--note", "a\nb"},
 		{"neither live nor sandbox", "wallet", "credit", "--amount", "5", "--note", "x", "--mode", "tset"},
 		{"required flag(s) \"note\"", "wallet", "credit", "--amount", "5"},
-		{"there is no account \"nobody\"", "wallet", "credit", "--amount", "5", "--note", "x", "--account", "nobody"},
+		{"there is no account", "wallet", "credit", "--amount", "5", "--note", "x", "--account", "nobody"},
 		{"live     ₹5,199.50  ₹0", "wallet", "show"},
 		{"sandbox  ₹7         ₹0", "wallet", "show", "--account", "default"},
-		{"there is no account \"nobody\"", "wallet", "show", "--account", "nobody"},
+		{"there is no account", "wallet", "show", "--account", "nobody"},
 	} {
 		wantOutput(t, data, c[0], c[1:]...)
 	}

@@ -141,7 +141,6 @@ func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n i
 	return n, err
 }
 
-// purgeBacklogs deletes old backlog reports.
 func (s *Service) purgeBacklogs(ctx context.Context) error {
 	until := s.Now().Add(-retention).UnixMicro()
 	var there int

@@ -117,7 +117,6 @@ func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	}
 }
 
-// copyDue copies all attempts that are old enough.
 func (c *Copier) copyDue(ctx context.Context) error {
 	if !c.positioned {
 		var err error

@@ -15,7 +15,6 @@ import (
 // IDPrefix is the prefix of delivery ids.
 const IDPrefix = "dlv_"
 
-// newID returns an id for a delivery.
 func newID(now time.Time) string { return IDPrefix + ulid.MustNewDefault(now).String() }
 
 // newIDs returns n ids in ascending order. It sorts the ids, because goroutines share the
@@ -39,7 +38,6 @@ var (
 	selectStored = sqlstore.NewBatchStatement(0, "SELECT id FROM delivery WHERE id IN (", "?", ")")
 )
 
-// newDelivery has the column values of a delivery to insert.
 type newDelivery struct {
 	id, event, webhook, account string
 	world                       schema.World

@@ -92,7 +92,6 @@ func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err erro
 	return len(stored), insertAttempts(tx, stored, numbers, now)
 }
 
-// insertAttempts stores the details of attempts.
 func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
 	recorded := now.UnixMicro()
 	return insertAttempt.Each(len(outcomes), func(text string, from, to int) error {

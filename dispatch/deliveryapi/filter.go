@@ -14,7 +14,6 @@ import (
 	"vayu/schema"
 )
 
-// filter selects deliveries.
 type filter struct {
 	state          schema.DeliveryState // "" for all
 	retried        string               // "true" or "false"; "" for both

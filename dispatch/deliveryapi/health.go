@@ -30,7 +30,6 @@ const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.r
 	FROM (SELECT id, state, created_at, due_at, token, retried_as FROM delivery WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2) AS d
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
-// health answers GET /v1/webhooks/{id}/health.
 func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -9,7 +9,6 @@ import (
 	"vayu/schema"
 )
 
-// healthStats aggregates the deliveries and attempts of a webhook.
 type healthStats struct {
 	webhook     string
 	now         int64
@@ -17,14 +16,12 @@ type healthStats struct {
 	attemptRows []healthAttempt
 }
 
-// healthDelivery has the columns of a delivery from which the health of a webhook is derived.
 type healthDelivery struct {
 	state        schema.DeliveryState
 	created, due int64 // microseconds; due is 0 while the delivery is leased
 	retried      bool
 }
 
-// healthAttempt has the columns of an attempt from which the health of a webhook is derived.
 type healthAttempt struct {
 	delivery string
 	number   int
@@ -35,7 +32,6 @@ func newHealthStats(webhook string, now time.Time) *healthStats {
 	return &healthStats{webhook: webhook, now: now.UnixMicro(), all: map[string]healthDelivery{}}
 }
 
-// add adds a row of selectHealth.
 func (t *healthStats) add(row sqlstore.Scanner) error {
 	var d healthDelivery
 	var a healthAttempt
@@ -52,7 +48,6 @@ func (t *healthStats) add(row sqlstore.Scanner) error {
 	return err
 }
 
-// ok reports whether the receiver acknowledged.
 func (a *healthAttempt) ok() bool {
 	return schema.Stage(a.stage.String) == schema.StageStatus && a.status.Int64 >= 200 && a.status.Int64 < 300
 }
@@ -87,7 +82,6 @@ func (t *healthStats) response(active bool) schema.WebhookHealth {
 	return h
 }
 
-// deliveries counts the deliveries by state.
 func (t *healthStats) deliveries(h *schema.WebhookHealth) {
 	var since, oldest, next int64
 	for _, d := range t.all {
@@ -158,7 +152,6 @@ func percentile(sorted []int64, percent int) *float64 {
 // hoursShown is the number of hours in by_hour, including the current one.
 const hoursShown = 24
 
-// byHour counts the attempts of the last hours.
 func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	first := time.UnixMicro(t.now).UTC().Truncate(time.Hour).Add((1 - hoursShown) * time.Hour)
 	hours := make([]schema.AttemptsOfHour, hoursShown)

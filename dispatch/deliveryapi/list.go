@@ -14,7 +14,6 @@ import (
 	"vayu/schema"
 )
 
-// list answers GET /v1/deliveries.
 func (a *API) list(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "webhook_id", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -23,7 +22,6 @@ func (a *API) list(c *httpapi.Call) (httpapi.Response, error) {
 	return a.answer(c, params)
 }
 
-// listOfWebhook answers GET /v1/webhooks/{id}/deliveries.
 func (a *API) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "event_id", "from", "to", "limit", "cursor")
 	if err != nil {
@@ -37,7 +35,6 @@ func (a *API) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
 	return a.answer(c, params)
 }
 
-// answer returns a page of the deliveries that match the parameters.
 func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
 	f, list, err := a.filterOf(c, params)
 	if err != nil {
@@ -93,7 +90,6 @@ func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 	return true, nil
 }
 
-// get answers GET /v1/deliveries/{id}.
 func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -76,7 +76,6 @@ func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
 
 func shownInstant(micros int64) string { return time.UnixMicro(micros).UTC().Format(instant) }
 
-// optional returns nil for an empty text.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -97,7 +96,6 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 	return err == nil, err
 }
 
-// webhookState is the state of a webhook.
 type webhookState struct{ active, deleted bool }
 
 // webhookOf returns the state of a webhook of the caller. It returns a problem about the field if the caller has
@@ -117,7 +115,6 @@ func webhookOf(q sqlstore.Querier, c *httpapi.Call, id, field string) (w webhook
 	return w, nil
 }
 
-// detailed returns a delivery of the caller with all its attempts.
 func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetail, err error) {
 	if !schema.IsID(id) {
 		return d, delivery.ErrNotFound

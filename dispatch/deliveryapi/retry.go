@@ -16,10 +16,8 @@ import (
 // tens of milliseconds, and on SQLite other writes wait for the transaction.
 const retryMost = 1000
 
-// retryAction is the audit action of a manual retry.
 const retryAction = "delivery.retry"
 
-// retry answers POST /v1/deliveries/{id}/retry.
 func (a *API) retry(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

@@ -148,7 +148,6 @@ func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *
 	return all, f.webhook, err
 }
 
-// retryFailed answers POST /v1/deliveries/retry.
 func (a *API) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

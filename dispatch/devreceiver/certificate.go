@@ -41,7 +41,6 @@ func Certificate(dir string) (path string, err error) {
 	return path, nil
 }
 
-// newCertificate returns a new certificate and its private key as PEM.
 func newCertificate(now time.Time) ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -37,10 +37,8 @@ const (
 	maxMessage     = 4 << 10 // bytes of an error message that are printed
 )
 
-// webhooks is the path of subscriptions.
 const webhooks = "/v1/webhooks"
 
-// check validates the URL and the key.
 func (c *Client) check() error {
 	at, err := url.Parse(c.API)
 	if err != nil || at.Hostname() == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
@@ -105,7 +103,6 @@ var remedies = map[schema.Code]string{
 	schema.SignatureRequired: "; this command does not sign its requests, use a key without --require-signature",
 }
 
-// serviceError is an error reply of the service.
 type serviceError struct {
 	code schema.Code
 	text string
@@ -158,7 +155,6 @@ func (c *Client) subscribe(ctx context.Context, address, secret string) (made sc
 	return made, nil
 }
 
-// subscriptionsTo returns the ids of the subscriptions whose URL is the given address.
 func (c *Client) subscriptionsTo(ctx context.Context, address string) (ids []string, err error) {
 	path := webhooks + "?limit=200"
 	for next := path; ; {

@@ -90,7 +90,6 @@ func (l *Listener) print(at time.Time, header http.Header, event webhook.Event, 
 	l.printf("%s\n%s\n\n", line, printable(string(shown)))
 }
 
-// printf prints a text atomically.
 func (l *Listener) printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

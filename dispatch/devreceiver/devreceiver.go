@@ -82,7 +82,6 @@ func New(c Config) (*Listener, error) {
 	return &Listener{Config: c, seen: seen}, err
 }
 
-// stopTimeout limits the time of a stop, which deletes the subscription.
 const stopTimeout = 5 * time.Second
 
 // Run creates a subscription if there is a Client, receives until ctx ends, and then deletes the

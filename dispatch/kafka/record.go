@@ -41,7 +41,6 @@ func encode(e outbox.Event) kafka.Message {
 	return m
 }
 
-// eventID returns the id of the event in a message.
 func eventID(m kafka.Message) (string, error) {
 	for _, h := range m.Headers {
 		switch id := string(h.Value); {

@@ -22,7 +22,6 @@ var (
 	errUTF8   = errors.New("the data is not UTF-8")
 )
 
-// event creates an event with the current time.
 func (o *Outbox) event(account string, world schema.World, typ schema.EventType, data any) (Event, error) {
 	if !slices.Contains(schema.EventTypes, typ) {
 		return Event{}, errType

@@ -11,7 +11,6 @@ import (
 	"vayu/schema"
 )
 
-// filter selects events.
 type filter struct {
 	account, mode string
 	typ           string // "" for all

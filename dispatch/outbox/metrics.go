@@ -9,7 +9,6 @@ import (
 	"vayu/internal/failurelog"
 )
 
-// metrics has the counters and the failure logs of an outbox.
 type metrics struct {
 	relayed prometheus.Counter
 	purged  prometheus.Counter

@@ -130,7 +130,6 @@ func (o *Outbox) wake() {
 	}
 }
 
-// leadName is the name of the leader lease.
 const leadName = "outbox"
 
 // Run publishes events and purges expired ones while this instance leads, until ctx ends. It

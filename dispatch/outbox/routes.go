@@ -63,7 +63,6 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	return verbatim(reply)
 }
 
-// getEvent answers GET /v1/events/{id}.
 func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err

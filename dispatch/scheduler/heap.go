@@ -15,7 +15,6 @@ type timed interface {
 // timeHeap orders lanes (queues of endpoints) or hosts by time.
 type timeHeap[E timed] struct{ all []E }
 
-// first returns the earliest element; the zero value for none.
 func (h *timeHeap[E]) first() (e E) {
 	if len(h.all) > 0 {
 		e = h.all[0]

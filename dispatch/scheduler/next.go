@@ -99,7 +99,6 @@ func (q *Queue[T]) spend(l *lane[T]) {
 	}
 }
 
-// addInFlight adds n to the number of a lane's attempts in flight.
 func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 	l.inFlight += n
 	q.inFlight += n
@@ -213,7 +212,6 @@ func (q *Queue[T]) unpark(h *host[T]) {
 	}
 }
 
-// hasParked reports whether lanes of a host are parked.
 func (h *host[T]) hasParked() bool {
 	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }

@@ -114,14 +114,12 @@ func (q *Queue[T]) share(c class) int {
 	return q.limits.All
 }
 
-// addReserved adds n to the reserved items of a lane.
 func (q *Queue[T]) addReserved(l *lane[T], n int) {
 	l.reserved += n
 	q.groups[l.class].buffered += n
 	l.host.addBuffered(n)
 }
 
-// addBuffered counts n more items of a lane in memory.
 func (q *Queue[T]) addBuffered(l *lane[T], n int) {
 	q.buffered += n
 	q.groups[l.class].buffered += n

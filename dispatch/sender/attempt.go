@@ -52,7 +52,6 @@ func (a *attempt) stage() schema.Stage {
 	return stages[a.dialed.Load()]
 }
 
-// request builds the request without its signature.
 func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil {

@@ -74,7 +74,6 @@ func (g *Guard) Check(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkDestination checks the host and port of a well-formed URL.
 func (g *Guard) checkDestination(t target) error {
 	if t.addr.IsValid() {
 		switch {

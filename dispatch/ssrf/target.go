@@ -51,7 +51,6 @@ func (t target) String() string {
 	return "https://" + host + t.rest
 }
 
-// read parses a URL.
 func read(text string) (target, error) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil || len(text) > maxLength {

@@ -13,7 +13,6 @@ import (
 	"vayu/schema"
 )
 
-// entry returns the audit entry of a change.
 func entry(action string, r *record, detail map[string]any) audit.Entry {
 	return audit.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
@@ -41,7 +40,6 @@ func hostAndPort(text string) string {
 	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), port)
 }
 
-// apply applies a change to a record and returns the changed fields for the audit log.
 func (p Patch) apply(r *record) (detail map[string]any) {
 	detail = map[string]any{}
 	if p.URL != nil && *p.URL != r.URL {

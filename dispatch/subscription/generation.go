@@ -25,7 +25,6 @@ func newGeneration(before *Snapshot) *generation {
 	return &generation{next: &next, byID: before.byID.Edit(), byAudience: before.byAudience.Edit(), changed: map[audience][]*Subscription{}}
 }
 
-// put adds or replaces a subscription.
 func (g *generation) put(s *Subscription) {
 	g.remove(s.ID)
 	g.byID.Put(s.ID, s)
@@ -79,7 +78,6 @@ func (g *generation) update(s *Subscription, event schema.EventType, change func
 	g.changed[of] = change(list, at, found)
 }
 
-// finish completes and returns the snapshot.
 func (g *generation) finish(revision int64) *Snapshot {
 	for of, list := range g.changed {
 		if len(list) == 0 {

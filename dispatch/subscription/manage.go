@@ -75,7 +75,6 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 // deleted subscriptions, which are kept for their deliveries and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
-// checkLimit returns a problem if an owner already has the maximum number of subscriptions.
 func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {

@@ -26,7 +26,6 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL FROM webhook`
 )
 
-// reading is the state of one refresh.
 type reading struct {
 	*Cache
 	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
@@ -145,7 +144,6 @@ func (r *reading) logUnreadable() {
 	}
 }
 
-// eventList parses a column of types.
 func eventList(text string) []schema.EventType {
 	list := []schema.EventType{}
 	for name := range strings.FieldsSeq(text) {

@@ -18,7 +18,6 @@ const (
 	rotateDelay = 300 * time.Millisecond
 )
 
-// newFollower returns the part that refreshes the cache.
 func (b *Cache) newFollower() *tablecache.Follower {
 	failures := func(doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(b.Log, "webhooks: the state store", doing, meanwhile, nil)

@@ -15,7 +15,6 @@ import (
 	"vayu/schema"
 )
 
-// path is the path of subscriptions.
 const path = "/v1/webhooks"
 
 // Routes returns the endpoints under /v1/webhooks, except those of package deliveryapi.
@@ -73,7 +72,6 @@ func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
 		func(r *record) *string { return pagination.Cursor(c, name, r.ID) })
 }
 
-// get answers GET /v1/webhooks/{id}.
 func (b *Cache) get(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -85,7 +83,6 @@ func (b *Cache) get(c *httpapi.Call) (httpapi.Response, error) {
 	return shown(http.StatusOK, Made{Webhook: r.wire(b.Now())}), nil
 }
 
-// post answers POST /v1/webhooks.
 func (b *Cache) post(c *httpapi.Call) (httpapi.Response, error) {
 	spec, err := b.specOf(c)
 	if err != nil {
@@ -99,7 +96,6 @@ func (b *Cache) post(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// patchOne answers PATCH /v1/webhooks/{id}.
 func (b *Cache) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 	p, err := b.patchOf(c)
 	if err != nil {
@@ -111,7 +107,6 @@ func (b *Cache) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// deleteOne answers DELETE /v1/webhooks/{id}.
 func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
 		return httpapi.Response{}, err
@@ -139,7 +134,6 @@ func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// test answers POST /v1/webhooks/{id}/test.
 func (b *Cache) test(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := testOf(c)
 	if err != nil {

@@ -27,7 +27,6 @@ func NewKeys() *cobra.Command {
 	return cmd
 }
 
-// keyRequest has the flags of `key create`.
 type keyRequest struct {
 	mode, account, plan, name, expires string
 	scopes, allow                      []string
@@ -71,7 +70,6 @@ service within a second. A missing account is created.`,
 	return cmd
 }
 
-// spec converts the flags to the specification of a key.
 func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 	spec := apikey.Spec{Name: r.name, AllowList: r.allow, RequireSignature: r.signed}
 	switch r.mode {

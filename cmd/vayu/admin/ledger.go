@@ -80,7 +80,6 @@ func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name stri
 	return nil
 }
 
-// printLedgers prints the sum of each ledger.
 func printLedgers(out io.Writer, r wallet.Report) error {
 	if len(r.Ledgers) == 0 {
 		return nil

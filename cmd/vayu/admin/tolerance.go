@@ -63,7 +63,6 @@ func toleranceOf(text string) (sql.NullInt64, error) {
 	return sql.NullInt64{Int64: int64(score), Valid: true}, nil
 }
 
-// toleranceText formats a name tolerance for `account list`.
 func toleranceText(score sql.NullInt64) string {
 	if !score.Valid {
 		return defaultTolerance

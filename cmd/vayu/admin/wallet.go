@@ -160,7 +160,6 @@ func newWalletCredit() *cobra.Command {
 	return cmd
 }
 
-// printPayment prints a payment and the balance of its wallet.
 func printPayment(cmd *cobra.Command, p *wallet.Payment) {
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, %s; available now: %s\n", p.ID, p.Amount.Rupees(), p.State, p.Balance.Rupees())
 }

@@ -144,7 +144,6 @@ func readHash(in io.Reader) (string, error) {
 	return strings.ToLower(fields[0]), nil
 }
 
-// applyStatements runs SQL statements on the configured ClickHouse server.
 func applyStatements(cmd *cobra.Command, statements []string) error {
 	return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 		for s := range slices.Values(statements) {

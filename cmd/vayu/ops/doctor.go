@@ -17,7 +17,6 @@ import (
 	"vayu/schema"
 )
 
-// finding is one line of the report of `vayu doctor`.
 type finding struct {
 	ok    bool
 	topic string

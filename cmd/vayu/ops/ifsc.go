@@ -63,7 +63,6 @@ func decompress(file io.Reader) (io.Reader, error) {
 	return gzip.NewReader(in)
 }
 
-// showBranches prints the summary of an import of bank branches.
 func showBranches(out io.Writer, path string, s branch.Summary) {
 	_, _ = fmt.Fprintf(out, "%s\n%9d read\n%9d taken, %d of them new or changed\n", path, s.Read, s.Imported, s.Changed)
 	for _, r := range s.Rejected {

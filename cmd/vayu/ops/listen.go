@@ -14,7 +14,6 @@ import (
 	"vayu/schema"
 )
 
-// listenRequest has the flags of `listen`.
 type listenRequest struct {
 	port, answer int
 	delay        time.Duration
@@ -71,7 +70,6 @@ trusts the certificate and may send to this machine.`,
 	return cmd
 }
 
-// config builds the receiver's configuration from the flags and the environment.
 func (r listenRequest) config(cmd *cobra.Command, cfg settings.Config) devreceiver.Config {
 	c := devreceiver.Config{
 		Data: cfg.Data, Port: r.port, Secrets: r.secrets, Answer: r.answer, Delay: r.delay,

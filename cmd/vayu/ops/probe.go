@@ -31,7 +31,6 @@ const (
 	maxProbeBody = 4 << 10
 )
 
-// probeRequest has the flags of `probe`.
 type probeRequest struct {
 	ready    bool
 	timeout  time.Duration
@@ -148,7 +147,6 @@ func (r *probeRequest) probe(ctx context.Context, target string) (string, error)
 	return fmt.Sprintf("%s answered in %s: %s", target, time.Since(began).Round(100*time.Microsecond), message), nil
 }
 
-// tlsConfig returns the TLS settings for the flags --ca and --insecure.
 func (r *probeRequest) tlsConfig() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: r.insecure} //nolint:gosec // only with --insecure, and for the service on this machine
 	if r.ca == "" {

@@ -127,7 +127,6 @@ readings are withdrawn whose averaging interval ends after --from and not after 
 	return cmd
 }
 
-// withdrawal converts the flags of `readings withdraw` to a Withdrawal.
 func withdrawal(station, measured, from, to string) (airquality.Withdrawal, error) {
 	w := airquality.Withdrawal{ID: airquality.NewWithdrawalID(), Station: station}
 	if measured != "" {

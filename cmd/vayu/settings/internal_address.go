@@ -17,7 +17,6 @@ const (
 // Instances on one machine have different API ports, so their internal ports differ too.
 const InternalOffset = 1000
 
-// maxPort is the largest TCP port.
 const maxPort = 1<<16 - 1
 
 // CheckInternal validates the setting internal-listen.

@@ -116,7 +116,6 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 	}
 }
 
-// clickHouseResponds reports whether ClickHouse answers a ping.
 func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

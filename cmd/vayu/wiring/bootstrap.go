@@ -56,7 +56,6 @@ The keys of the account %q. They are shown this once; only their hashes are kept
 	return nil
 }
 
-// printWelcome prints the addresses of the service, and an example request.
 func (s *Service) printWelcome(address string) {
 	key := s.bootstrapKeys[schema.Sandbox]
 	prepare, signIn := "", "one of the keys above"

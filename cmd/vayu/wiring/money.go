@@ -34,7 +34,6 @@ type money struct {
 	callbacks     *transaction.Callbacks
 }
 
-// newMoney creates the services that move money.
 func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
 	var err error
@@ -69,7 +68,6 @@ func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus
 	return err
 }
 
-// publicURL returns the URL at which clients reach the API.
 func (s *Service) publicURL() string {
 	if s.PublicURL != "" {
 		return s.PublicURL

@@ -14,7 +14,6 @@ import (
 	"vayu/schema"
 )
 
-// healthy serves the liveness probe, /healthz.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))
@@ -29,7 +28,6 @@ const readyTimeout = 500 * time.Millisecond
 // so calls must not be able to put load on the stores.
 const readinessTTL = 200 * time.Millisecond
 
-// readinessCache caches the last result of the store checks.
 type readinessCache struct {
 	mu     sync.Mutex
 	at     time.Time

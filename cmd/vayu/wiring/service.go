@@ -130,7 +130,6 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	return s, nil
 }
 
-// newAPI creates the HTTP server and its handlers.
 func (s *Service) newAPI(reg prometheus.Registerer) error {
 	proxies, err := config.Networks(s.Proxies)
 	if err != nil {

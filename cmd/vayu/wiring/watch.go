@@ -43,7 +43,6 @@ type watcher struct {
 	headFailures   *failurelog.Log
 }
 
-// newWatcher creates a watcher and registers its metrics.
 func newWatcher(s *Service, reg prometheus.Registerer) *watcher {
 	auto := promauto.With(reg)
 	w := &watcher{service: s, up: auto.NewGaugeVec(prometheus.GaugeOpts{
@@ -64,7 +63,6 @@ func newWatcher(s *Service, reg prometheus.Registerer) *watcher {
 	return w
 }
 
-// run checks the stores until ctx ends.
 func (w *watcher) run(ctx context.Context) error {
 	for {
 		w.checkStores(ctx)
@@ -106,7 +104,6 @@ func (w *watcher) copyHeads(ctx context.Context) {
 	}
 }
 
-// checkStores checks each store and updates its metric.
 func (w *watcher) checkStores(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, readyTimeout)
 	defer done()

@@ -28,7 +28,6 @@ import (
 	"vayu/schema"
 )
 
-// webhooks has the services that deliver events.
 type webhooks struct {
 	outbox        *outbox.Outbox
 	log           *kafka.Log // nil without Kafka; the outbox relay then calls the dispatcher directly
@@ -135,7 +134,6 @@ func (w *webhooks) routes() []httpapi.Route {
 	return slices.Concat(w.subscriptions.Routes(), w.deliveryAPI.Routes(), w.outbox.Routes())
 }
 
-// backlog returns the number of unpublished events, and the age of the oldest one.
 func (w *webhooks) backlog(ctx context.Context) map[string]any {
 	waiting, oldest := w.outbox.Backlog(ctx)
 	return map[string]any{"waiting": waiting, "oldest_seconds": int64(oldest.Seconds())}

@@ -61,7 +61,6 @@ beside a running service.`,
 	return cmd
 }
 
-// reconciliation has the flags of `reconcile`.
 type reconciliation struct {
 	mode, provider, date, from, to string
 	columns, statuses              map[string]string

@@ -15,7 +15,6 @@ import (
 // maxShown is the largest number of differences of one kind in the text output. The JSON output has no limit.
 const maxShown = 1000
 
-// differences prints the differences between a file and the store.
 type differences struct {
 	out   io.Writer
 	names map[string]string // names of accounts, by id
@@ -176,7 +175,6 @@ func (s *differences) action(about reconcile.KindInfo, done int) string {
 	return about.Action
 }
 
-// settled returns the number of differences that the command has settled.
 func settled(sum reconcile.Summary) (n int) {
 	for _, done := range sum.Done {
 		n += done
@@ -196,7 +194,6 @@ func sumsOf(t reconcile.Counts) string {
 	return ""
 }
 
-// rows prints the table of the differences of one kind.
 func (s *differences) rows(kind reconcile.Kind) error {
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	if kind != reconcile.Unreadable {

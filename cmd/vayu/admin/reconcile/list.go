@@ -15,7 +15,6 @@ import (
 // blockRows is the number of rows in a block of the table. Columns are aligned in each block separately.
 const blockRows = 1000
 
-// entries prints the recharges that need attention.
 type entries struct {
 	out   io.Writer
 	names map[string]string // names of accounts, by id
@@ -32,7 +31,6 @@ func newEntries(out io.Writer, names map[string]string, now time.Time, asJSON bo
 	return e
 }
 
-// rechargeLine is a recharge in the JSON output.
 type rechargeLine struct {
 	TransactionID string               `json:"transaction_id"`
 	AccountID     string               `json:"account_id"`
@@ -78,7 +76,6 @@ func (e *entries) entry(one reconcile.Entry) error {
 	return err
 }
 
-// end prints the rest of the table and the number of recharges.
 func (e *entries) end() error {
 	if e.table == nil {
 		return nil

@@ -78,7 +78,6 @@ is pending leaves the list when it is settled.`,
 	return cmd
 }
 
-// noteFlag adds the required flag --note.
 func noteFlag(cmd *cobra.Command, note *string) {
 	cmd.Flags().StringVar(note, "note", "", "who stated what, and when, for the audit log")
 	_ = cmd.MarkFlagRequired("note") // fails only if the flag does not exist

@@ -155,7 +155,6 @@ func backUpEncrypted(cmd *cobra.Command, data, dir string, note *backupManifest,
 	return nil
 }
 
-// checkEmptyDir returns an error if dir exists and is not empty.
 func checkEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,7 +229,6 @@ func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encry
 	return keyInBackup, nil
 }
 
-// printTables prints how many tables and rows of ClickHouse a backup has.
 func printTables(cmd *cobra.Command, m columnbackup.Manifest) {
 	for _, d := range m.Databases {
 		var rows uint64

@@ -116,7 +116,6 @@ func fillMarked(dir string, fill func() error) error {
 	return os.Remove(mark)
 }
 
-// restoreFrom restores a backup that is not encrypted.
 func restoreFrom(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, note backupManifest, dir, key string) error {
 	if err := dump.CheckEmpty(cmd.Context(), cfg.StateStore(false), filepath.Join(dir, backupState), log); err != nil {
 		return err // checked before the restore of ClickHouse, which takes long and cannot be undone on a server
@@ -150,7 +149,6 @@ func (n *backupManifest) checkKey(cfg settings.Config) error {
 	return nil
 }
 
-// readNote reads the manifest of a complete backup.
 func readNote(dir string) (note backupManifest, err error) {
 	path := filepath.Join(dir, backupName)
 	text, err := os.ReadFile(path)
@@ -166,7 +164,6 @@ func readNote(dir string) (note backupManifest, err error) {
 	return note, nil
 }
 
-// restoreStores restores ClickHouse and the state store from a backup.
 func restoreStores(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, dir string) error {
 	t := &tool.Database{Config: cfg, Log: log, Reg: prometheus.NewRegistry()}
 	err := t.Run(cmd.Context(), t.ColumnStore(), func(ctx context.Context) error {

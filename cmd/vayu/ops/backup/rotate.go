@@ -81,12 +81,10 @@ ends it with an error that names the value. Afterwards the old key is needed for
 	}
 }
 
-// encryptedColumns returns all encrypted columns of the state store.
 func encryptedColumns() []encryption.Column {
 	return slices.Concat(access.EncryptedColumns(), subscription.EncryptedColumns(), batch.EncryptedColumns(), verify.EncryptedColumns())
 }
 
-// rotateKey re-encrypts the store with a new key, and prints the result.
 func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 	if err := awaitDisconnects(ctx, st.DB); err != nil {
 		return err

@@ -31,7 +31,6 @@ func NewEvents() *cobra.Command {
 	return cmd
 }
 
-// fireOptions are the flags of `events fire`.
 type fireOptions struct {
 	account, typ, mode string
 	count              int64   // 0 for any number
@@ -78,7 +77,6 @@ At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 	return cmd
 }
 
-// check validates the flags.
 func (v fireOptions) check() error {
 	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
 		types := make([]string, len(schema.EventTypes))
@@ -153,7 +151,6 @@ func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx c
 	return commits.Wait()
 }
 
-// eventCounts counts fired events by the result of their commit.
 type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store

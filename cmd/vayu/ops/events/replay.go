@@ -19,10 +19,8 @@ import (
 // replayMinAge is the default minimum age of replayed events. Younger events may still be in normal delivery.
 const replayMinAge = time.Minute
 
-// progressInterval is the minimum time between two progress messages.
 const progressInterval = 2 * time.Second
 
-// replayOptions are the flags of `events replay`.
 type replayOptions struct {
 	from, to     string
 	account, typ string
@@ -146,7 +144,6 @@ func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.R
 	return err
 }
 
-// summary returns the text about the result of a replay.
 func (r replayOptions) summary(request outbox.Replay, done outbox.Replayed) string {
 	text := fmt.Sprintf("looked at %d events from %s to %s: %d lack a delivery", done.Scanned,
 		request.From.UTC().Format(time.RFC3339), done.Until.UTC().Format(time.RFC3339), done.Missing)
