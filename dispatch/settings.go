@@ -58,39 +58,23 @@ const (
 
 // Validate returns all errors, each naming its key.
 func (s Settings) Validate() []error {
-	var faults []error
-	if _, err := config.Networks(s.Allow); err != nil {
-		faults = append(faults, config.Invalid("allow", "%w", err))
-	}
+	var f config.Faults
+	_, err := config.Networks(s.Allow)
+	f.CheckError(err, "allow")
 	for _, port := range s.Ports {
-		if port < 1 || port > maxPort {
-			faults = append(faults, config.Invalid("ports", "%d is not a port", port))
-		}
+		f.Check(port >= 1 && port <= maxPort, "ports", "%d is not a port", port)
 	}
-	if s.Concurrency < 1 || s.Concurrency > maxConcurrency {
-		faults = append(faults, config.Invalid("concurrency", "must be 1 to %d", maxConcurrency))
-	}
-	if s.InFlight < s.Concurrency || s.InFlight > maxInFlight {
-		faults = append(faults, config.Invalid("in-flight", "must be at least the concurrency of one endpoint, and at most %d", maxInFlight))
-	}
+	f.Check(s.Concurrency >= 1 && s.Concurrency <= maxConcurrency, "concurrency", "must be 1 to %d", maxConcurrency)
+	f.Check(s.InFlight >= s.Concurrency && s.InFlight <= maxInFlight, "in-flight",
+		"must be at least the concurrency of one endpoint, and at most %d", maxInFlight)
 	for plan, most := range s.Subscriptions {
-		if most < 1 || most > subscription.Most {
-			faults = append(faults, config.Invalid("subscriptions", "%s: must be 1 to %d", plan, subscription.Most))
-		}
+		f.Check(most >= 1 && most <= subscription.Most, "subscriptions", "%s: must be 1 to %d", plan, subscription.Most)
 	}
-	if s.SandboxSubscriptions < 1 || s.SandboxSubscriptions > subscription.Most {
-		faults = append(faults, config.Invalid("sandbox-subscriptions", "must be 1 to %d", subscription.Most))
-	}
-	if s.Backlog < minBacklog {
-		faults = append(faults, config.Invalid("backlog", "must be at least %d", minBacklog))
-	}
-	if s.HostInFlight < 0 || s.HostInFlight > maxInFlight {
-		faults = append(faults, config.Invalid("host-in-flight", "must be 0 to %d", maxInFlight))
-	}
-	if s.HostUnproven < 0 || s.HostUnproven > maxInFlight {
-		faults = append(faults, config.Invalid("host-unproven", "must be 0 to %d", maxInFlight))
-	}
-	return faults
+	f.Check(s.SandboxSubscriptions >= 1 && s.SandboxSubscriptions <= subscription.Most, "sandbox-subscriptions", "must be 1 to %d", subscription.Most)
+	f.Check(s.Backlog >= minBacklog, "backlog", "must be at least %d", minBacklog)
+	f.Check(s.HostInFlight >= 0 && s.HostInFlight <= maxInFlight, "host-in-flight", "must be 0 to %d", maxInFlight)
+	f.Check(s.HostUnproven >= 0 && s.HostUnproven <= maxInFlight, "host-unproven", "must be 0 to %d", maxInFlight)
+	return f
 }
 
 // thisMachine are the loopback networks that Local allows.

@@ -56,17 +56,11 @@ func Default() Config {
 
 // Validate returns an error for each wrong setting, with the setting's key.
 func (c Config) Validate() []error {
-	var faults []error
-	if c.Port < 0 || c.Port > 65535 {
-		faults = append(faults, config.Invalid("port", "%d is not a port", c.Port))
-	}
-	if c.MaxTime < 0 {
-		faults = append(faults, config.Invalid("max-time", "must not be negative"))
-	}
-	if c.Connections < 1 {
-		faults = append(faults, config.Invalid("connections", "must be at least 1"))
-	}
-	return faults
+	var f config.Faults
+	f.Check(c.Port >= 0 && c.Port <= 65535, "port", "%d is not a port", c.Port)
+	f.Check(c.MaxTime >= 0, "max-time", "must not be negative")
+	f.Check(c.Connections >= 1, "connections", "must be at least 1")
+	return f
 }
 
 // Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
@@ -92,25 +86,15 @@ var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Validate returns an error for each setting that is wrong or contradicts another. It implements config.Validator.
 func (s Storage) Validate() []error {
-	var faults []error
+	var f config.Faults
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours} {
-		if d != 0 && d < minKeep {
-			faults = append(faults, config.Invalid(key, "must be 0 or at least %s", minKeep))
-		}
+		f.Check(d == 0 || d >= minKeep, key, "must be 0 or at least %s", minKeep)
 	}
 	for key, d := range map[string]time.Duration{"keep-readings": s.KeepReadings, "keep-hours": s.KeepHours, "cold-after": s.ColdAfter} {
-		if d < 0 || d%time.Hour != 0 {
-			faults = append(faults, config.Invalid(key, "must be whole hours"))
-		}
+		f.Check(d >= 0 && d%time.Hour == 0, key, "must be whole hours")
 	}
-	if s.Policy != "" && !storageName.MatchString(s.Policy) {
-		faults = append(faults, config.Invalid("policy", "%q is not the name of a storage policy", s.Policy))
-	}
-	if s.ColdAfter != 0 && s.Policy == "" {
-		faults = append(faults, config.Invalid("policy", "cold-after needs a storage policy that has the volume"))
-	}
-	if s.ColdAfter != 0 && !storageName.MatchString(s.ColdVolume) {
-		faults = append(faults, config.Invalid("cold-volume", "%q is not the name of a volume", s.ColdVolume))
-	}
-	return faults
+	f.Check(s.Policy == "" || storageName.MatchString(s.Policy), "policy", "%q is not the name of a storage policy", s.Policy)
+	f.Check(s.ColdAfter == 0 || s.Policy != "", "policy", "cold-after needs a storage policy that has the volume")
+	f.Check(s.ColdAfter == 0 || storageName.MatchString(s.ColdVolume), "cold-volume", "%q is not the name of a volume", s.ColdVolume)
+	return f
 }

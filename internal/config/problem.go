@@ -38,6 +38,23 @@ func Invalid(key, format string, args ...any) error {
 	return Problem{Key: key, Err: fmt.Errorf(format, args...)}
 }
 
+// Faults collects errors about settings. Validate methods use it.
+type Faults []error
+
+// Check adds the error that Invalid returns, unless ok.
+func (f *Faults) Check(ok bool, key, format string, args ...any) {
+	if !ok {
+		*f = append(*f, Invalid(key, format, args...))
+	}
+}
+
+// CheckError adds an error about one setting, unless err is nil.
+func (f *Faults) CheckError(err error, key string) {
+	if err != nil {
+		*f = append(*f, Invalid(key, "%w", err))
+	}
+}
+
 // Error is "key: error (origin)".
 func (p Problem) Error() string {
 	text := p.Err.Error()

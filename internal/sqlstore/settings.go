@@ -33,20 +33,12 @@ func DefaultSettings() Settings {
 
 // Validate returns an error for each setting that is out of range. It implements config.Validator.
 func (s Settings) Validate() []error {
-	var faults []error
-	if s.Connections < 1 {
-		faults = append(faults, config.Invalid("connections", "must be at least 1"))
-	}
-	if s.StatementTimeout < 100*time.Millisecond {
-		faults = append(faults, config.Invalid("statement-timeout", "must be at least 100ms"))
-	}
-	if s.IdleTimeout < time.Second {
-		faults = append(faults, config.Invalid("idle-timeout", "must be at least 1s"))
-	}
-	if s.LockTimeout < 0 || s.LockTimeout > s.StatementTimeout {
-		faults = append(faults, config.Invalid("lock-timeout", "must be between 0 and statement-timeout"))
-	}
-	return faults
+	var f config.Faults
+	f.Check(s.Connections >= 1, "connections", "must be at least 1")
+	f.Check(s.StatementTimeout >= 100*time.Millisecond, "statement-timeout", "must be at least 100ms")
+	f.Check(s.IdleTimeout >= time.Second, "idle-timeout", "must be at least 1s")
+	f.Check(s.LockTimeout >= 0 && s.LockTimeout <= s.StatementTimeout, "lock-timeout", "must be between 0 and statement-timeout")
+	return f
 }
 
 // withDefaults replaces zero values with the defaults.

@@ -24,18 +24,14 @@ func DefaultSettings() Settings { return Settings{Sample: 1} }
 // Validate returns one error for each invalid setting. The error names the setting. It implements
 // config.Validator.
 func (s Settings) Validate() []error {
-	var wrong []error
-	if u, err := url.Parse(s.Endpoint); err != nil || s.Endpoint != "" &&
-		(u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "") {
-		wrong = append(wrong, config.Invalid("endpoint", "must be a URL such as http://127.0.0.1:4318"))
-	}
-	if _, err := s.headers(); err != nil {
-		wrong = append(wrong, config.Invalid("headers", "%w", err))
-	}
-	if !(s.Sample >= 0 && s.Sample <= 1) { // false for NaN, too
-		wrong = append(wrong, config.Invalid("sample", "must be from 0 to 1"))
-	}
-	return wrong
+	var f config.Faults
+	u, err := url.Parse(s.Endpoint)
+	f.Check(s.Endpoint == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "",
+		"endpoint", "must be a URL such as http://127.0.0.1:4318")
+	_, err = s.headers()
+	f.CheckError(err, "headers")
+	f.Check(s.Sample >= 0 && s.Sample <= 1, "sample", "must be from 0 to 1") // false for NaN, too
+	return f
 }
 
 // url is the URL of exports. If the endpoint has no path, url adds /v1/traces, the path of OTLP.

@@ -26,12 +26,9 @@ const (
 )
 
 // Validate returns every fault, each with its key.
-func (s Settings) Validate() (faults []error) {
-	if s.BatchRoom < 1 || s.BatchRoom > maxBatchRoom {
-		faults = append(faults, config.Invalid("batch-room", "must be 1 to %d", maxBatchRoom))
-	}
-	if s.MaskAfter != 0 && s.MaskAfter < minMaskAfter {
-		faults = append(faults, config.Invalid("mask-after", "must be 0, for never, or at least %s", minMaskAfter))
-	}
-	return faults
+func (s Settings) Validate() []error {
+	var f config.Faults
+	f.Check(s.BatchRoom >= 1 && s.BatchRoom <= maxBatchRoom, "batch-room", "must be 1 to %d", maxBatchRoom)
+	f.Check(s.MaskAfter == 0 || s.MaskAfter >= minMaskAfter, "mask-after", "must be 0, for never, or at least %s", minMaskAfter)
+	return f
 }

@@ -33,21 +33,12 @@ const (
 )
 
 // Validate returns every fault, each with its key.
-func (s Settings) Validate() (faults []error) {
-	if s.BatchRoom < 1 || s.BatchRoom > mostBatchRoom {
-		faults = append(faults, config.Invalid("batch-room", "must be 1 to %d", mostBatchRoom))
-	}
-	if s.GiveUp < leastGiveUp || s.GiveUp > mostGiveUp {
-		faults = append(faults, config.Invalid("give-up", "must be %s to %s", leastGiveUp, mostGiveUp))
-	}
-	if s.Cache < 0 || s.Cache > mostCache {
-		faults = append(faults, config.Invalid("cache", "must be 0 to %s", mostCache))
-	}
-	if s.Retention != 0 && s.Retention < leastKeep {
-		faults = append(faults, config.Invalid("keep", "must be 0, for ever, or at least %s", leastKeep))
-	}
-	if s.EnumerationThreshold < 0 {
-		faults = append(faults, config.Invalid("misses", "must not be negative"))
-	}
-	return faults
+func (s Settings) Validate() []error {
+	var f config.Faults
+	f.Check(s.BatchRoom >= 1 && s.BatchRoom <= mostBatchRoom, "batch-room", "must be 1 to %d", mostBatchRoom)
+	f.Check(s.GiveUp >= leastGiveUp && s.GiveUp <= mostGiveUp, "give-up", "must be %s to %s", leastGiveUp, mostGiveUp)
+	f.Check(s.Cache >= 0 && s.Cache <= mostCache, "cache", "must be 0 to %s", mostCache)
+	f.Check(s.Retention == 0 || s.Retention >= leastKeep, "keep", "must be 0, for ever, or at least %s", leastKeep)
+	f.Check(s.EnumerationThreshold >= 0, "misses", "must not be negative")
+	return f
 }

@@ -33,7 +33,7 @@ type Config struct {
 	Data   string         `yaml:"data" help:"directory of all data of Vayu"`
 	Roles  []string       `yaml:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
 	Listen config.Address `yaml:"listen" help:"address of the API"`
-	// InternalListen is validated by CheckInternal and interpreted by InternalAddress.
+	// InternalListen is validated by checkInternal and interpreted by InternalAddress.
 	InternalListen string `yaml:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
 	DrainDelay   time.Duration `yaml:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
@@ -83,25 +83,21 @@ type BackupConfig struct {
 
 // Validate checks that backups can be encrypted to the recipients. It implements config.Validator.
 func (c BackupConfig) Validate() []error {
-	if c.Recipient == "" {
-		return nil
+	var f config.Faults
+	if c.Recipient != "" {
+		_, err := agefile.Recipients(c.Recipient)
+		f.CheckError(err, "recipient")
 	}
-	if _, err := agefile.Recipients(c.Recipient); err != nil {
-		return []error{config.Invalid("recipient", "%w", err)}
-	}
-	return nil
+	return f
 }
 
 // Validate checks that level and format are known. It implements config.Validator.
 func (c LogConfig) Validate() []error {
-	var wrong []error
-	if err := new(slog.Level).UnmarshalText([]byte(c.Level)); err != nil {
-		wrong = append(wrong, config.Invalid("level", "%q is none of debug, info, warn, error", c.Level))
-	}
-	if c.Format != "text" && c.Format != "json" {
-		wrong = append(wrong, config.Invalid("format", "%q is neither text nor json", c.Format))
-	}
-	return wrong
+	var f config.Faults
+	err := new(slog.Level).UnmarshalText([]byte(c.Level))
+	f.Check(err == nil, "level", "%q is none of debug, info, warn, error", c.Level)
+	f.Check(c.Format == "text" || c.Format == "json", "format", "%q is neither text nor json", c.Format)
+	return f
 }
 
 // Defaults returns the settings of an instance that sets none.
@@ -130,39 +126,29 @@ func Defaults() Config {
 
 // Validate checks the settings of Config itself, and combinations of settings. It implements config.Validator.
 func (c Config) Validate() []error {
-	var wrong []error
-	if c.Data == "" {
-		wrong = append(wrong, config.Invalid("data", "a directory is needed"))
+	var f config.Faults
+	f.Check(c.Data != "", "data", "a directory is needed")
+	all, err := c.Catalogue()
+	f.CheckError(err, "source-dir")
+	if err == nil {
+		_, err = all.Parse(strings.Join(c.Sources, ","))
+		f.CheckError(err, "sources")
 	}
-	if all, err := c.Catalogue(); err != nil {
-		wrong = append(wrong, config.Invalid("source-dir", "%w", err))
-	} else if _, err := all.Parse(strings.Join(c.Sources, ",")); err != nil {
-		wrong = append(wrong, config.Invalid("sources", "%w", err))
-	}
-	if _, err := air.ParseCityKinds(c.CityKinds); err != nil {
-		wrong = append(wrong, config.Invalid("city-kinds", "%w", err))
-	}
-	if c.Cluster != "" && c.ClickHouse == "" {
-		wrong = append(wrong, config.Invalid("cluster", "a cluster needs a server: set clickhouse"))
-	}
-	if c.ClickHouseCA != "" && c.ClickHouse == "" {
-		wrong = append(wrong, config.Invalid("clickhouse-ca", "an authority needs a server: set clickhouse"))
-	}
-	if u, err := url.Parse(c.PublicURL); err != nil || c.PublicURL != "" && (u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.PublicURL, "/") || u.RawQuery != "" || u.User != nil) {
-		wrong = append(wrong, config.Invalid("public-url", "must be a URL such as https://api.example.com, without a slash at its end"))
-	}
-	wrong = append(wrong, c.checkRoles()...)
-	wrong = append(wrong, c.CheckInternal()...)
-	if c.DrainDelay < 0 {
-		wrong = append(wrong, config.Invalid("drain-delay", "must not be negative"))
-	}
-	if _, err := config.Networks(c.Proxies); err != nil {
-		wrong = append(wrong, config.Invalid("proxies", "%w", err))
-	}
-	if c.PerAddress < 0 {
-		wrong = append(wrong, config.Invalid("connections-per-address", "must not be negative"))
-	}
-	return wrong
+	_, err = air.ParseCityKinds(c.CityKinds)
+	f.CheckError(err, "city-kinds")
+	f.Check(c.Cluster == "" || c.ClickHouse != "", "cluster", "a cluster needs a server: set clickhouse")
+	f.Check(c.ClickHouseCA == "" || c.ClickHouse != "", "clickhouse-ca", "an authority needs a server: set clickhouse")
+	u, err := url.Parse(c.PublicURL)
+	f.Check(c.PublicURL == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && !strings.HasSuffix(c.PublicURL, "/"),
+		"public-url", "must be a URL such as https://api.example.com, without a slash at its end")
+	c.checkRoles(&f)
+	c.checkInternal(&f)
+	f.Check(c.DrainDelay >= 0, "drain-delay", "must not be negative")
+	_, err = config.Networks(c.Proxies)
+	f.CheckError(err, "proxies")
+	f.Check(c.PerAddress >= 0, "connections-per-address", "must not be negative")
+	return f
 }
 
 // LiveSources returns the configured live sources without duplicates. It ignores errors, because Validate has

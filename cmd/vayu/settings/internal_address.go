@@ -19,16 +19,14 @@ const InternalOffset = 1000
 
 const maxPort = 1<<16 - 1
 
-// CheckInternal validates the setting internal-listen.
-func (c Config) CheckInternal() []error {
+// checkInternal validates the setting internal-listen.
+func (c Config) checkInternal(f *config.Faults) {
 	switch c.InternalListen {
 	case "", InternalOff, InternalPublic:
-		return nil
+		return
 	}
-	if err := new(config.Address).UnmarshalText([]byte(c.InternalListen)); err != nil {
-		return []error{config.Invalid("internal-listen", "%w, and neither %s nor %s", err, InternalOff, InternalPublic)}
-	}
-	return nil
+	err := new(config.Address).UnmarshalText([]byte(c.InternalListen))
+	f.Check(err == nil, "internal-listen", "%w, and neither %s nor %s", err, InternalOff, InternalPublic)
 }
 
 // InternalAddress returns the address of the internal listener; "" if there is no such listener. The result

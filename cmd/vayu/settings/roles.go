@@ -33,26 +33,17 @@ func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDi
 
 // checkRoles validates the roles. Another instance must have each role that this instance lacks. The settings
 // must then name stores that instances share, and, for the role pipeline without api, public-url.
-func (c Config) checkRoles() (wrong []error) {
+func (c Config) checkRoles(f *config.Faults) {
+	faults := len(*f)
 	for _, role := range c.Roles {
-		if !slices.Contains(roles, role) {
-			wrong = append(wrong, config.Invalid("roles", "%q is none of %s", role, strings.Join(roles, ", ")))
-		}
+		f.Check(slices.Contains(roles, role), "roles", "%q is none of %s", role, strings.Join(roles, ", "))
 	}
-	if len(c.Roles) == 0 {
-		wrong = append(wrong, config.Invalid("roles", "there is nothing to do: name some of %s", strings.Join(roles, ", ")))
+	f.Check(len(c.Roles) > 0, "roles", "there is nothing to do: name some of %s", strings.Join(roles, ", "))
+	if len(*f) > faults || !slices.ContainsFunc(roles, func(role string) bool { return !c.Has(role) }) {
+		return
 	}
-	if len(wrong) > 0 || !slices.ContainsFunc(roles, func(role string) bool { return !c.Has(role) }) {
-		return wrong
-	}
-	if c.State == "" {
-		wrong = append(wrong, config.Invalid("roles", "the other roles need a state store that instances share: set state"))
-	}
-	if c.UsesClickHouse() && c.ClickHouse == "" {
-		wrong = append(wrong, config.Invalid("roles", "the other roles need a ClickHouse that instances share: set clickhouse"))
-	}
-	if c.Has(RolePipeline) && !c.Has(RoleAPI) && c.PublicURL == "" {
-		wrong = append(wrong, config.Invalid("public-url", "an instance that works on batches and does not serve the API needs the URL of the API"))
-	}
-	return wrong
+	f.Check(c.State != "", "roles", "the other roles need a state store that instances share: set state")
+	f.Check(!c.UsesClickHouse() || c.ClickHouse != "", "roles", "the other roles need a ClickHouse that instances share: set clickhouse")
+	f.Check(!c.Has(RolePipeline) || c.Has(RoleAPI) || c.PublicURL != "", "public-url",
+		"an instance that works on batches and does not serve the API needs the URL of the API")
 }

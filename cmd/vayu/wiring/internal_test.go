@@ -90,7 +90,9 @@ func TestTheDefaultInternalAddressFollowsListen(t *testing.T) {
 			t.Errorf("internal-listen %s: got %q, chosen %v; want %q", setting, got, chosen, want)
 		}
 	}
-	if wrong := (settings.Config{InternalListen: "nowhere"}).CheckInternal(); len(wrong) != 1 {
+	valid := settings.Defaults()
+	valid.InternalListen = "nowhere"
+	if wrong := valid.Validate(); len(wrong) != 1 {
 		t.Errorf("internal-listen nowhere: got %v, want one fault", wrong)
 	}
 }

@@ -16,22 +16,15 @@ func DefaultPlans() map[string]int64 {
 
 // CheckPlans returns every fault of the setting "plans".
 func CheckPlans(plans map[string]int64) []error {
-	var faults []error
-	if _, there := plans[FreePlan]; !there {
-		faults = append(faults, config.Invalid("plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", FreePlan))
-	}
+	var f config.Faults
+	_, there := plans[FreePlan]
+	f.Check(there, "plans", "%s: must be there, because the first start makes an account with it; plans that are given stand in place of the usual ones", FreePlan)
 	for plan, calls := range plans {
-		if plan == "" {
-			faults = append(faults, config.Invalid("plans", "a plan needs a name"))
-		}
-		if calls < 0 {
-			faults = append(faults, config.Invalid("plans", "%s: must not be negative; 0 is for no limit", plan))
-		}
-		if calls > mostCalls {
-			faults = append(faults, config.Invalid("plans", "%s: must be at most %d; 0 is for no limit", plan, int64(mostCalls)))
-		}
+		f.Check(plan != "", "plans", "a plan needs a name")
+		f.Check(calls >= 0, "plans", "%s: must not be negative; 0 is for no limit", plan)
+		f.Check(calls <= mostCalls, "plans", "%s: must be at most %d; 0 is for no limit", plan, int64(mostCalls))
 	}
-	return faults
+	return f
 }
 
 // limitOf returns the calls per month of a plan; 0 for no limit. An unconfigured plan is logged once.

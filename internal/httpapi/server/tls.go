@@ -39,28 +39,18 @@ func (c TLSConfig) Enabled() bool { return c.Cert != "" || len(c.Domains) > 0 }
 
 // Validate returns one error for every invalid setting. The error names the setting.
 func (c TLSConfig) Validate() []error {
-	var faults []error
-	switch {
-	case c.Cert == "" && c.Key != "":
-		faults = append(faults, config.Invalid("cert", "a key is of no use without its certificate"))
-	case c.Cert != "" && c.Key == "":
-		faults = append(faults, config.Invalid("key", "a certificate is of no use without its key"))
-	}
-	if len(c.Domains) > 0 && (c.Cert != "" || c.Key != "") {
-		faults = append(faults, config.Invalid("acme-domains", "certificates come from files or by ACME, not both"))
-	}
-	if len(c.Domains) == 0 && (c.Email != "" || c.Directory != "" || c.Cache != "" || c.Root != "") {
-		faults = append(faults, config.Invalid("acme-domains", "a name is needed for ACME"))
-	}
+	var f config.Faults
+	f.Check(c.Cert != "" || c.Key == "", "cert", "a key is of no use without its certificate")
+	f.Check(c.Cert == "" || c.Key != "", "key", "a certificate is of no use without its key")
+	f.Check(len(c.Domains) == 0 || c.Cert == "" && c.Key == "", "acme-domains", "certificates come from files or by ACME, not both")
+	f.Check(len(c.Domains) > 0 || c.Email == "" && c.Directory == "" && c.Cache == "" && c.Root == "", "acme-domains", "a name is needed for ACME")
 	for _, name := range c.Domains {
-		if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(strings.Trim(name, "."), ".") || strings.ContainsFunc(name, unfit) {
-			faults = append(faults, config.Invalid("acme-domains", "%q is not the full name of a host, in lower case; others than English are written xn--…", name))
-		}
+		_, err := netip.ParseAddr(name)
+		f.Check(err != nil && strings.Contains(strings.Trim(name, "."), ".") && !strings.ContainsFunc(name, unfit), "acme-domains",
+			"%q is not the full name of a host, in lower case; others than English are written xn--…", name)
 	}
-	if c.Directory != "" && !strings.HasPrefix(c.Directory, "https://") {
-		faults = append(faults, config.Invalid("acme-directory", "must begin with https://"))
-	}
-	return faults
+	f.Check(c.Directory == "" || strings.HasPrefix(c.Directory, "https://"), "acme-directory", "must begin with https://")
+	return f
 }
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }

@@ -32,43 +32,25 @@ type Security struct {
 	Login sasl.Mechanism // nil for none
 }
 
-func (s Settings) validateTLS() (faults []error) {
-	if !s.TLS {
-		for _, file := range []struct{ key, name string }{{"ca", s.CA}, {"cert", s.Cert}, {"key", s.Key}} {
-			if file.name != "" {
-				faults = append(faults, config.Invalid(file.key, "is of no use without TLS: set event-log.tls to on"))
-			}
-		}
+func (s Settings) checkTLS(f *config.Faults) {
+	for _, file := range []struct{ key, name string }{{"ca", s.CA}, {"cert", s.Cert}, {"key", s.Key}} {
+		f.Check(bool(s.TLS) || file.name == "", file.key, "is of no use without TLS: set event-log.tls to on")
 	}
-	switch {
-	case s.Cert == "" && s.Key != "":
-		faults = append(faults, config.Invalid("cert", "a key is of no use without its certificate"))
-	case s.Cert != "" && s.Key == "":
-		faults = append(faults, config.Invalid("key", "a certificate is of no use without its key"))
-	}
-	return faults
+	f.Check(s.Cert != "" || s.Key == "", "cert", "a key is of no use without its certificate")
+	f.Check(s.Cert == "" || s.Key != "", "key", "a certificate is of no use without its key")
 }
 
-func (s Settings) validateLogin() (faults []error) {
+func (s Settings) checkLogin(f *config.Faults) {
 	switch s.SASL {
 	case loginNone:
-		if s.Username != "" || s.Password.IsSet() {
-			faults = append(faults, config.Invalid("sasl", "username or password is set without a login mechanism: use scram-sha-512, scram-sha-256 or plain"))
-		}
+		f.Check(s.Username == "" && !s.Password.IsSet(), "sasl", "username or password is set without a login mechanism: use scram-sha-512, scram-sha-256 or plain")
 	case LoginPlain, LoginScram256, LoginScram512:
-		if s.Username == "" {
-			faults = append(faults, config.Invalid("username", "a login needs a user"))
-		}
-		if !s.Password.IsSet() {
-			faults = append(faults, config.Invalid("password", "a login needs a password; the environment has it as VAYU_EVENT_LOG_PASSWORD"))
-		}
-		if s.SASL == LoginPlain && !s.TLS {
-			faults = append(faults, config.Invalid("sasl", "plain sends the password in clear text and needs event-log.tls"))
-		}
+		f.Check(s.Username != "", "username", "a login needs a user")
+		f.Check(s.Password.IsSet(), "password", "a login needs a password; the environment has it as VAYU_EVENT_LOG_PASSWORD")
+		f.Check(s.SASL != LoginPlain || bool(s.TLS), "sasl", "plain sends the password in clear text and needs event-log.tls")
 	default:
-		faults = append(faults, config.Invalid("sasl", "%q is none of scram-sha-512, scram-sha-256 and plain", s.SASL))
+		f.Check(false, "sasl", "%q is none of scram-sha-512, scram-sha-256 and plain", s.SASL)
 	}
-	return faults
 }
 
 // Security returns the TLS configuration and the login of valid settings. It reads their files.

@@ -43,23 +43,16 @@ const (
 
 // Validate returns all errors, each naming its key.
 func (s Settings) Validate() []error {
-	var faults []error
+	var f config.Faults
 	for _, topic := range []struct{ key, name string }{{"topic", s.Topic}, {"dead-topic", s.DeadTopic}} {
-		if !legalTopic.MatchString(topic.name) || topic.name == "." || topic.name == ".." {
-			faults = append(faults, config.Invalid(topic.key, "%q is not a valid topic name: use 1 to 249 of a-z, A-Z, 0-9, dot, underscore and hyphen", topic.name))
-		}
+		f.Check(legalTopic.MatchString(topic.name) && topic.name != "." && topic.name != "..", topic.key,
+			"%q is not a valid topic name: use 1 to 249 of a-z, A-Z, 0-9, dot, underscore and hyphen", topic.name)
 	}
-	if s.Topic == s.DeadTopic {
-		faults = append(faults, config.Invalid("dead-topic", "must differ from the topic of the events"))
-	}
-	if !legalGroup.MatchString(s.Group) {
-		faults = append(faults, config.Invalid("group", "%q is not a valid group name: use 1 to 255 of a-z, A-Z, 0-9, dot, underscore and hyphen", s.Group))
-	}
-	if s.Partitions < 1 || s.Partitions > maxPartitions {
-		faults = append(faults, config.Invalid("partitions", "must be from 1 to %d", maxPartitions))
-	}
-	if s.Replicas < 1 || s.Replicas > maxReplicas {
-		faults = append(faults, config.Invalid("replicas", "must be from 1 to %d", maxReplicas))
-	}
-	return append(append(faults, s.validateTLS()...), s.validateLogin()...)
+	f.Check(s.Topic != s.DeadTopic, "dead-topic", "must differ from the topic of the events")
+	f.Check(legalGroup.MatchString(s.Group), "group", "%q is not a valid group name: use 1 to 255 of a-z, A-Z, 0-9, dot, underscore and hyphen", s.Group)
+	f.Check(s.Partitions >= 1 && s.Partitions <= maxPartitions, "partitions", "must be from 1 to %d", maxPartitions)
+	f.Check(s.Replicas >= 1 && s.Replicas <= maxReplicas, "replicas", "must be from 1 to %d", maxReplicas)
+	s.checkTLS(&f)
+	s.checkLogin(&f)
+	return f
 }
