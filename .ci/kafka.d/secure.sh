@@ -3,7 +3,7 @@
 
 # make_certificates creates an authority and the certificates of brokers and clients in DIR/tls.
 make_certificates() {
-	need openssl openssl
+	"$scripts/need" openssl openssl
 	mkdir -p "$dir/tls"
 	(
 		umask 077

@@ -64,9 +64,9 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 		records[i] = encode(e)
 	}
 	acked, err := l.Write(ctx, records)
-	for i, is := range acked {
-		if is {
-			safe = append(safe, batch[i])
+	for i, e := range batch {
+		if acked[i] {
+			safe = append(safe, e)
 		}
 	}
 	l.published.Add(float64(len(safe)))

@@ -60,7 +60,7 @@ func TestPartitionerMatchesJavaClient(t *testing.T) {
 			r := kafka.NewReader(kafka.ReaderConfig{Brokers: l.Brokers, Topic: l.Topic, Partition: want})
 			t.Cleanup(func() { _ = r.Close() })
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			t.Cleanup(cancel)
 			for found := false; !found; {
 				m, err := r.ReadMessage(ctx)
 				if err != nil {

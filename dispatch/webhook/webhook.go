@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,11 +18,11 @@ const Header = "X-SERVICE-Signature"
 // key of a signature is the whole secret including its prefix.
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
-	header := "t=" + stamp
+	parts := []string{"t=" + stamp}
 	for _, secret := range secrets {
-		header += ",v1=" + signature(secret, stamp, body)
+		parts = append(parts, "v1="+signature(secret, stamp, body))
 	}
-	return header
+	return strings.Join(parts, ",")
 }
 
 // signature returns the HMAC-SHA256 (RFC 2104) of the time stamp, a dot and the body, in hexadecimal.

@@ -82,7 +82,7 @@ func (r *reader) column(field table) (column, error) {
 	c := column{name: field.string(0)}
 	c.wanted = r.wanted[c.name]
 	details, _ := field.table(3)
-	if c.value = readType(field.scalar(2, 1), details, field); c.value.kind == none {
+	if c.value = readType(field.scalar(2, 1), details); c.value.kind == none {
 		return c, fault(c.name, "The type of the column is not supported. Leave the column out, or convert it.")
 	}
 	encoding, encoded := field.table(4)
@@ -92,7 +92,7 @@ func (r *reader) column(field table) (column, error) {
 	c.dictionary = encoding.scalar(0, 8)
 	c.index = valueType{kind: whole, buffers: 2, size: 4, signed: true}
 	if index, given := encoding.table(1); given {
-		c.index = readType(typeInt, index, field)
+		c.index = readType(typeInt, index)
 	}
 	if c.wanted && (c.value.kind != text && c.value.kind != view || c.index.kind != whole) {
 		return c, fault(c.name, "A dictionary must have texts.")
@@ -104,7 +104,7 @@ func (r *reader) column(field table) (column, error) {
 }
 
 // readType returns a data type. Its kind is none for an unknown or nested one.
-func readType(number int64, details, field table) valueType {
+func readType(number int64, details table) valueType {
 	if details.broken == nil { // absent: every value is a default
 		details = table{text: make([]byte, 8), at: 4, broken: new(bool)}
 	}

@@ -17,7 +17,7 @@ type rollUps struct {
 	times  []time.Duration
 	fail   func(n int) error // nil for none
 	length time.Duration
-	stored Stored
+	change time.Duration // when another instance has stored a reading; 0 for never
 }
 
 func (r *rollUps) start(ctx context.Context) (*rollUp, func()) {
@@ -32,7 +32,12 @@ func (r *rollUps) start(ctx context.Context) (*rollUp, func()) {
 			}
 			return nil
 		},
-		Stored: func(context.Context) (Stored, error) { return r.stored, nil },
+		Stored: func(context.Context) (stored Stored, _ error) {
+			if r.change > 0 && time.Since(r.began) > r.change {
+				stored = Stored{Newest: 1, Count: 1}
+			}
+			return stored, nil
+		},
 	}, slog.New(slog.DiscardHandler))
 	ended := make(chan struct{})
 	go func() {
@@ -53,13 +58,11 @@ func (r *rollUps) want(t *testing.T, want ...time.Duration) {
 func TestRollUpFollowsReadings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var r rollUps
+		r := rollUps{change: 2*time.Minute + time.Second}
 		one, stop := r.start(t.Context())
 		time.Sleep(time.Minute)
 		one.changed(t.Context(), false) // of this instance
-		time.Sleep(time.Minute + time.Second)
-		r.stored = Stored{Newest: 1, Count: 1} // of another instance
-		time.Sleep(time.Minute)
+		time.Sleep(2*time.Minute + time.Second)
 		stop()
 		r.want(t, 0, time.Minute, 2*time.Minute+3*time.Second)
 	})

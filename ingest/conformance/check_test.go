@@ -30,10 +30,10 @@ var noon = time.Date(2026, 6, 9, 12, 0, 0, 0, time.UTC)
 
 // feedSource reads a number from each line of a feed. Its switches violate the contract.
 type feedSource struct {
-	url                                              string
-	ignoreContext, swallow, forget, future, quoteKey bool
-	extra                                            int // requests after the first
-	fetched                                          bool
+	url                                      string
+	ignoreContext, swallow, future, quoteKey bool
+	extra                                    int // requests after the first
+	fetched                                  bool
 }
 
 // Fetch implements [ingest.Source].
@@ -52,7 +52,7 @@ func (s *feedSource) Fetch(ctx context.Context, _ ingest.Window, yield func(*ing
 			return err
 		}
 		body, err := io.ReadAll(reply.Body)
-		if err = errors.Join(err, reply.Body.Close()); err != nil {
+		if err := errors.Join(err, reply.Body.Close()); err != nil {
 			return err
 		}
 		if reply.StatusCode != http.StatusOK {

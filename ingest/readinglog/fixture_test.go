@@ -50,10 +50,10 @@ type stores struct {
 	writer    *kafka.Writer
 }
 
-// brokersOf returns a real broker, or one in this process if real is not set.
-func brokersOf(tb testing.TB, real bool) []string {
+// brokersOf returns the broker of Kafka, or one in this process if genuine is not set.
+func brokersOf(tb testing.TB, genuine bool) []string {
 	tb.Helper()
-	if real {
+	if genuine {
 		switch broker := os.Getenv("VAYU_TEST_KAFKA"); {
 		case broker != "":
 			return []string{broker}

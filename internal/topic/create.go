@@ -73,7 +73,7 @@ func (c *Client) checkTopics(ctx context.Context, client *kafka.Client) (topics 
 		switch {
 		case errors.Is(topic.Error, kafka.UnknownTopicOrPartition):
 			missing = append(missing, c.newTopic(topic.Name))
-		case topic.Error != nil && !(isCode && code.Temporary()):
+		case topic.Error != nil && (!isCode || !code.Temporary()):
 			return nil, nil, fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
 		}
 	}

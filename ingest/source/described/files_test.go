@@ -320,7 +320,7 @@ func lying(t *testing.T) []byte {
 // TestHostileFiles checks that each file has a named reason, and that the others are read.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	zeros := bytes.Repeat([]byte{0}, 32<<20)
+	zeros := make([]byte, 32<<20)
 	names := make([]string, 30_000)
 	for i := range names {
 		names[i] = fmt.Sprintf("%0120d.csv", i)

@@ -24,7 +24,7 @@ const longestAveraging = 24 * time.Hour
 
 // findAveraging guesses the averaging interval: from both sides of an interval, from a field
 // that names it, or from the spacing of the times of a station.
-func findAveraging(r *reading, now time.Time) averaging {
+func findAveraging(r *reading) averaging {
 	c := &r.clock
 	if c.field == nil {
 		return averaging{time.Minute, note.Guessed, "the reply has no times, so its values are current ones"}

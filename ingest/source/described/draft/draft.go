@@ -231,7 +231,7 @@ func bestReading(body sample.Document, now time.Time) *reading {
 		if r.station.id == nil {
 			r.station.findOutside(body.Outside(p))
 		}
-		r.averaging = findAveraging(r, now)
+		r.averaging = findAveraging(r)
 		if r.score() > 0 && (best == nil || r.score() > best.score()) {
 			best = r
 		}

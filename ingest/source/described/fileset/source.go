@@ -133,7 +133,7 @@ type fetching struct {
 	tried    map[string]bool // files that an earlier fetch could not open
 
 	listed, matched   int
-	absent, unopened  int // files that do not exist, and that could not be opened
+	absent            int // files that do not exist
 	good, consecutive int
 	last              error // of a file
 }
@@ -216,7 +216,7 @@ func (f *fetching) list(ctx context.Context, tasks []task, part, date map[string
 	err := f.storage.List(ctx, f.address(part, date), func(o storage.Object) error {
 		if o.Err != nil {
 			f.refuse(o.Path, o.Err)
-			return nil
+			return nil //nolint:nilerr // a file that cannot be listed stops no other
 		}
 		f.listed++
 		file, ok := f.match(o.Path, date)

@@ -78,7 +78,10 @@ func Draft(ctx context.Context, name, from string, headers []string, folder stri
 	if err != nil {
 		return nil, fmt.Errorf("drafting source %q: %w", name, err)
 	}
-	return d, d.write(ctx, exchange, in.Now)
+	if err := d.write(ctx, exchange, in.Now); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // readFile reads a file as the reply to an unknown address.
@@ -205,7 +208,7 @@ func (d *Drafted) Show(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "wrote %s and the case %s\n", d.Path, d.Case)
 	if d.Fault != nil {
 		_, _ = fmt.Fprintf(w, "Fill in the file first: %v\nThen: vayu source check %s --accept, which makes the readings of the case the expected ones\n", d.Fault, d.Path)
-		return nil
+		return nil //nolint:nilerr // the fault is shown
 	}
 	_, _ = fmt.Fprintf(w, "The reply gives %d readings of %d stations", len(d.Fetched.Readings), len(d.Fetched.Stations))
 	for _, reason := range slices.Sorted(maps.Keys(d.Fetched.Rejected)) {

@@ -157,7 +157,10 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 	if files, _ := d.ReadsFiles(); files || !d.Fetches() {
 		return r, nil
 	}
-	return r, r.checkHazards(ctx, d, best)
+	if err := r.checkHazards(ctx, d, best); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // CheckAt is [Check] for the cases of a folder. If the folder does not exist, the cases of a

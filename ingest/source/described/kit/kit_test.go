@@ -224,10 +224,10 @@ func TestFaultsOfSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	type fetch = func(ctx context.Context, of ingest.Source, call int, w ingest.Window, yield func(*ingest.Batch) error) error
-	swallow := fetch(func(ctx context.Context, of ingest.Source, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
+	swallow := func(ctx context.Context, of ingest.Source, _ int, w ingest.Window, yield func(*ingest.Batch) error) error {
 		_ = of.Fetch(ctx, w, yield)
 		return nil
-	})
+	}
 	for name, c := range map[string]struct {
 		fetch fetch
 		fails []string

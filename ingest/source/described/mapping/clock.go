@@ -148,8 +148,7 @@ func (c *clock) of(f *record.Frame, now time.Time) (at time.Time, minutes uint16
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
 	}
 	if len(c.field) > 0 {
-		ok := false
-		at, ok, seen = c.parseField(f, c.field, &c.at)
+		at, ok, seen := c.parseField(f, c.field, &c.at)
 		if !ok {
 			reason = ingest.BadTime
 		}

@@ -202,7 +202,7 @@ func (m *Mapping) missing(names []string, columns map[string]int) string {
 	}
 	for i := range m.fields {
 		f := &m.fields[i]
-		if lacks(f) && !(f.value && anyValue) && f.key != "each" && !f.loose {
+		if lacks(f) && (!f.value || !anyValue) && f.key != "each" && !f.loose {
 			shown := names[:min(len(names), shownColumns)]
 			return fmt.Sprintf("the table has no column %q (key %s): it %v", f.paths[0], f.key, config.UnknownKey(f.paths[0].String(), shown))
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -81,9 +82,7 @@ func (w *Web) keyed(u *url.URL) string {
 	}
 	with := *u
 	query := u.Query()
-	for name, values := range w.Query {
-		query[name] = values
-	}
+	maps.Copy(query, w.Query)
 	with.RawQuery = query.Encode()
 	return with.String()
 }

@@ -3,6 +3,7 @@ package note
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -65,7 +66,7 @@ func (w *Writer) guess(key, value, text string, certainty Certainty, evidence st
 		mark = strings.ToUpper(string(certainty)) + ": "
 	}
 	_, _ = fmt.Fprintf(&w.Text, "%s%s: %s # %s%s\n", w.indent(), scalar(key), text, mark, evidence)
-	w.Guesses = append(w.Guesses, Guess{strings.Join(append(w.path[:len(w.path):len(w.path)], key), "."), value, certainty, evidence})
+	w.Guesses = append(w.Guesses, Guess{strings.Join(append(slices.Clip(w.path), key), "."), value, certainty, evidence})
 }
 
 // scalar returns a text as a YAML scalar in block style.

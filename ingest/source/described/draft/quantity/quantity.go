@@ -4,6 +4,7 @@ package quantity
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -105,7 +106,8 @@ func Parse(name string) (q Quantity, ok bool) {
 	if !ok {
 		return Quantity{}, false
 	}
-	return q, q.readRest(rest)
+	fine := q.readRest(rest)
+	return q, fine
 }
 
 // onlyUnits reports whether words are units or add nothing.
@@ -133,15 +135,12 @@ func (q *Quantity) readRest(rest []string) bool {
 		case slices.Contains(otherWords, word):
 			return false
 		case m != nil:
-			n := len(m[1])
-			hours := time.Duration(0)
-			for _, digit := range m[1][:n] {
-				hours = hours*10 + time.Duration(digit-'0')
-			}
-			q.Averaging = hours * time.Minute
+			n, _ := strconv.Atoi(m[1]) // one to three digits
+			unit := time.Minute
 			if strings.HasPrefix(m[2], "h") {
-				q.Averaging = hours * time.Hour
+				unit = time.Hour
 			}
+			q.Averaging = time.Duration(n) * unit
 		case word == "hourly":
 			q.Averaging = time.Hour
 		case word == "daily":

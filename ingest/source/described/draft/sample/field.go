@@ -34,7 +34,7 @@ type Field struct {
 // Add adds the value of a record.
 func (f *Field) Add(record int, v gjson.Result) {
 	f.Present++
-	text := ""
+	var text string
 	switch v.Type {
 	case gjson.Null:
 		f.Nulls++
