@@ -50,8 +50,7 @@ func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []by
 }
 
 // Recorder records the messages of one source as runs of ten minutes. A time without
-// messages has no run. One goroutine calls Begin, and then Done or Failed. Another one may
-// call Run.
+// messages has no run. One goroutine calls Begin, and then Done or Failed.
 type Recorder struct {
 	source  string
 	config  string // SHA-256 of the source's configuration
@@ -79,6 +78,13 @@ func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger
 func (r *Recorder) Begin() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.start()
+	r.busy = true
+	return r.open.ID
+}
+
+// start begins a run if none is open. The caller holds the lock.
+func (r *Recorder) start() {
 	r.endOld()
 	if r.open == nil {
 		start := time.Now()
@@ -88,8 +94,6 @@ func (r *Recorder) Begin() uint64 {
 		}
 		r.body = new(ingest.Recorder)
 	}
-	r.busy = true
-	return r.open.ID
 }
 
 // endOld ends the open run if it is too old. The caller holds the lock.
@@ -129,6 +133,16 @@ func (r *Recorder) Failed(outcome runner.Outcome, err error) {
 	defer r.mu.Unlock()
 	r.busy, r.changed = false, true
 	r.open.Outcome, r.open.Error = string(outcome), err.Error()
+}
+
+// Lost notes that no messages can be received. The run has the outcome until Done is
+// called. Any goroutine may call it.
+func (r *Recorder) Lost(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.start()
+	r.changed = true
+	r.open.Outcome, r.open.Error = string(runner.FetchFailed), err.Error()
 }
 
 // snapshot returns the open run as it is now. The caller holds the lock.

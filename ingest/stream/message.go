@@ -1,0 +1,46 @@
+package stream
+
+import (
+	"time"
+
+	"vayu/ingest"
+)
+
+// Message is a message as a broker delivered it.
+type Message struct {
+	Topic   string
+	Key     string // of Kafka; "" for MQTT
+	Payload []byte
+	// At is when the message was received, or when Kafka stored it.
+	At time.Time
+	// Retained marks a message of MQTT that the broker had kept for new subscribers.
+	Retained bool
+}
+
+// Decoder turns messages into readings. It may keep state, such as the time of the last
+// reading of a station. It is not safe for concurrent use.
+type Decoder interface {
+	// Decode returns the readings of messages in batches, which the caller releases, and the
+	// number of messages of each outcome. Messages that cannot be read are rejected values.
+	// Until Commit is called, Decode may be called again with the same messages.
+	Decode(messages []Message) (batches []*ingest.Batch, outcomes map[Outcome]int, err error)
+	// Commit notes that the readings of the last Decode are stored.
+	Commit()
+}
+
+// Outcome is what became of a message. It is a label of vayu_stream_messages_total.
+type Outcome string
+
+// The outcomes.
+const (
+	Read         Outcome = "read"         // its values are readings or rejected values
+	Availability Outcome = "availability" // it has the state of a device
+	Retained     Outcome = "retained"     // the broker had kept it: an old state, no new reading
+	Offline      Outcome = "offline"      // of a device that is not available
+	Unreadable   Outcome = "unreadable"   // not JSON, or not as described
+	Repeated     Outcome = "repeated"     // delivered again after it was stored
+	Unmatched    Outcome = "unmatched"    // its topic matches no pattern, or it lacks the needed fields
+)
+
+// outcomes lists every outcome.
+var outcomes = []Outcome{Read, Availability, Retained, Offline, Unreadable, Repeated, Unmatched}

@@ -1,0 +1,91 @@
+package mqtt
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+const (
+	// doubtful is how long before the loss of a connection an acknowledgement may not have
+	// reached the broker.
+	doubtful = 10 * time.Second
+	// mostRecent bounds the memory of recent messages. The broker repeats no more than it may
+	// send without an acknowledgement.
+	mostRecent = 2 * inFlight
+)
+
+// recent remembers stored messages whose acknowledgement may not have reached the broker. The
+// broker delivers them again after a reconnect. Without a time of their own they would
+// become second readings. It is safe for concurrent use.
+type recent struct {
+	seed maphash.Seed
+
+	mu      sync.Mutex
+	current int            // number of the connection
+	acked   []acked        // of the connection, the oldest first
+	before  map[uint64]int // of lost connections: how often each message was stored
+}
+
+// acked is an acknowledged message.
+type acked struct {
+	hash uint64
+	at   time.Time
+}
+
+func newRecent() *recent { return &recent{seed: maphash.MakeSeed(), before: make(map[uint64]int)} }
+
+func (r *recent) hash(m *message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	_, _ = h.WriteString(m.Topic)
+	_ = h.WriteByte(0)
+	_, _ = h.Write(m.Payload)
+	return h.Sum64()
+}
+
+// accept reports whether a message must be processed: unless the broker marks it as repeated,
+// and it was stored before the last connection was lost. A message of a lost connection
+// counts as stored, because it is processed before its repetition.
+func (r *recent) accept(m *message) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.hash(m)
+	switch {
+	case m.connection < r.current:
+		r.before[h]++
+	case m.duplicate && r.before[h] > 0:
+		r.before[h]--
+		return false
+	}
+	return true
+}
+
+// add remembers an acknowledged message.
+func (r *recent) add(m *message, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.connection < r.current {
+		return
+	}
+	if len(r.acked) == mostRecent {
+		r.acked = append(r.acked[:0], r.acked[mostRecent/2:]...)
+	}
+	r.acked = append(r.acked, acked{r.hash(m), now})
+}
+
+// lost notes that the connection is lost. The next one has the next number.
+func (r *recent) lost(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current++
+	if len(r.before) > mostRecent { // nothing was repeated for long
+		clear(r.before)
+	}
+	for _, a := range r.acked {
+		if now.Sub(a.at) < doubtful {
+			r.before[a.hash]++
+		}
+	}
+	r.acked = nil
+}

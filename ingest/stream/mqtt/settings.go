@@ -1,0 +1,108 @@
+// Package mqtt receives messages from an MQTT broker. It acknowledges a message after its
+// readings are stored, so that the broker keeps it until then.
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// Versions of the protocol, as the packet CONNECT has them.
+const (
+	Version311 = 4
+	Version5   = 5
+)
+
+// Settings are the connection to a broker and the subscriptions.
+type Settings struct {
+	Address            string // host:port
+	TLS                bool
+	CA                 string // PEM file of authorities; "" for those of the system
+	Cert, Key          string // PEM files of a client certificate; "" for none
+	Username, Password string
+	ClientID           string // must be constant, because the broker keeps messages for it
+	Version            int
+	Filters            []string // of topics
+	// Session is how long the broker keeps messages while no client is connected; 0 means that
+	// it keeps none. A broker of version 3.1.1 keeps them as long as it is configured to.
+	Session time.Duration
+	// Local allows addresses of private networks.
+	Local bool
+}
+
+const (
+	// dialTimeout bounds the time until a connection is made, with TLS.
+	dialTimeout = 10 * time.Second
+	// packetTimeout bounds the time for a reply of the broker.
+	packetTimeout = 10 * time.Second
+	// keepAlive is the interval of pings. A lost connection is noticed after one and a half.
+	keepAlive = 30 * time.Second
+	// inFlight is how many unacknowledged messages the broker may send (receive maximum of
+	// MQTT 5). Brokers have a smaller limit of their own; Mosquitto's is 20.
+	inFlight = 1000
+)
+
+// metadata has the addresses of internal hosts that look public: an Azure host serves the
+// metadata of its machines at 168.63.129.16.
+var metadata = netip.MustParsePrefix("168.63.129.16/32")
+
+// dial opens a connection to the broker.
+func (s *Settings) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	dialer := &net.Dialer{}
+	if !s.Local {
+		dialer.Control = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(metadata)).Safe
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", s.Address)
+	if err != nil || !s.TLS {
+		return conn, err
+	}
+	config, err := s.tlsConfig()
+	if err != nil {
+		_ = conn.Close() // it was never used
+		return nil, err
+	}
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("TLS with %s: %w", s.Address, err)
+	}
+	return secured, nil
+}
+
+// tlsConfig reads the certificates for each connection, so that their renewal needs no restart.
+func (s *Settings) tlsConfig() (*tls.Config, error) {
+	host, _, err := net.SplitHostPort(s.Address)
+	if err != nil {
+		return nil, fmt.Errorf("reading the broker's address: %w", err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	if s.CA != "" {
+		text, err := os.ReadFile(s.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading mqtt.ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, errors.New("reading mqtt.ca: the file has no PEM certificate")
+		}
+	}
+	if s.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+		if err != nil {
+			return nil, fmt.Errorf("reading mqtt.cert and mqtt.key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
