@@ -114,7 +114,7 @@ type Received struct {
 	SHA256   string `json:"body_sha256"` // of all bodies in order, hexadecimal; "" without a body
 }
 
-// Exchange is a request of a fetch and its reply, without secrets.
+// Exchange is a request of a fetch and its reply, or a received message, without secrets.
 type Exchange struct {
 	Request string        `json:"request"` // method and address
 	Status  int           `json:"status"`  // of the reply; 0 if none came
@@ -122,7 +122,15 @@ type Exchange struct {
 	Body    string        `json:"body"`    // first 2 KiB of the body; all of it with [Recorder.Whole]
 	Header  http.Header   `json:"-"`       // of the reply; nil without [Recorder.Whole]
 	Elapsed time.Duration `json:"elapsed_ns"`
-	Error   string        `json:"error"` // "" if the whole reply was received
+	Error   string        `json:"error"`             // "" if the whole reply was received
+	Message *MessageInfo  `json:"message,omitempty"` // nil for a request
+}
+
+// MessageInfo describes a message that was received without a request.
+type MessageInfo struct {
+	Topic    string    `json:"topic"`
+	At       time.Time `json:"at"` // when it was received
+	Retained bool      `json:"retained"`
 }
 
 // Recorder counts the requests and bodies of a fetch, and notes its fields and units. It is safe for concurrent use. A nil

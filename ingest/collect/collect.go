@@ -13,6 +13,8 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/runner"
 	"vayu/ingest/share"
+	"vayu/ingest/source/described"
+	"vayu/ingest/stream"
 	"vayu/internal/leader"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -37,7 +39,9 @@ type World struct {
 	Sources []string
 	// Feed returns a source with its schedule. A source may omit readings that an earlier fetch accepted, so each term
 	// of collection gets a new one.
-	Feed     func(name string) (runner.Feed, error)
+	Feed func(name string) (runner.Feed, error)
+	// Stream returns the description of a source that receives messages, nil for one that fetches.
+	Stream   func(name string) (*described.Description, error)
 	Archive  runner.Archive
 	Journal  runner.Journal
 	Progress runner.ProgressStore
@@ -63,17 +67,21 @@ type Collector struct {
 	Config
 
 	rollUps map[schema.World]*rollUp
+	streams *stream.Metrics
 }
 
 // New checks the configuration of all sources, and returns a collector. It starts nothing. The error joins the faults of
 // all sources.
 func New(c Config) (*Collector, error) {
-	collector := &Collector{Config: c, rollUps: make(map[schema.World]*rollUp)}
+	collector := &Collector{Config: c, rollUps: make(map[schema.World]*rollUp), streams: stream.NewMetrics(c.Registry, c.Metrics)}
 	var faults []error
 	for _, w := range c.Worlds {
 		collector.rollUps[w.World] = newRollUp(w, c.Log.With("world", w.World))
 		for _, name := range w.Sources {
-			_, err := collector.newRunner(w, name, nil, nil)
+			d, err := w.Stream(name)
+			if d == nil && err == nil {
+				_, err = collector.newRunner(w, name, nil, nil)
+			}
 			faults = append(faults, err)
 		}
 	}
@@ -110,6 +118,13 @@ func (c *Collector) jobs(context.Context) ([]share.Job, error) {
 	for _, w := range c.Worlds {
 		for _, name := range w.Sources {
 			all = append(all, share.Job{Name: w.World.String() + "/" + name, Run: func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error {
+				d, err := w.Stream(name)
+				if err != nil {
+					return err
+				}
+				if d != nil {
+					return c.receive(ctx, w, d, fence, quit)
+				}
 				r, err := c.newRunner(w, name, fence, quit)
 				if err != nil {
 					return err

@@ -16,6 +16,7 @@ import (
 	"vayu/ingest/progress"
 	"vayu/ingest/runner"
 	"vayu/ingest/source"
+	"vayu/ingest/source/described"
 	"vayu/internal/leader"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -54,7 +55,8 @@ func (noJournal) Record(context.Context, []ingest.Run) error { return nil }
 // world returns a world with sources, whose feeds the function feed builds.
 func world(db *sqlstore.DB, a *archive, feed func(name string) (runner.Feed, error), sources ...string) World {
 	return World{
-		World: schema.Live, Sources: sources, Feed: feed, Archive: a, Journal: noJournal{}, Progress: progress.New(db, "live", time.Now),
+		Stream: func(string) (*described.Description, error) { return nil, nil },
+		World:  schema.Live, Sources: sources, Feed: feed, Archive: a, Journal: noJournal{}, Progress: progress.New(db, "live", time.Now),
 		RollUp: func(context.Context) error { return nil }, Stored: func(context.Context) (Stored, error) { return Stored{}, nil },
 	}
 }
@@ -127,7 +129,7 @@ func TestFaultsOfAllSourcesAreReported(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	one, two := errors.New("key is missing"), errors.New("url is invalid")
-	_, err := New(Config{DB: db, Metrics: runner.NewMetrics(prometheus.NewRegistry()), Log: slog.New(slog.DiscardHandler), Worlds: []World{
+	_, err := New(Config{DB: db, Metrics: runner.NewMetrics(prometheus.NewRegistry()), Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler), Worlds: []World{
 		world(db, new(archive), func(name string) (runner.Feed, error) {
 			if name == "one" {
 				return runner.Feed{}, one

@@ -74,11 +74,23 @@ func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
 }
 
+// retained marks a message that the broker had kept.
+func retained(m *ingest.MessageInfo) string {
+	if m.Retained {
+		return ", retained"
+	}
+	return ""
+}
+
 // Exchanges writes the requests, and the beginning of their replies.
 func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	all := recorder.Exchanges()
 	for _, e := range all {
-		_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
+		if m := e.Message; m != nil {
+			_, _ = fmt.Fprintf(w, "%s\n  received at %s, %d bytes%s\n", oneLine(e.Request), m.At.UTC().Format(time.RFC3339), e.Bytes, retained(m))
+		} else {
+			_, _ = fmt.Fprintf(w, "%s\n  status %d, %d bytes, %s\n", e.Request, e.Status, e.Bytes, e.Elapsed.Round(time.Millisecond))
+		}
 		if e.Error != "" {
 			_, _ = fmt.Fprintf(w, "  error: %s\n", oneLine(e.Error))
 		}

@@ -93,7 +93,7 @@ func (c *Catalogue) put(f described.File, d *described.Description, fault error)
 	delete(c.entries, d.Name)
 	delete(c.formats, d.Name)
 	if d.Fetches() {
-		c.entries[d.Name] = Entry{About: d.About, Feed: d.Feed, File: &f, Factory: func(Config) Factory { return fromFile(f) }}
+		c.entries[d.Name] = Entry{About: d.About, Feed: d.Feed, File: &f, Stream: d.Stream(time.Now) != nil, Factory: func(Config) Factory { return fromFile(f) }}
 	}
 	if d.Format != nil {
 		c.formats[d.Name] = d.Format
@@ -141,6 +141,21 @@ func configHash(f Factory) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// Stream returns the description of a source that receives messages, with the environment of
+// the process; nil for a source that fetches.
+func (c *Catalogue) Stream(name string) (*described.Description, error) {
+	if !c.entries[name].Stream {
+		return nil, nil
+	}
+	f := *c.entries[name].File
+	f.Env = os.LookupEnv
+	d, err := described.Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("source %q: %w", name, err)
+	}
+	return d, nil
 }
 
 // Names returns the names of all sources, sorted.

@@ -46,6 +46,8 @@ type Entry struct {
 	Feed runner.Feed
 	// File is the description of the source; nil for a source in Go.
 	File *described.File
+	// Stream marks a source that receives messages and has no schedule.
+	Stream bool
 	// Fault is why the description of the source is invalid; nil for a valid one.
 	Fault error
 }

@@ -83,8 +83,8 @@ func (a *air) world(w schema.World) (collect.World, error) {
 	return collect.World{
 		World: w, Sources: names, Feed: func(name string) (runner.Feed, error) { return all.Feed(w, name, time.Now) },
 		Archive: loader.New(a.db.Conn(), w.Database()), Journal: journal.New(a.db.Conn(), schema.OpsDatabase, w),
-		Progress: progress.New(a.state, scope, time.Now),
-		RollUp:   func(ctx context.Context) error { return a.changed(ctx, w, rollup) },
+		Progress: progress.New(a.state, scope, time.Now), Stream: all.Stream,
+		RollUp: func(ctx context.Context) error { return a.changed(ctx, w, rollup) },
 		Stored: func(ctx context.Context) (collect.Stored, error) {
 			found, err := rollup.Recent(ctx)
 			return collect.Stored(found), err

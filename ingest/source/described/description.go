@@ -4,6 +4,8 @@
 package described
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,6 +23,7 @@ import (
 	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/described/fileset"
 	"vayu/ingest/source/described/mapping"
+	"vayu/ingest/source/described/messages"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 )
@@ -52,6 +55,8 @@ type File struct {
 type Description struct {
 	// Name is the name of the source: lower-case letters, digits and hyphens.
 	Name string
+	// SHA256 is the hash of the file, hexadecimal.
+	SHA256 string
 	// About, Licence, Attribution and Homepage are texts about the network.
 	About, Licence, Attribution, Homepage string
 	// Feed is the schedule, without Source. It is empty for a description without requests,
@@ -72,8 +77,9 @@ type Description struct {
 	partitions *listing        // nil for one request of all readings
 	stations   *listing        // nil without a station list
 	mapping    *mapping.Mapping
-	keyed      bool     // requests have a key
-	secrets    []string // values of environment variables, plain and as URLs encode them
+	stream     *messages.Subscription // nil for a source that fetches
+	keyed      bool                   // requests have a key
+	secrets    []string               // values of environment variables, plain and as URLs encode them
 }
 
 var (
@@ -88,7 +94,8 @@ const reservedPrefix = "VAYU_"
 // Parse reads a description. The error is config.Problems, with file, line and key of
 // every fault.
 func Parse(from File) (*Description, error) {
-	d := &Description{}
+	sum := sha256.Sum256(from.Text)
+	d := &Description{SHA256: hex.EncodeToString(sum[:])}
 	reserved := ""
 	root := section.Parse(from.Path, from.Text, func(name string) (string, bool) {
 		if strings.HasPrefix(name, reservedPrefix) {
@@ -111,17 +118,29 @@ func Parse(from File) (*Description, error) {
 	if files && root.Section("request").Node("url") != nil {
 		root.Faultf("files", "a description has either request.url or files")
 	}
-	if files {
+	stream := root.Section("mqtt").Present()
+	switch {
+	case stream: // read below, because its defaults follow from the mapping
+	case files:
 		d.readFiles(root)
-	} else if d.Format == nil || root.Section("request").Present() {
+	case d.Format == nil || root.Section("request").Present():
 		d.readAPI(root)
-	} else if d.stations = d.readListing(root.Section("stations"), auth{}); d.stations != nil && d.stations.beside == nil {
-		root.Section("stations").Faultf("beside", "is missing: the pattern of the names of lists beside a file")
+	default:
+		if d.stations = d.readListing(root.Section("stations"), auth{}); d.stations != nil && d.stations.beside == nil {
+			root.Section("stations").Faultf("beside", "is missing: the pattern of the names of lists beside a file")
+		}
 	}
 	if d.stations != nil && !slices.Contains(d.stations.names, "id") {
 		root.Section("stations").Faultf("fields", "must have id, whose values are those of station.id or of the path in match")
 	}
 	d.mapping = mapping.Read(root, mapping.Owner{Network: d.network, Licence: d.Licence, Attribution: d.Attribution})
+	if stream {
+		d.stream = messages.Read(root, d.Name, d.local, d.mapping)
+		if password := d.stream.Settings.Password; len(password) >= leastSecret {
+			d.secrets = append(d.secrets, password)
+		}
+		d.Feed = runner.Feed{Name: d.Name, Schedule: "on message", MaxSilence: d.stream.MaxSilence}
+	}
 	if reserved != "" {
 		root.Faultf("auth", "%s: variables that begin with %s belong to the service; use another name", reserved, reservedPrefix)
 	}
@@ -223,7 +242,9 @@ func (d *Description) readFeed(root *section.Section) {
 
 // Fetches reports whether the description is that of a source. Otherwise it is only a format
 // of files.
-func (d *Description) Fetches() bool { return d.readings.url != nil || d.files != nil }
+func (d *Description) Fetches() bool {
+	return d.readings.url != nil || d.files != nil || d.stream != nil
+}
 
 // New builds the source. It implements the factory of package source.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
@@ -232,6 +253,9 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	}
 	if !d.Fetches() {
 		return nil, fmt.Errorf("source %q: it describes files for vayu import and watched folders only; add the section request or files", name)
+	}
+	if d.stream != nil {
+		return d.Stream(clock).Trial(), nil
 	}
 	timeout := d.timeout
 	if d.files != nil {

@@ -5,11 +5,15 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vayu/ingest"
+	"vayu/ingest/stream"
 )
 
 // block returns the first block of a language in a document.
@@ -24,13 +28,18 @@ func block(t *testing.T, text, language string) string {
 }
 
 // TestGuide runs the example of the guide with the reply that the guide shows. It also
-// checks that the guide has every key of the shipped descriptions.
+// checks that the guides have every key of the shipped descriptions.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/guides/sources.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	page, err := os.ReadFile("../../../docs/guides/mqtt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := append(slices.Clone(guide), page...)
 	server := network(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, block(t, string(guide), "json")) })
 	s := open(t, at(File{Path: "schools.yaml", Text: []byte(block(t, string(guide), "yaml"))}, server), func() time.Time { return noon })
 	var got []string
@@ -49,13 +58,36 @@ func TestGuide(t *testing.T) {
 		t.Errorf("readings %s, rejected %v, error %v, want %s and two excluded", strings.Join(got, ", "), rejected, err, want)
 	}
 	for _, f := range Shipped() {
-		if !strings.Contains(string(guide), "`"+NameOf(f.Path)+"`") {
+		if !strings.Contains(string(keys), "`"+NameOf(f.Path)+"`") {
 			t.Errorf("the guide lacks the source %s", NameOf(f.Path))
 		}
 		for _, key := range regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(string(f.Text), -1) {
-			if !regexp.MustCompile("`" + key[1] + "[`.]").Match(guide) {
+			if !regexp.MustCompile("`" + key[1] + "[`.]").Match(keys) {
 				t.Errorf("the guide lacks the key %s of %s", key[1], f.Path)
 			}
 		}
+	}
+}
+
+// TestMessageGuide reads the message of the guide with the description of the guide.
+func TestMessageGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../docs/guides/mqtt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, outcomes := decoded(
+		t, File{Path: "balconies.yaml", Text: []byte(block(t, string(guide), "yaml"))}, date(2026, 6, 10),
+		stream.Message{Topic: "balconies/rohini/7/state", Payload: []byte("found")},
+		stream.Message{Topic: "balconies/rohini/7/air", Payload: []byte(block(t, string(guide), "json"))},
+		stream.Message{Topic: "balconies/rohini/7/state", Payload: []byte("lost")},
+		stream.Message{Topic: "balconies/rohini/7/air", Payload: []byte(block(t, string(guide), "json"))},
+	)
+	want := []string{"balconies-rohini-7 pm25 2026-06-09T10:00:00 61.5", "balconies-rohini-7 pressure 2026-06-09T10:00:00 981.2"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("readings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[stream.Outcome]int{stream.Availability: 2, stream.Read: 1, stream.Offline: 1}, outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
 }

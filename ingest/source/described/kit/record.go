@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ type Recorded struct {
 	Case     *conformance.Case
 	Fetched  *conformance.Fetched // from the replies of the case
 	Replaced map[string]int       // replaced values by field
+
+	messages int // of a case that reads messages; 0 for replies
 }
 
 // Record fetches a window of a described source and writes the fetch as a case into a new
@@ -51,7 +54,12 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	if n := recorder.Received().Requests; n > recording.Most {
 		return nil, fmt.Errorf("recording source %q: the fetch has %d requests, a case has at most %d; choose a shorter window with --from and --to", d.Name, n, recording.Most)
 	}
-	out, err := Write(ctx, f, recorder.Exchanges(), w, start, folder)
+	var out *Recorded
+	if d.Stream(time.Now) != nil {
+		out, err = writeMessages(ctx, f, recorder.Exchanges(), folder)
+	} else {
+		out, err = Write(ctx, f, recorder.Exchanges(), w, start, folder)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +79,19 @@ func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w
 	if err != nil {
 		return nil, err
 	}
+	return write(ctx, f, r, folder)
+}
+
+// writeMessages writes messages as a case of a description into a new folder.
+func writeMessages(ctx context.Context, f described.File, exchanges []ingest.Exchange, folder string) (*Recorded, error) {
+	r, err := recording.OfMessages(exchanges)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, f, r, folder)
+}
+
+func write(ctx context.Context, f described.File, r *recording.Recording, folder string) (*Recorded, error) {
 	open, err := Opener(f)
 	if err != nil {
 		return nil, err
@@ -79,12 +100,20 @@ func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w
 	if err != nil {
 		return nil, err
 	}
-	return &Recorded{Folder: folder, Case: &r.Case, Fetched: got, Replaced: r.Replaced}, nil
+	out := &Recorded{Folder: folder, Case: &r.Case, Fetched: got, Replaced: r.Replaced}
+	if r.Case.Input == recording.MessagesFile {
+		out.messages = bytes.Count(r.Files[r.Case.Input], []byte{'\n'})
+	}
+	return out, nil
 }
 
 // Text writes what was recorded.
 func (r *Recorded) Text(w io.Writer) {
-	_, _ = fmt.Fprintf(w, "%s: %d replies, %d readings of %d stations, %d rejected values\n", r.Folder, len(r.Case.Replies),
+	what := fmt.Sprintf("%d replies", len(r.Case.Replies))
+	if r.messages > 0 {
+		what = fmt.Sprintf("%d messages", r.messages)
+	}
+	_, _ = fmt.Fprintf(w, "%s: %s, %d readings of %d stations, %d rejected values\n", r.Folder, what,
 		len(r.Fetched.Readings), len(r.Fetched.Stations), total(r.Fetched.Rejected))
 	if r.Case.Error != "" {
 		_, _ = fmt.Fprintf(w, "expected error: %s\n", r.Case.Error)

@@ -159,6 +159,9 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 	return len(m.fields) - 1
 }
 
+// Received reports whether the records have no times, and those of their arrival count.
+func (m *Mapping) Received() bool { return m.clock.received }
+
 // Lag returns by how much, at most, the times of records precede the ends of their intervals.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.begin {

@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type measure struct {
 	unitField []record.Path
 	units     map[string]string
 
+	factor    float64 // by which values are multiplied before their unit counts
 	kind      air.Kind
 	averaging uint16 // minutes
 
@@ -114,7 +116,7 @@ func ofHeader(names []string, averaging uint16) []measure {
 		}
 		all = append(all, measure{
 			value: []record.Path{record.Column(names[c.Index])}, parameter: c.Parameter, unit: unit,
-			kind: air.Concentration, averaging: averaging, key: "readings",
+			factor: 1, kind: air.Concentration, averaging: averaging, key: "readings",
 		})
 	}
 	return all
@@ -123,7 +125,7 @@ func ofHeader(names []string, averaging uint16) []measure {
 func readMeasure(s *section.Section, valueKey string, averaging uint16) measure {
 	m := measure{
 		value: record.ReadPaths(s, valueKey), missing: texts(s, "missing"), unit: s.Text("unit"), unitField: record.ReadPaths(s, "unit-field"),
-		kind: air.Concentration, averaging: readAveraging(s, averaging),
+		factor: readFactor(s), kind: air.Concentration, averaging: readAveraging(s, averaging),
 	}
 	if len(m.value) == 0 {
 		s.Faultf(valueKey, "is missing: the path of the value")
@@ -142,6 +144,19 @@ func readMeasure(s *section.Section, valueKey string, averaging uint16) measure 
 		}
 	}
 	return m
+}
+
+// readFactor reads the factor of values, which is 1 by default.
+func readFactor(s *section.Section) float64 {
+	factor := number(s, "factor")
+	if factor == nil {
+		return 1
+	}
+	if *factor <= 0 || math.IsInf(*factor, 0) || math.IsNaN(*factor) {
+		s.Faultf("factor", "must be a positive number, such as 0.001")
+		return 1
+	}
+	return *factor
 }
 
 // readAveraging reads the averaging interval, in minutes.
@@ -335,7 +350,7 @@ func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map
 	if r, odd := relabels[p]; odd && v < r.below && strings.EqualFold(strings.TrimSpace(unit), r.unit) {
 		unit = r.as
 	}
-	v, ok := p.Convert(v, unit)
+	v, ok := p.Convert(v*m.factor, unit)
 	if !ok {
 		return 0, ingest.UnknownUnit
 	}

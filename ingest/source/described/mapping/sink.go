@@ -17,6 +17,11 @@ const mostUnits = 500
 
 // Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
 type Sink struct {
+	// OnlyListed rejects records of stations that the list of stations lacks.
+	OnlyListed bool
+	// Accept reports whether a reading is added; nil means that all are.
+	Accept func(station string, p parameter.Parameter, at time.Time) bool
+
 	m       *Mapping
 	now     time.Time
 	builder *ingest.Builder
@@ -85,6 +90,9 @@ func (s *Sink) Record() (number int64, text string) {
 	}
 	return number, text
 }
+
+// At sets the time at which the next reply was received.
+func (s *Sink) At(now time.Time) { s.now = now }
 
 // Replace makes the sink continue with another builder.
 func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
@@ -254,7 +262,7 @@ func (s *Sink) head(f *record.Frame) head {
 		f.Listed = s.listed[id]
 	}
 	var of *station
-	if !table.Named([]byte(key)) {
+	if !table.Named([]byte(key)) || s.OnlyListed && f.Listed == nil {
 		reason = ingest.NoStation
 	} else {
 		of = s.station(f, key)
@@ -367,6 +375,9 @@ func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 		return nil
 	default:
 		s.builder.RejectField(reason, m.fieldOf(p))
+		return nil
+	}
+	if s.Accept != nil && !s.Accept(of.described.ID, p, at) {
 		return nil
 	}
 	if s.added != nil {

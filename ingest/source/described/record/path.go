@@ -17,7 +17,7 @@ const (
 	ofRecord  scope = iota // a record: the default
 	ofEach                 // an element of the list `each` of a record
 	ofReply                // the whole reply
-	ofPart                 // the fields of the partition
+	ofPart                 // the fields of the partition, or of the topic of a message
 	ofListed               // the fields of the station in the station list
 	ofKey                  // the key of a record in a map
 	ofFile                 // the fields of the file's name
@@ -26,7 +26,8 @@ const (
 
 // scopes maps first words of paths to scopes. Other paths, except key, begin in the record.
 var scopes = map[string]scope{
-	"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "listed": ofListed, "file": ofFile, "extract": ofExtract,
+	"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "topic": ofPart, "listed": ofListed, "file": ofFile,
+	"extract": ofExtract,
 }
 
 // Path is the position of a field. Its syntax is that of gjson, as in the
@@ -41,17 +42,37 @@ type Path struct {
 // longestPath is the limit of a path in bytes.
 const longestPath = 200
 
-// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value".
+// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value". A name
+// with dots stands in quotes: PMS5003."PM2.5".
 func ParsePath(text string) Path {
 	if text == "key" {
 		return Path{scope: ofKey, full: text}
 	}
 	if first, rest, found := strings.Cut(text, "."); found {
 		if s, known := scopes[first]; known {
-			return Path{s, rest, columnName(rest), text}
+			return Path{s, unquote(rest), columnName(rest), text}
 		}
 	}
-	return Path{ofRecord, text, columnName(text), text}
+	return Path{ofRecord, unquote(text), columnName(text), text}
+}
+
+// unquote returns a path in the syntax of gjson, in which the special characters of the
+// quoted parts have a backslash. A path with an odd number of quotes has none.
+func unquote(text string) string {
+	parts := strings.Split(text, `"`)
+	if len(parts)%2 == 0 {
+		return text
+	}
+	var out strings.Builder
+	for i, part := range parts {
+		for _, r := range part {
+			if i%2 == 1 && strings.ContainsRune(`.|#@*?\!{}[]()=<>%,:`, r) {
+				out.WriteByte('\\')
+			}
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 // Column returns the path of a column of a table.
@@ -223,6 +244,13 @@ func scalar(v gjson.Result) string {
 	default:
 		return v.Raw
 	}
+}
+
+// TextOf returns the value of the first path that has one in a JSON text; "" for none.
+func TextOf(json []byte, paths []Path) string {
+	f := Frame{record: gjson.ParseBytes(json)}
+	text, _ := f.Text(paths)
+	return text
 }
 
 // Describe returns the number and the text of the record. The number is 0 for JSON.

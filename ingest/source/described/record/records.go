@@ -64,7 +64,8 @@ func Read(s *section.Section) Records {
 		format: format, At: "@this", Shape: ShapeObject,
 		Each: s.Text("each"), Columns: s.Text("columns"), fault: s.Text("error-message"),
 	}
-	if format == formatJSON || s.Node("records") != nil { // by default, a line of NDJSON is a record
+	whole := format != formatJSON || s.Section("mqtt").Present()
+	if !whole || s.Node("records") != nil { // by default, a line of NDJSON or a message is a record
 		r.At, r.Shape = s.Required("records"), ShapeList
 	}
 	r.Shape = s.Choice("shape", r.Shape, ShapeList, ShapeTable, ShapeMap, ShapeObject)
