@@ -12,11 +12,11 @@ const scope = "aqi:read"
 // Routes returns the routes of this package.
 func (s *Service) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, Handler: s.aqi},
-		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Handler: s.listCities},
-		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Handler: s.listStations},
+		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, OwnQuery: true, Handler: s.aqi},
+		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "limit", "cursor"}, Handler: s.listCities},
+		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "own", "limit", "cursor"}, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
-		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Handler: s.stationQuality},
+		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,28 +32,18 @@ const (
 
 // listSources handles GET /v1/sources.
 func (s *Service) listSources(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := listParams(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	reply, err := s.sources.Of(c.Context(), c.World, s.now())
 	return httpapi.Response{Value: reply, Cache: []string{fmt.Sprintf("private, max-age=%d", int(sources.MaxAge.Seconds()))}}, err
 }
 
-// listParams parses the query of a list endpoint. It returns an error for a
-// parameter that is not in allowed.
-func listParams(raw string, allowed ...string) (map[string]string, error) {
-	out, err := httpapi.Parameters(raw, allowed...)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range allowed {
-		if value, ok := out[name]; ok {
-			if err := checkText(name, value); err != nil {
-				return nil, err
-			}
+// checkParams returns an error for the first parameter, by name, that is no valid text.
+func checkParams(params map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if err := checkText(name, params[name]); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // page returns the range of entries that the parameters `limit` and `cursor`
@@ -84,17 +75,16 @@ func page(params map[string]string, list string, n int, key func(int) string) (f
 
 // listCities handles GET /v1/cities.
 func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := listParams(c.URL.RawQuery, "q", "limit", "cursor")
-	if err != nil {
+	if err := checkParams(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
 	_, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found := snap.Index.Prefix(params["q"])
+	found := snap.Index.Prefix(c.Params["q"])
 	key := func(i int) string { return snap.Index.Label(found[i]) + "\x00" + snap.Cities[found[i]].State }
-	from, to, next, err := page(params, "cities", len(found), key)
+	from, to, next, err := page(c.Params, "cities", len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -139,22 +129,21 @@ func degrees(p places.Point) (lat, lon *float64) {
 // listStations handles GET /v1/stations. It lists the stations near a position by distance, all
 // stations by id, or the account's own stations.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := listParams(c.URL.RawQuery, "near", "radius_km", "own", "limit", "cursor")
-	if err != nil {
+	if err := checkParams(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	if own, given := params["own"]; given {
-		return s.listOwnStations(c, own, params)
+	if own, given := c.Params["own"]; given {
+		return s.listOwnStations(c, own, c.Params)
 	}
 	_, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found, err := wantedStations(snap, params)
+	found, err := wantedStations(snap, c.Params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	where, near := params["near"]
+	where, near := c.Params["near"]
 	key := func(i int) string {
 		id := snap.Stations[found[i].Station].ID
 		if near {
@@ -174,7 +163,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	if near {
 		list = "stations near " + where // a list of its own, because its keys begin with distances
 	}
-	from, to, next, err := page(params, list, len(found), key)
+	from, to, next, err := page(c.Params, list, len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -226,9 +215,6 @@ func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sa
 
 // oneStation handles GET /v1/stations/{id}.
 func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := listParams(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	a, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err

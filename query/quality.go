@@ -20,11 +20,10 @@ const (
 
 // stationQuality handles GET /v1/stations/{id}/quality.
 func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := listParams(c.URL.RawQuery, "from", "to", "limit", "cursor")
-	if err != nil {
+	if err := checkParams(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	from, to, err := qualityRange(params, schema.DayOf(s.now()))
+	from, to, err := qualityRange(c.Params, schema.DayOf(s.now()))
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -37,7 +36,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	page := station.QualityPage{Station: st.ID, From: from, To: to}
-	if err := page.Parse(params); err != nil {
+	if err := page.Parse(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)

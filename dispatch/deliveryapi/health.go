@@ -31,9 +31,6 @@ const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.r
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
 func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	webhook, view := mux.Vars(c.Request)["id"], a.Deliveries.DB.View(c.Context())
 	w, err := webhookOf(view, c, webhook, "id")
 	if err == nil && w.deleted {

@@ -15,24 +15,16 @@ import (
 )
 
 func (a *API) list(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "webhook_id", "event_id", "from", "to", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	return a.answer(c, params)
+	return a.answer(c, c.Params)
 }
 
 func (a *API) listOfWebhook(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "retried", "event_id", "from", "to", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	webhook := mux.Vars(c.Request)["id"]
 	if _, err := webhookOf(a.Deliveries.DB.View(c.Context()), c, webhook, "id"); err != nil {
 		return httpapi.Response{}, err
 	}
-	params["webhook_id"] = webhook
-	return a.answer(c, params)
+	c.Params["webhook_id"] = webhook
+	return a.answer(c, c.Params)
 }
 
 func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Response, error) {
@@ -91,9 +83,6 @@ func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 }
 
 func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	d, err := detailed(a.Deliveries.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], a.Deliveries.Now())
 	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // the attempts include the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)

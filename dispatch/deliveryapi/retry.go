@@ -19,9 +19,6 @@ const retryMost = 1000
 const retryAction = "delivery.retry"
 
 func (a *API) retry(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	if _, err := httpapi.DecodeOptional[struct{}](c); err != nil {
 		return httpapi.Response{}, err
 	}

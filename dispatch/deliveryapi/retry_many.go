@@ -149,9 +149,6 @@ func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *
 }
 
 func (a *API) retryFailed(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	body, err := httpapi.Decode[retryRequest](c)
 	if err != nil {
 		return httpapi.Response{}, err

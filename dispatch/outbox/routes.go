@@ -20,7 +20,7 @@ import (
 func (o *Outbox) Routes() []httpapi.Route {
 	const manage = string(schema.WebhooksManage)
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Body: 0, Handler: o.listEvents},
+		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Params: []string{"type", "subject", "from", "to", "limit", "cursor"}, Handler: o.listEvents},
 		{Method: http.MethodGet, Path: "/v1/events/{id}", Scope: manage, Body: 0, Handler: o.getEvent},
 	}
 }
@@ -28,21 +28,17 @@ func (o *Outbox) Routes() []httpapi.Route {
 // listEvents answers GET /v1/events. The oldest event comes first, so that a client can resume at
 // its cursor. A key gets only events whose type needs a read scope that the key has.
 func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "type", "subject", "from", "to", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
-	ask := filter{account: c.Account, mode: c.World.String(), typ: params["type"], subject: params["subject"], readable: c.Scopes.Readable()}
-	if _, there := params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
+	ask := filter{account: c.Account, mode: c.World.String(), typ: c.Params["type"], subject: c.Params["subject"], readable: c.Scopes.Readable()}
+	if _, there := c.Params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
 		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
 	}
-	if _, there := params["subject"]; there && !isSubject(ask.subject) {
+	if _, there := c.Params["subject"]; there && !isSubject(ask.subject) {
 		f.Add("subject", "A subject is the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
 	}
-	ask.from, ask.to = pagination.TimeRange(&f, params)
+	ask.from, ask.to = pagination.TimeRange(&f, c.Params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
-	ask.limit, ask.after = pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	ask.limit, ask.after = pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -64,9 +60,6 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	var kind schema.EventType
 	var envelope []byte
 	id, err := mux.Vars(c.Request)["id"], sql.ErrNoRows

@@ -13,9 +13,6 @@ import (
 
 // specOf parses the body of POST /v1/webhooks and reports all its errors.
 func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return Spec{}, err
-	}
 	wanted, err := httpapi.Decode[struct {
 		URL    *string            `json:"url"`
 		Events []schema.EventType `json:"events"`
@@ -88,9 +85,6 @@ func (g *optional[T]) in(f *faults, field string) bool {
 
 // patchOf parses the body of PATCH /v1/webhooks/{id} and reports all its errors.
 func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return Patch{}, err
-	}
 	wanted, err := httpapi.Decode[struct {
 		URL    optional[string]             `json:"url"`
 		Events optional[[]schema.EventType] `json:"events"`
@@ -130,9 +124,6 @@ func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 
 // rotationOf parses the optional body of a rotation.
 func rotationOf(c *httpapi.Call) (Rotation, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return Rotation{}, err
-	}
 	wanted, err := httpapi.DecodeOptional[struct {
 		GraceSeconds *int64  `json:"grace_seconds"`
 		Secret       *string `json:"secret"`
@@ -154,9 +145,6 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 // testOf parses the optional body of a test and returns the event type. It returns "" for a
 // body without a type.
 func testOf(c *httpapi.Call) (schema.EventType, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return "", err
-	}
 	wanted, err := httpapi.DecodeOptional[struct {
 		Type *schema.EventType `json:"type"`
 	}](c)

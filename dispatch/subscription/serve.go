@@ -26,7 +26,7 @@ func (b *Cache) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: scope, Body: body, Handler: b.post},
-		{Method: http.MethodGet, Path: path, Scope: scope, Handler: b.list},
+		{Method: http.MethodGet, Path: path, Scope: scope, Params: []string{"limit", "cursor"}, Handler: b.list},
 		{Method: http.MethodGet, Path: one, Scope: scope, Handler: b.get},
 		{Method: http.MethodPatch, Path: one, Scope: scope, Body: body, Handler: b.patchOne},
 		{Method: http.MethodDelete, Path: one, Scope: scope, Handler: b.deleteOne},
@@ -52,13 +52,9 @@ func shown(status int, made Made) httpapi.Response {
 
 // list answers GET /v1/webhooks.
 func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	const name = "webhooks"
 	var f schema.RequestErrors
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, name, params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, name, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -73,9 +69,6 @@ func (b *Cache) list(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 func (b *Cache) get(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	r, err := recordOf(b.DB.View(c.Context()), c.Owner(), idOf(c))
 	if err != nil {
 		return httpapi.Response{}, err
@@ -108,9 +101,6 @@ func (b *Cache) patchOne(c *httpapi.Call) (httpapi.Response, error) {
 }
 
 func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	return b.changed(c, func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		e, err := b.Delete(tx, c.Owner(), idOf(c), b.Now())
 		return httpapi.Response{Value: schema.WebhookDeleted{Status: schema.Success, ID: idOf(c), Deleted: true}}, e, err

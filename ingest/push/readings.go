@@ -15,9 +15,6 @@ import (
 // postReadings handles POST /v1/readings. It replies once the accepted readings are
 // durable.
 func (s *Service) postReadings(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	release, err := s.slots.acquire(c.Context(), c.Account)
 	if err != nil {
 		return httpapi.Response{}, err

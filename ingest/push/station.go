@@ -87,9 +87,6 @@ func (s *station) replaces(old *station, requested *bool) error {
 // putStation handles PUT /v1/stations/{id}. It stores the station before the audit entry.
 // If the entry cannot be stored, the call fails, and the client can repeat the call.
 func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	wanted, err := httpapi.Decode[stationRequest](c)
 	if err != nil {
 		return httpapi.Response{}, err

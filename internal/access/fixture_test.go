@@ -77,10 +77,10 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 		return httpapi.Response{Value: c.Principal}, nil
 	}
 	s.api, err = httpapi.New(httpapi.Config{Access: s.Service, Routes: []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/aqi", Scope: string(schema.AQIRead), Handler: answer},
-		{Method: http.MethodGet, Path: "/v1/recharge/{id}", Scope: string(schema.RechargeRead), Limit: httpapi.Money, Handler: answer},
-		{Method: http.MethodGet, Path: "/v1/keys", Scope: string(schema.KeysManage), Handler: answer},
-		{Method: http.MethodGet, Path: "/v1/any", Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/aqi", Scope: string(schema.AQIRead), OwnQuery: true, Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/recharge/{id}", Scope: string(schema.RechargeRead), Limit: httpapi.Money, OwnQuery: true, Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/keys", Scope: string(schema.KeysManage), OwnQuery: true, Handler: answer},
+		{Method: http.MethodGet, Path: "/v1/any", OwnQuery: true, Handler: answer},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,13 +19,13 @@ func (s *Service) Routes() []httpapi.Route {
 	sessions := session.Endpoints{DB: s.DB, Now: s.Now, Change: s.changeSessions}
 	return append([]httpapi.Route{
 		{Method: http.MethodPost, Path: "/v1/keys", Scope: manage, Body: body, Handler: s.postKey},
-		{Method: http.MethodGet, Path: "/v1/keys", Scope: read, Body: 0, Handler: s.listKeys},
+		{Method: http.MethodGet, Path: "/v1/keys", Scope: read, Params: []string{"limit", "cursor"}, Handler: s.listKeys},
 		{Method: http.MethodGet, Path: "/v1/keys/{id}", Scope: read, Body: 0, Handler: s.getKey},
 		{Method: http.MethodDelete, Path: "/v1/keys/{id}", Scope: manage, Body: 0, Handler: s.deleteKey},
 		{Method: http.MethodPost, Path: "/v1/keys/{id}/rotate", Scope: manage, Body: body, Handler: s.rotateKey},
 		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
 		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
-		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Body: 0, Handler: s.getUsage},
+		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Params: []string{"from", "to"}, Handler: s.getUsage},
 		(&audit.Log{DB: s.DB, Cipher: s.Cipher}).Route(),
 	}, sessions.Routes()...)
 }

@@ -19,9 +19,6 @@ const usageLongest = 366
 
 // getAccount answers GET /v1/account.
 func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	h, err := account.ByID(s.DB.View(c.Context()), c.Account)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -39,9 +36,6 @@ func (s *Service) shown(c *httpapi.Call, h account.Record) httpapi.Response {
 // patchAccount answers PATCH /v1/account. The allow-list applies to both worlds (live and sandbox). Sandbox
 // keys cannot change it, because they are often less well protected.
 func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	wanted, err := httpapi.Decode[struct {
 		AllowList []string `json:"allow_list"`
 	}](c)
@@ -78,12 +72,8 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 
 // getUsage answers GET /v1/usage. The range includes from and to.
 func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	now := s.Now()
-	from, to, err := usageDays(params, now)
+	from, to, err := usageDays(c.Params, now)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

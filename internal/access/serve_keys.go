@@ -60,9 +60,6 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 
 // postKey answers POST /v1/keys.
 func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	wanted, err := httpapi.Decode[keyRequest](c)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -123,12 +120,8 @@ func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (apikey.Record, er
 
 // listKeys answers GET /v1/keys.
 func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, "keys", params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, "keys", c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -143,9 +136,6 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 
 // getKey answers GET /v1/keys/{id}.
 func (s *Service) getKey(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	k, err := s.ownKey(c, s.DB.View(c.Context()))
 	return keyShown(k), err
 }
@@ -156,9 +146,6 @@ func keyShown(k apikey.Record) httpapi.Response {
 
 // deleteKey answers DELETE /v1/keys/{id}.
 func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		k, err := s.ownKey(c, tx)
 		if err != nil {
@@ -174,9 +161,6 @@ func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
 
 // rotateKey answers POST /v1/keys/{id}/rotate.
 func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	grace, err := graceOf(c)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -47,7 +47,7 @@ func current(tb testing.TB, access httpapi.Access) http.Handler {
 	ready := httpapi.Ready([]byte(record), changed)
 	ready.Cache = []string{"private, max-age=600"}
 	h, err := httpapi.New(httpapi.Config{Access: access, Metrics: prometheus.NewRegistry(), Routes: []httpapi.Route{{
-		Method: "GET", Path: "/v1/aqi", Scope: "aqi:read", Handler: func(c *httpapi.Call) (httpapi.Response, error) {
+		Method: "GET", Path: "/v1/aqi", Scope: "aqi:read", OwnQuery: true, Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 			if c.URL.Query().Get("city") != "Delhi" {
 				return httpapi.Response{}, schema.NewProblem(schema.NotFound, "city", "no")
 			}

@@ -15,8 +15,10 @@ type Call struct {
 	// SessionPrefix, which the router has removed.
 	BySession bool
 	Session   string // id of the browser session; empty unless BySession
-	Body      []byte // the whole body; nil for none
-	BodyType  string // media type of Body if it is one of [Route].BodyTypes; empty for JSON
+	// Params has the query parameters that the client sent. It is nil for a [Route] without Params.
+	Params   map[string]string
+	Body     []byte // the whole body; nil for none
+	BodyType string // media type of Body if it is one of [Route].BodyTypes; empty for JSON
 	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
 	// sets a larger number, as for a batch.
 	Count  int64
@@ -64,6 +66,11 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
+	// Params are the names of the query parameters that the endpoint has. The router parses the query, and rejects
+	// other parameters.
+	Params []string
+	// OwnQuery means that the handler parses the query itself.
+	OwnQuery bool
 	// Limit is the class of token buckets from which calls of this endpoint take a token.
 	Limit LimitClass
 	// Body is the size of the largest body in bytes; 0 means that the endpoint takes no body.
@@ -77,6 +84,16 @@ type Route struct {
 	// and the call is not counted.
 	NoAuth  bool
 	Handler Handler
+}
+
+// Serve parses the query of a call and runs the handler. Only the router and tests call it.
+func (r *Route) Serve(c *Call) (resp Response, err error) {
+	if !r.OwnQuery && (r.Params != nil || c.URL.RawQuery != "") {
+		if c.Params, err = parameters(c.URL.RawQuery, r.Params); err != nil {
+			return Response{}, err
+		}
+	}
+	return r.Handler(c)
 }
 
 // Values of [Route].Body, in bytes.

@@ -11,10 +11,10 @@ import (
 	"vayu/schema"
 )
 
-// Parameters parses the query of a request. It rejects unknown, repeated and empty parameters.
+// parameters parses the query of a request. It rejects unknown, repeated and empty parameters.
 // Otherwise a request with a misspelled filter would return all data. The error is a
 // *schema.Problem that names up to mostFaults faults.
-func Parameters(raw string, allowed ...string) (map[string]string, error) {
+func parameters(raw string, allowed []string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
 	fault := func(field, message string) {
 		faults = append(faults, schema.ProblemDetail{Field: field, Code: schema.InvalidRequest, Message: message})

@@ -287,7 +287,7 @@ func (noLimits) Reserve(*Call, int64) error { return nil }
 // End does nothing. It implements [Pass].
 func (noLimits) End(*Call, int) {}
 
-// handle checks the headers of an admitted call, reads its body, verifies its signature and runs the handler.
+// handle checks the headers of an admitted call, reads its body, verifies its signature and serves it.
 func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	c := &x.call
 	if err := acceptable(c.Request, m.Type); err != nil {
@@ -299,5 +299,5 @@ func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {
 	if err := pass.Verify(c); err != nil {
 		return Response{}, err
 	}
-	return m.Handler(c)
+	return m.Serve(c)
 }

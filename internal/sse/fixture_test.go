@@ -249,7 +249,7 @@ func (h *hub) listen(tb testing.TB, a request) *client {
 	}
 	call := &httpapi.Call{Request: r, Principal: httpapi.Principal{World: a.owner.World, Account: a.owner.Account, Key: a.key}, BySession: a.session}
 	c := &client{stuck: a.stuck, leave: leave, ended: make(chan struct{})}
-	resp, err := h.Routes()[0].Handler(call)
+	resp, err := h.Routes()[0].Serve(call)
 	if err != nil {
 		leave()
 		c.err = err

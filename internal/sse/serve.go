@@ -26,7 +26,7 @@ const (
 
 // Routes returns the endpoint GET /v1/live.
 func (s *Service) Routes() []httpapi.Route {
-	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Handler: s.serve}}
+	return []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Scope: "", Type: eventStream, Params: []string{"kinds", "for"}, Handler: s.serve}}
 }
 
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
@@ -71,14 +71,10 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 
 // parseParameters reads the parameters "kinds" (all by default) and "for" (limit, 0 by default).
 func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "kinds", "for")
-	if err != nil {
-		return nil, 0, err
-	}
 	all := slices.Sorted(maps.Keys(s.kinds))
 	var f schema.RequestErrors
 	kinds = all
-	if text, given := params["kinds"]; given {
+	if text, given := c.Params["kinds"]; given {
 		kinds = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(all, schema.LiveKind(name)) {
@@ -88,7 +84,7 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 			kinds = append(kinds, schema.LiveKind(name))
 		}
 	}
-	if text, given := params["for"]; given {
+	if text, given := c.Params["for"]; given {
 		n, err := strconv.ParseUint(text, 10, 16)
 		limit = time.Duration(n) * time.Second
 		if err != nil || limit < time.Second || limit > maxDuration {

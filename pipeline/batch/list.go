@@ -71,20 +71,16 @@ func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 // readFilter reads the query parameters of a list. name identifies the list and the filter: a
 // cursor is valid for that name only.
 func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "state", "ref_id", "from", "to", "limit", "cursor")
-	if err != nil {
-		return filter{}, "", err
-	}
 	var faults schema.RequestErrors
-	f = filter{owner: c.Owner(), state: schema.BatchState(params["state"]), ref: params["ref_id"]}
+	f = filter{owner: c.Owner(), state: schema.BatchState(c.Params["state"]), ref: c.Params["ref_id"]}
 	if f.state != "" && !slices.Contains(w.kind.States(), f.state) {
 		faults.Add("state", "A batch is "+w.kind.StatesText()+".")
 	}
-	f.from, f.to = pagination.TimeRange(&faults, params)
+	f.from, f.to = pagination.TimeRange(&faults, c.Params)
 	name = "batches/" + w.kind.Name + "?" + url.Values{
 		"state": {string(f.state)}, "ref_id": {f.ref}, "span": {strconv.FormatInt(f.from, 10), strconv.FormatInt(f.to, 10)},
 	}.Encode()
-	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, name, params)
+	f.limit, f.after = pagination.Limit(&faults, c.Params), pagination.ReadCursor(&faults, c, name, c.Params)
 	return f, name, faults.Problem()
 }
 

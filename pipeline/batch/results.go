@@ -22,10 +22,6 @@ const streamPage = 500
 
 // results handles GET of the results of a batch.
 func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	r, err := w.find(c)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -34,11 +30,11 @@ func (w *worker) results(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	if c.Wants(lines) {
-		return w.stream(c, r, params)
+		return w.stream(c, r, c.Params)
 	}
 	var f schema.RequestErrors
 	name := "batches/" + w.kind.Name + "/" + r.id + "/results"
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, name, params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, name, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}

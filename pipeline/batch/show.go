@@ -66,9 +66,6 @@ func (w *worker) find(c *httpapi.Call) (r row, err error) {
 
 // get handles GET of one batch.
 func (w *worker) get(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	r, err := w.find(c)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -14,11 +14,7 @@ import (
 
 // operators answers GET /v1/operators.
 func (s *Service) operators(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "type")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	wanted := schema.RechargeType(params["type"])
+	wanted := schema.RechargeType(c.Params["type"])
 	if wanted != "" && wanted != schema.Prepaid && wanted != schema.DTH {
 		return httpapi.Response{}, schema.NewProblem(schema.UnsupportedType, "type", request.NoSuchType)
 	}
@@ -41,11 +37,7 @@ func (s *Service) available(w schema.World, operator string) bool {
 
 // detectOperator answers GET /v1/operators/detect.
 func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "mobile")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	text, given := params["mobile"]
+	text, given := c.Params["mobile"]
 	if !given {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "mobile", "The parameter mobile is missing.")
 	}
@@ -64,11 +56,7 @@ func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
 
 // plans answers GET /v1/plans.
 func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "operator", "circle")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	operator, circle, err := request.OperatorAndCircle(params)
+	operator, circle, err := request.OperatorAndCircle(c.Params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -34,12 +35,12 @@ func (s *Service) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: body, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.ServeList},
-		{Method: http.MethodGet, Path: one, Scope: read, Handler: s.ServeOne},
+		{Method: http.MethodGet, Path: path, Scope: read, Params: transaction.ListParams, Handler: s.ServeList},
+		{Method: http.MethodGet, Path: one, Scope: read, Params: []string{"view"}, Handler: s.ServeOne},
 		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: httpapi.Money, Body: body, Handler: s.postRefund},
-		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Handler: s.operators},
-		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Handler: s.detectOperator},
-		{Method: http.MethodGet, Path: "/v1/plans", Scope: read, Handler: s.plans},
+		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Params: []string{"type"}, Handler: s.operators},
+		{Method: http.MethodGet, Path: "/v1/operators/detect", Scope: read, Params: []string{"mobile"}, Handler: s.detectOperator},
+		{Method: http.MethodGet, Path: "/v1/plans", Scope: read, Params: []string{"operator", "circle"}, Handler: s.plans},
 	}
 }
 
@@ -48,9 +49,6 @@ func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // post answers POST /v1/recharge.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	if len(c.Body) == 0 {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}

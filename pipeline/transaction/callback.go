@@ -72,7 +72,7 @@ func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callb
 
 // Route returns the endpoint to which all providers send their callbacks.
 func (c *Callbacks) Route() httpapi.Route {
-	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, Body: httpapi.SmallBody, Handler: c.serve}
+	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, OwnQuery: true, Body: httpapi.SmallBody, Handler: c.serve}
 }
 
 // serve answers POST /callbacks/{provider}. The request has no API key; the provider's

@@ -11,26 +11,25 @@ import (
 	"vayu/schema"
 )
 
+// ListParams are the query parameters of the list of a kind of transactions.
+var ListParams = []string{"ref_id", "status", "batch_id", "from", "to", "limit", "cursor"}
+
 // readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
 // from, to, limit and cursor. The error is a *schema.Problem that lists every fault. The
 // parameter list names what is listed, such as "recharges". The result name identifies the
 // list and its filter; a cursor is valid for one name only.
 func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "ref_id", "status", "batch_id", "from", "to", "limit", "cursor")
-	if err != nil {
-		return Filter{}, "", err
-	}
 	var faults schema.RequestErrors
-	f = Filter{Owner: c.Owner(), State: params["status"], Ref: params["ref_id"], Batch: params["batch_id"]}
+	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
 	if f.State != "" && !slices.Contains(states, f.State) {
 		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
 	}
-	f.From, f.To = pagination.TimeRange(&faults, params)
+	f.From, f.To = pagination.TimeRange(&faults, c.Params)
 	name = list + "?" + url.Values{
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
 	}.Encode()
-	f.Limit, f.After = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, name, params)
+	f.Limit, f.After = pagination.Limit(&faults, c.Params), pagination.ReadCursor(&faults, c, name, c.Params)
 	return f, name, faults.Problem()
 }
 

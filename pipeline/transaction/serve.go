@@ -55,11 +55,7 @@ func (c *Core[R, P]) ServeOne(call *httpapi.Call) (httpapi.Response, error) {
 // detailRequested reports whether a GET of one object has the parameter view=detail. Any
 // other parameter or value is an error.
 func detailRequested(c *httpapi.Call) (bool, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "view")
-	if err != nil {
-		return false, err
-	}
-	view, found := params["view"]
+	view, found := c.Params["view"]
 	if found && view != "detail" {
 		return false, schema.NewProblem(schema.InvalidRequest, "view", "The only view there is, is detail.")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/access/idempotency"
 	"vayu/internal/httpapi"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
@@ -25,16 +26,13 @@ func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Handler: s.ServeList},
-		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Handler: s.ServeOne},
+		{Method: http.MethodGet, Path: path, Scope: read, Params: transaction.ListParams, Handler: s.ServeList},
+		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Params: []string{"view"}, Handler: s.ServeOne},
 	}
 }
 
 // post answers POST /v1/bank/verify.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	if len(c.Body) == 0 {
 		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
 	}

@@ -21,9 +21,6 @@ const (
 // requestOf reads and validates the body of POST /v1/wallet/topups, and reports every fault. It
 // sorts the faults by their HTTP status: 400 precedes 422.
 func requestOf(c *httpapi.Call) (request, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return request{}, err
-	}
 	wanted, err := httpapi.Decode[struct {
 		Amount jsontext.Value        `json:"amount"`
 		Method *schema.PaymentMethod `json:"method"`

@@ -17,21 +17,17 @@ const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND
 
 // listPayments answers GET /v1/wallet/topups. The newest payments come first.
 func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "status", "ref_id", "from", "to", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
-	status, ref := params["status"], params["ref_id"]
+	status, ref := c.Params["status"], c.Params["ref_id"]
 	if status != "" && !slices.Contains(schema.PaymentStates, schema.PaymentState(status)) {
 		f.Add("status", "A payment is pending, success or failed.")
 	}
 	if ref != "" && !schema.IsRef(ref) {
 		f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
 	}
-	from, to := pagination.TimeRange(&f, params)
+	from, to := pagination.TimeRange(&f, c.Params)
 	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}

@@ -23,9 +23,9 @@ func (s *Service) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/wallet", Scope: read, Handler: s.get},
-		{Method: http.MethodGet, Path: "/v1/wallet/entries", Scope: read, Handler: s.listEntries},
+		{Method: http.MethodGet, Path: "/v1/wallet/entries", Scope: read, Params: []string{"subject", "from", "to", "limit", "cursor"}, Handler: s.listEntries},
 		{Method: http.MethodPost, Path: topupPath, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
-		{Method: http.MethodGet, Path: topupPath, Scope: read, Handler: s.listPayments},
+		{Method: http.MethodGet, Path: topupPath, Scope: read, Params: []string{"status", "ref_id", "from", "to", "limit", "cursor"}, Handler: s.listPayments},
 		{Method: http.MethodGet, Path: topupPath + "/{id}", Scope: read, Handler: s.getPayment},
 	}
 }
@@ -34,9 +34,6 @@ func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Acco
 
 // get answers GET /v1/wallet with the balances of the account.
 func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	b, err := BalanceOf(s.DB.View(c.Context()), ownerOf(c))
 	if err != nil {
 		return httpapi.Response{}, err
@@ -48,9 +45,6 @@ func (s *Service) get(c *httpapi.Call) (httpapi.Response, error) {
 
 // getPayment answers GET /v1/wallet/topups/{id}.
 func (s *Service) getPayment(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	p, err := byID(s.DB.View(c.Context()), mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err

@@ -55,14 +55,10 @@ func scanLine(row sqlstore.Scanner) (l statementLine, err error) {
 
 // listEntries answers GET /v1/wallet/entries. The newest entries come first.
 func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "subject", "from", "to", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
-	subject, from, to := subjectIn(&f, params)
+	subject, from, to := subjectIn(&f, c.Params)
 	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
-	limit, last := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	limit, last := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}

@@ -25,29 +25,26 @@ type Log struct {
 // Route returns the endpoint of the audit log.
 func (l *Log) Route() httpapi.Route {
 	return httpapi.Route{
-		Method: http.MethodGet, Path: "/v1/audit", Scope: string(schema.AccountRead), Type: exportTypes, Handler: l.list,
+		Method: http.MethodGet, Path: "/v1/audit", Scope: string(schema.AccountRead), Type: exportTypes,
+		Params: []string{"from", "to", "subject", "actor", "action", "limit", "cursor"}, Handler: l.list,
 	}
 }
 
 // list answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as
 // lines of JSON.
 func (l *Log) list(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "from", "to", "subject", "actor", "action", "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
-	sel := selectionOf(&f, c.Owner(), params)
+	sel := selectionOf(&f, c.Owner(), c.Params)
 	for _, as := range [...]string{csvType, linesType} {
 		if c.Wants(as) {
-			return l.export(c, &f, sel, as, params)
+			return l.export(c, &f, sel, as, c.Params)
 		}
 	}
 	list := "audit?" + url.Values{
 		"from": {strconv.FormatInt(sel.from, 10)}, "to": {strconv.FormatInt(sel.to, 10)},
 		"subject": {sel.subject}, "actor": {sel.actor}, "action": {sel.action},
 	}.Encode()
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}

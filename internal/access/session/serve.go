@@ -39,7 +39,7 @@ type Change = func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (http
 func (e *Endpoints) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: Path, Handler: e.post},
-		{Method: http.MethodGet, Path: Path, Handler: e.list},
+		{Method: http.MethodGet, Path: Path, Params: []string{"limit", "cursor"}, Handler: e.list},
 		{Method: http.MethodDelete, Path: Path, Handler: e.deleteAll},
 		{Method: http.MethodGet, Path: Path + "/current", Handler: e.getCurrent},
 		{Method: http.MethodDelete, Path: Path + "/current", Handler: e.deleteOne},
@@ -50,9 +50,6 @@ func (e *Endpoints) Routes() []httpapi.Route {
 // post answers POST /v1/sessions: it exchanges a key for a session. A repeated call creates another
 // session, because the reply contains a token and is therefore not stored.
 func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	if c.BySession {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
 	}
@@ -79,13 +76,9 @@ func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 
 // list answers GET /v1/sessions: the sessions of the calling key, newest first.
 func (e *Endpoints) list(c *httpapi.Call) (httpapi.Response, error) {
-	params, err := httpapi.Parameters(c.URL.RawQuery, "limit", "cursor")
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	var f schema.RequestErrors
 	list := "sessions/" + c.Key
-	limit, after := pagination.Limit(&f, params), pagination.ReadCursor(&f, c, list, params)
+	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -102,9 +95,6 @@ func (e *Endpoints) list(c *httpapi.Call) (httpapi.Response, error) {
 
 // getCurrent answers GET /v1/sessions/current: the identity of the caller.
 func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	view := e.DB.View(c.Context())
 	key, err := apikey.ByID(view, c.Key, e.Now())
 	if err != nil {
@@ -134,9 +124,6 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 
 // deleteOne answers DELETE /v1/sessions/{id} and /v1/sessions/current.
 func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	id, named := mux.Vars(c.Request)["id"]
 	if !named {
 		id = c.Session
@@ -163,9 +150,6 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 
 // deleteAll answers DELETE /v1/sessions: it ends all sessions of the calling key.
 func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return httpapi.Response{}, err
-	}
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
 		gone, err := sqlstore.All(tx, scanText, "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
 		if err != nil {

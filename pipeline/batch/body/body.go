@@ -43,9 +43,6 @@ func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValu
 // Parse parses the body of a call. array is the name of the JSON array with the records. If the
 // query and the JSON syntax are valid, the error lists every fault outside the records.
 func Parse(c *httpapi.Call, array string) (Body, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return Body{}, err
-	}
 	if _, err := httpapi.Decode[anyJSON](c); err != nil {
 		return Body{}, err
 	}

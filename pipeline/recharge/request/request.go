@@ -248,9 +248,6 @@ const requestedReason = "The refund was asked for."
 
 // Reason reads the reason of a refund from the body, which is optional.
 func Reason(c *httpapi.Call) (string, error) {
-	if _, err := httpapi.Parameters(c.URL.RawQuery); err != nil {
-		return "", err
-	}
 	from, err := httpapi.DecodeOptional[struct {
 		Reason jsontext.Value `json:"reason"`
 	}](c)

@@ -1,10 +1,8 @@
-package httpapi_test
+package httpapi
 
 import (
 	"net/url"
 	"testing"
-
-	"vayu/internal/httpapi"
 )
 
 // No query causes a panic, and only allowed parameters are returned, once and not empty.
@@ -13,7 +11,7 @@ func FuzzParameters(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		params, err := httpapi.Parameters(raw, "from", "limit")
+		params, err := parameters(raw, []string{"from", "limit"})
 		if err != nil {
 			return
 		}
