@@ -25,7 +25,8 @@ var purges = map[string]string{
 		AND expires_at <= $1`,
 	"signatures": `DELETE FROM seen_signature WHERE (key_id, signature) IN
 		(SELECT key_id, signature FROM seen_signature WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
-	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+	"batches of usage": "DELETE FROM usage_flush WHERE id IN (SELECT id FROM usage_flush WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+	"sessions":         "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
 }
 
 // purge deletes expired rows once a minute, until ctx ends. After an error, it retries in the next minute.

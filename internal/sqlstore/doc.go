@@ -12,10 +12,10 @@
 // A SQLite directory belongs to one service, which locks state.lock (package filelock). Commands can run beside
 // it.
 //
-// If a PostgreSQL server disconnects before it answers COMMIT, the outcome is unknown. The store then reads the
-// change's row in the table commit_proof, from that server or the one that replaced it. If no server answers
-// within ten seconds, the error states that the outcome is unknown. The store waits for a connection, and for
-// the result of a query, at most half a second longer than Settings.StatementTimeout.
+// If a PostgreSQL server disconnects before it answers COMMIT, the outcome is unknown, and the error states that.
+// A caller must be able to repeat such a change: by a unique key, a compare-and-set, or the token of a lease. The
+// store waits for a connection, and for the result of a query, at most half a second longer than
+// Settings.StatementTimeout.
 //
 // Package dump moves a store to another place, or to the other engine.
 package sqlstore

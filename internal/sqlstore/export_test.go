@@ -32,10 +32,3 @@ func (db *DB) CheckpointNow(ctx context.Context) error {
 
 // SetAnswerTimeout limits the wait for an answer. It must not run concurrently with other uses of the store.
 func (db *DB) SetAnswerTimeout(limit time.Duration) { db.answerTimeout = limit }
-
-// SetOutcomeTimeout limits the enquiry for the outcome of a change. It must not run concurrently with other
-// uses of the store.
-func (db *DB) SetOutcomeTimeout(limit time.Duration) { db.outcomeTimeout = limit }
-
-// Sweep deletes the proofs of older changes.
-func (db *DB) Sweep(ctx context.Context, age time.Duration) { db.engine.(*postgres).sweep(ctx, age) }

@@ -6,11 +6,10 @@ import (
 )
 
 type metrics struct {
-	changes       prometheus.Histogram
-	commits       prometheus.Counter
-	conflicts     prometheus.Counter
-	faults        prometheus.Counter
-	sweepFailures prometheus.Counter
+	changes   prometheus.Histogram
+	commits   prometheus.Counter
+	conflicts prometheus.Counter
+	faults    prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -28,9 +27,6 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		faults: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_state_faults_total", Help: "Errors of an unavailable store: disk full, server unreachable.",
-		}),
-		sweepFailures: auto.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_state_sweep_failures_total", Help: "Failed attempts to delete old rows of commit_proof.",
 		}),
 	}
 }

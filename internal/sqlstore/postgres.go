@@ -93,7 +93,7 @@ func ConnectServer(ctx context.Context, c Config, log *slog.Logger) (*sql.DB, er
 }
 
 func (p *postgres) run(ctx context.Context) error {
-	p.keepSwept(ctx)
+	<-ctx.Done()
 	p.db.end()
 	return p.pool.Close()
 }

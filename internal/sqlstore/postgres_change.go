@@ -79,26 +79,21 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 	if err := tx.result(do(tx)); err != nil {
 		return err
 	}
-	id, tag, err := p.commit(whole, conn)
+	tag, err := simple(whole, conn, "COMMIT")
 	switch {
 	case err == nil && tag.String() != "COMMIT":
 		open = false
 		return fmt.Errorf("the server answered %s to COMMIT", tag)
 	case err == nil:
 		open = false
-	case commitRejected(err):
-		return err
-	case p.fault(err) != faultStatement:
-		open = false
-		connection.Discard(conn) // frees a place in the pool for the connection that outcome needs
-		if err := p.outcome(ctx, id, err); err != nil {
-			return err
-		}
-	default:
+		p.db.metrics.commits.Inc()
+		return nil
+	case commitRejected(err) || p.fault(err) == faultStatement:
 		return err
 	}
-	p.db.metrics.commits.Inc()
-	return nil
+	open = false
+	connection.Discard(conn)
+	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
 // commitRejected reports whether the server answered COMMIT with an error, such as a full disk. Then the server

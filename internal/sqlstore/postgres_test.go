@@ -86,19 +86,6 @@ func TestBrokenConnectionFailsItsChangeOnly(t *testing.T) {
 	wantSettings(t, db, "c=3")
 }
 
-// The server has committed, the reply is lost, and the caller gets success.
-func TestLostCommitReplyIsResolved(t *testing.T) {
-	t.Parallel()
-	dsn, cut := proxy(t, sqlstoretest.PostgresDSN(t))
-	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
-	update(t, db, func(tx *sqlstore.Tx) error {
-		cut := cut
-		defer cut() // the next reply is that to COMMIT
-		return set(tx, "a", "1")
-	})
-	wantSettings(t, db, "a=1")
-}
-
 // Two changes lock two rows in opposite order.
 func TestDeadlockIsRetried(t *testing.T) {
 	t.Parallel()

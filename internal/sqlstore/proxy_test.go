@@ -106,29 +106,3 @@ func silence(t *testing.T, dsn config.DSN) (through config.DSN, hush func()) {
 	})
 	return through, func() { silent.Store(true) }
 }
-
-// delay forwards bytes to the server until hold. The next message of the client is kept, and the client loses
-// its connection. deliver forwards the message and returns when the server has answered.
-func delay(t *testing.T, dsn config.DSN) (through config.DSN, hold, deliver func()) {
-	t.Helper()
-	var holding atomic.Bool
-	release, answered := make(chan struct{}), make(chan struct{})
-	through = between(t, dsn, func(client, server net.Conn) {
-		var held atomic.Bool
-		go pass(server, client, func() action {
-			if holding.CompareAndSwap(true, false) {
-				held.Store(true)
-				_ = client.Close()
-				<-release
-			}
-			return forward
-		})
-		go func() {
-			pass(client, server, forwardAll)
-			if held.Load() {
-				close(answered)
-			}
-		}()
-	})
-	return through, func() { holding.Store(true) }, func() { close(release); <-answered }
-}

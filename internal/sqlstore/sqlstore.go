@@ -51,9 +51,7 @@ type DB struct {
 	changeTimeout time.Duration
 	// answerTimeout limits the wait for a connection, and the wait for the result of a query.
 	answerTimeout time.Duration
-	// outcomeTimeout limits the search for the outcome of a change whose COMMIT was not answered.
-	outcomeTimeout time.Duration
-	failing        atomic.Bool // the last change could not be written
+	failing       atomic.Bool // the last change could not be written
 	// probe has a value while a no-op write is requested. Check sends the value, and probeWrites receives it.
 	probe chan struct{}
 	// digest makes keyed digests. It is nil in a process without the digest key.
@@ -95,7 +93,7 @@ func Open(c Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) {
 	db := &DB{
 		cfg: c, log: log,
 		ready: make(chan struct{}), ended: make(chan struct{}), probe: make(chan struct{}, 1),
-		changeTimeout: cmp.Or(c.ChangeTimeout, 3*c.Settings.StatementTimeout), answerTimeout: c.Settings.StatementTimeout + answerSlack, outcomeTimeout: outcomeTimeout,
+		changeTimeout: cmp.Or(c.ChangeTimeout, 3*c.Settings.StatementTimeout), answerTimeout: c.Settings.StatementTimeout + answerSlack,
 	}
 	db.end = sync.OnceFunc(func() { close(db.ended) })
 	if db.log == nil {

@@ -3,7 +3,9 @@
 package sqlstore_test
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -34,6 +36,26 @@ func chownToPostgres(t *testing.T, folder string, files ...string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// ownServer starts a PostgreSQL for one test, and returns its folder.
+func ownServer(t *testing.T, settings ...string) (dsn, dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "vayu-pg-") // the user postgres must reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	postgres := func(action string, settings ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "../../.ci/postgres", append([]string{action, dir}, settings...)...).Output()
+		if err != nil {
+			t.Fatalf(".ci/postgres %s: %v", action, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	dsn = postgres("start", settings...)
+	t.Cleanup(func() { postgres("stop") })
+	return dsn, dir
 }
 
 // encrypted starts a PostgreSQL for one test that also accepts TLS. It returns the PEM file of the authority

@@ -81,7 +81,7 @@ func (c *Call) End(failed bool, counted int64) {
 		m.settle(c.reserved, counted, a.limit.Load())
 	}
 	a.pending.add(c.row, one)
-	a.pending.use(c.key, c.at)
+	a.pending.keys[c.key] = max(a.pending.keys[c.key], c.at)
 	a.markDirty()
 }
 

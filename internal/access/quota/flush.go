@@ -3,6 +3,7 @@ package quota
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 // batch is the usage since the last successful flush, which one transaction writes. Its rows are in one order on
 // all instances, so that row locks cannot deadlock.
 type batch struct {
+	id       string // unique; a row of table usage_flush
 	accounts []*Account
 	rows     [][]any // of table usage_day
 	months   []*monthRow
@@ -42,11 +44,8 @@ func (l *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 }
 
 // Flush writes the counted usage in one transaction, and merges the totals of other instances.
-// After an error, the next flush includes the same usage.
-//
-// If the connection breaks at COMMIT, the outcome is unknown and the batch is written again. The store
-// may then count the calls of the batch twice. Lost usage could not be recovered, whereas usage that was
-// counted twice can be found by comparison with the log.
+// After an error, the next flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in
+// the store, which then ignores the repetition.
 func (l *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()
@@ -55,25 +54,36 @@ func (l *Counters) Flush(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer release()
-	b := l.collect()
-	if len(b.accounts) == 0 {
-		return nil
+	if l.failed != nil {
+		if err := l.store(ctx, l.failed); err != nil {
+			return err
+		}
 	}
+	if b := l.collect(); len(b.accounts) > 0 {
+		return l.store(ctx, b)
+	}
+	return nil
+}
+
+// store writes a batch. After an error, it keeps the batch in l.failed. The caller has excluded other flushes.
+func (l *Counters) store(ctx context.Context, b *batch) error {
 	err := l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	if err != nil && l.dropMissing(ctx, b) {
 		err = l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	}
-	b.end(err == nil)
 	if err != nil {
+		l.failed = b
 		l.metrics.flushFailures.Inc()
 		return fmt.Errorf("writing usage: %w", err)
 	}
+	l.failed = nil
+	b.end()
 	return nil
 }
 
 // collect returns a batch of the pending usage of all accounts.
 func (l *Counters) collect() *batch {
-	b := &batch{}
+	b := &batch{id: rand.Text()}
 	l.mu.Lock()
 	b.accounts, l.dirty = l.dirty, nil
 	l.mu.Unlock()
@@ -112,30 +122,30 @@ func (b *batch) build() {
 	}
 }
 
-// end merges the stored totals after a commit. After an error, it includes the usage in the next batch.
-func (b *batch) end(written bool) {
+// end merges the stored totals after a commit.
+func (b *batch) end() {
 	for _, a := range b.accounts {
 		a.mu.Lock()
-		if !written {
-			a.pending.merge(a.writing)
-			a.markDirty()
-		}
 		a.writing = usage{}
 		a.mu.Unlock()
 	}
-	if written {
-		for _, m := range b.months {
-			m.mergeTotal(m.total, m.added)
-		}
+	for _, m := range b.months {
+		m.mergeTotal(m.total, m.added)
 	}
 }
 
-// write stores the batch in tx: calls by day, quotas by month, and the last use of keys.
+// write stores the batch in tx: calls by day, quotas by month, and the last use of keys. If an earlier transaction
+// has stored the batch, write changes nothing.
 func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
+	now := l.Now()
+	n, err := tx.Exec("INSERT INTO usage_flush (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", b.id, now.Add(flushKept).UnixMicro())
+	if err != nil || n == 0 {
+		return err
+	}
 	if err := upsert(tx, &addUsage, b.rows, nil); err != nil {
 		return fmt.Errorf("adding to usage_day: %w", err)
 	}
-	if err := b.writeMonths(tx, l.Events, l.Now().UnixMicro()); err != nil {
+	if err := b.writeMonths(tx, l.Events, now.UnixMicro()); err != nil {
 		return err
 	}
 	if err := upsert(tx, &setKeyUse, b.keys, nil); err != nil {

@@ -55,6 +55,7 @@ type Counters struct {
 
 	// flushing is full from reading or writing totals in the store until they are merged into memory.
 	flushing chan struct{}
+	failed   *batch // batch of a failed flush, which the next one repeats
 	period   string // month of the last reading of totals
 	readAt   time.Time
 }
@@ -73,6 +74,8 @@ const (
 	flushEvery     = 2 // in readings of totals
 	// flushTimeout limits every flush, including its wait for the store.
 	flushTimeout = 5 * time.Second
+	// flushKept is how long a stored batch is known. A batch is repeated every flush until it is stored.
+	flushKept = time.Hour
 )
 
 // Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage.

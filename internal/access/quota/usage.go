@@ -54,18 +54,6 @@ func (u *usage) add(row usageRow, more sums) {
 	s.calls, s.failed, s.counted = s.calls+more.calls, s.failed+more.failed, s.counted+more.counted
 }
 
-func (u *usage) use(key string, at int64) { u.keys[key] = max(u.keys[key], at) }
-
-// merge adds the usage of another period.
-func (u *usage) merge(other usage) {
-	for row, s := range other.rows {
-		u.add(row, *s)
-	}
-	for key, at := range other.keys {
-		u.use(key, at)
-	}
-}
-
 // keep removes all usage unless the account exists, and the use of keys that do not exist. It returns the number of
 // removed rows.
 func (u *usage) keep(account bool, hasKey map[string]bool) int {

@@ -39,8 +39,8 @@ const (
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
 // tables returns the tables that the migrations up to a version (0 for the newest) create, and that version.
-// A table comes after those that its rows refer to. Table commit_proof is omitted, because its rows expire in
-// minutes. The schema is read from a SQLite database in memory, so that it is the same for both engines.
+// A table comes after those that its rows refer to. Table commit_proof is omitted, because only earlier
+// versions used its rows. The schema is read from a SQLite database in memory, so that it is the same for both engines.
 func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
