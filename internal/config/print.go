@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Print writes the effective configuration as YAML, each setting with its origin in a comment.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"vayu/internal/config"
 	"vayu/internal/config/section"

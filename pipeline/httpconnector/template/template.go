@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"vayu/internal/config/section"
 	"vayu/schema"

@@ -3,7 +3,7 @@ package mapping
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"vayu/ingest/source/described/record"
 	"vayu/ingest/source/file/table"
