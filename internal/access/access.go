@@ -107,6 +107,7 @@ func New(c Config) *Service {
 	}
 	s := &Service{Config: c, lookups: rate.NewLimiter(lookupRate, lookupBurst)}
 	s.cache.init()
+	s.cache.ended = newEndedKeys()
 	s.metrics = newMetrics(s, c.Metrics)
 	s.usage = quota.New(quota.Config{
 		DB: c.DB, Plans: c.Settings.Plans, Events: c.Events, Missing: s.cache.invalidate,

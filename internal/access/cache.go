@@ -73,7 +73,6 @@ func (b *keyCache) init() {
 	b.accounts = map[string]*cachedAccount{}
 	b.keys = map[string][]keyHash{}
 	b.states = map[string]*keyState{}
-	b.ended.init()
 }
 
 // find returns the key with a hash, or nil.
@@ -138,6 +137,7 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 	if n.full {
 		byHash = (*keyMap)(nil).Edit()
 		b.init()
+		b.ended.Purge()
 	}
 	for _, a := range n.accounts {
 		if old := b.accounts[a.id]; old != nil && old.revision >= a.revision {

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/tablecache"
@@ -25,39 +26,22 @@ const (
 // endedKeys remembers the revoked and expired keys that were removed from the cache or looked up last. A call
 // with such a key gets the right error without a query. Other ended keys are looked up in the store.
 type endedKeys struct {
-	mu     sync.Mutex
-	keys   map[keyHash]*cachedKey // values have no state, scopes or allow-list
-	oldest []keyHash              // ring buffer of the hashes, in the order of add
-	next   int
+	*lru.Cache[keyHash, *cachedKey] // values have no state, scopes or allow-list
 }
 
-func (e *endedKeys) init() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.keys, e.oldest, e.next = map[keyHash]*cachedKey{}, nil, 0
+func newEndedKeys() endedKeys {
+	all, _ := lru.New[keyHash, *cachedKey](endedMost) // fails for a size of 0 only
+	return endedKeys{all}
 }
 
-// add remembers an ended key. If endedMost keys are remembered already, add first forgets the oldest of them.
-func (e *endedKeys) add(hash keyHash, g *cachedKey) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, known := e.keys[hash]; !known {
-		if len(e.oldest) < endedMost {
-			e.oldest = append(e.oldest, hash)
-		} else {
-			delete(e.keys, e.oldest[e.next])
-			e.oldest[e.next] = hash
-			e.next = (e.next + 1) % endedMost
-		}
-	}
-	e.keys[hash] = &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt}
+// add remembers an ended key.
+func (e endedKeys) add(hash keyHash, g *cachedKey) {
+	e.Add(hash, &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt})
 }
 
 // find returns a remembered key that has ended at now, in microseconds; nil if the key is not remembered.
-func (e *endedKeys) find(hash keyHash, now int64) *cachedKey {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if g := e.keys[hash]; g != nil && g.ended(now) {
+func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
+	if g, _ := e.Get(hash); g != nil && g.ended(now) {
 		return g
 	}
 	return nil

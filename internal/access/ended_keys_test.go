@@ -104,16 +104,15 @@ func TestExpiredKeysLeaveTheCache(t *testing.T) {
 // The memory of ended keys is bounded, and keeps the latest ones.
 func TestMemoryOfEndedKeysIsBounded(t *testing.T) {
 	t.Parallel()
-	var e endedKeys
-	e.init()
+	e := newEndedKeys()
 	hash := func(i int) keyHash { return keyHash{byte(i), byte(i >> 8), byte(i >> 16)} }
 	const more = 100
 	for i := range endedMost + more {
 		e.add(hash(i), &cachedKey{revokedAt: 1})
 		e.add(hash(i), &cachedKey{revokedAt: 1})
 	}
-	if len(e.keys) != endedMost || len(e.oldest) != endedMost {
-		t.Errorf("%d keys are remembered, want %d", len(e.keys), endedMost)
+	if e.Len() != endedMost {
+		t.Errorf("%d keys are remembered, want %d", e.Len(), endedMost)
 	}
 	if e.find(hash(more-1), 2) != nil || e.find(hash(more), 2) == nil || e.find(hash(endedMost+more-1), 2) == nil {
 		t.Error("the latest are not those that are remembered")
