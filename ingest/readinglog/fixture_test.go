@@ -48,6 +48,7 @@ type stores struct {
 	settings  readinglog.Settings
 	brokers   []string
 	writer    *kafka.Writer
+	began     time.Time // a full minute
 }
 
 // brokersOf returns the broker of Kafka, or one in this process if genuine is not set.
@@ -72,7 +73,7 @@ func brokersOf(tb testing.TB, genuine bool) []string {
 
 func newStores(tb testing.TB, brokers []string) *stores {
 	tb.Helper()
-	s := &stores{db: columnstoretest.New(tb), state: sqlstoretest.SQLite(tb), brokers: brokers}
+	s := &stores{db: columnstoretest.New(tb), state: sqlstoretest.SQLite(tb), brokers: brokers, began: time.Now().Truncate(time.Minute)}
 	for _, w := range schema.Worlds {
 		s.databases[w] = columnstoretest.Database(tb, s.db)
 		apply(tb, s.db, migration.Params{Files: clickhouse.Files, Database: s.databases[w], Values: clickhouse.Values()})
@@ -174,9 +175,9 @@ func (s *stores) send(tb testing.TB, messages ...kafka.Message) {
 	fixture.Eventually(tb, "the messages are in the topic", func() bool { return s.writer.WriteMessages(tb.Context(), messages...) == nil })
 }
 
-// reading returns a message with one reading of the station at minutes before now.
+// reading returns a message with one reading of the station at minutes before the test began.
 func (s *stores) reading(station string, value float64, minutes int) kafka.Message {
-	at := time.Now().Truncate(time.Minute).Add(-time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339)
+	at := s.began.Add(-time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339)
 	return kafka.Message{
 		Key: []byte(station), Headers: []kafka.Header{{Key: "account", Value: []byte(s.account.ID)}},
 		Value: fmt.Appendf(nil, `{"parameter":"pm25","value":%v,"unit":"ug/m3","at":%q,"averaging_minutes":1,"latitude":28.6315,"longitude":77.2167}`, value, at),
