@@ -24,6 +24,7 @@ import (
 	"vayu/ingest/source/described/fileset"
 	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/messages"
+	"vayu/ingest/source/described/timestamp"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 )
@@ -157,7 +158,7 @@ func (d *Description) readAPI(root *section.Section) {
 	auth := readAuth(root.Section("auth"))
 	d.partitions = d.readListing(root.Section("partitions"), auth)
 	d.stations = d.readListing(root.Section("stations"), auth)
-	if d.stations != nil && d.stations.beside != nil {
+	if d.stations != nil && d.stations.request.url == nil {
 		root.Section("stations").Faultf("beside", "belongs to files; a list of an API needs request")
 	}
 	var fields []string
@@ -173,7 +174,7 @@ func (d *Description) readLimits(s *section.Section) {
 	if d.window = s.Text("window-format"); d.window == "" {
 		d.window = "rfc3339"
 	}
-	if err := mapping.CheckRequestFormat(d.window); err != nil {
+	if err := timestamp.CheckRequestFormat(d.window); err != nil {
 		s.Faultf("window-format", "%w", err)
 	}
 	d.timeout = s.Duration("timeout", defaultCallTimeout, time.Second, mostCallTimeout)

@@ -86,7 +86,7 @@ func (s *Source) beginFiles(ctx context.Context, w ingest.Window, now time.Time)
 		})
 		err := sink.Read(in, file, part, nil)
 		if err == nil {
-			err = sink.Check()
+			err = s.d.unlisted(sink.Check(), stations)
 		}
 		return sink.Readings(), err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/pattern"
 	"vayu/ingest/source/described/record"
 	"vayu/ingest/source/file/table"
@@ -130,7 +129,7 @@ func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error 
 	if err := sink.Read(in, f.fields(in.Path), nil, b.At); err != nil {
 		return err
 	}
-	return sink.Check()
+	return f.d.unlisted(sink.Check(), listed)
 }
 
 // fields returns the fields of a file's name.
@@ -154,9 +153,8 @@ const (
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads a section stations whose list is in files beside the data; nil if the list
-// is a reply.
-func readBeside(s *section.Section) *listing {
+// readBeside reads the pattern of the files with a list beside the data; nil for none.
+func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {
 		return nil
@@ -165,9 +163,7 @@ func readBeside(s *section.Section) *listing {
 	if err != nil {
 		s.Faultf("beside", "%w", err)
 	}
-	l := &listing{beside: p, list: mapping.ReadList(s)}
-	l.names = l.list.Names()
-	return l
+	return p
 }
 
 // besides returns the fields of the stations in the lists of a folder, by their ids. It
@@ -198,6 +194,14 @@ func (d *Description) besides(folder string) (map[string]map[string]string, erro
 		})
 	}
 	return listed, nil
+}
+
+// unlisted adds to an error that there is no station list beside a file.
+func (d *Description) unlisted(err error, listed map[string]map[string]string) error {
+	if err == nil || d.stations == nil || d.stations.beside == nil || len(listed) > 0 {
+		return err
+	}
+	return fmt.Errorf("%w; no station list is beside the file: its name must match the key stations.beside", err)
 }
 
 // openLimited opens the first [mostListBytes] of a file.

@@ -17,8 +17,8 @@ import (
 type listing struct {
 	names   []string // fields of an entry
 	fixed   []entry
-	beside  *pattern.Pattern // of the files with the list; nil for a reply
-	request request
+	beside  *pattern.Pattern // of files with the list beside the data; nil for none
+	request request          // without a URL if there are only such files
 	list    *mapping.List
 }
 
@@ -30,11 +30,10 @@ func (d *Description) readListing(s *section.Section, a auth) *listing {
 	if fixed := s.Section("fixed"); fixed.Present() {
 		return readFixed(fixed)
 	}
-	if l := readBeside(s); l != nil {
-		return l
+	l := &listing{beside: readBeside(s), list: mapping.ReadList(s)}
+	if l.names = l.list.Names(); l.beside == nil || s.Section("request").Present() {
+		l.request = d.readRequest(s, a, nil)
 	}
-	l := &listing{request: d.readRequest(s, a, nil), list: mapping.ReadList(s)}
-	l.names = l.list.Names()
 	return l
 }
 

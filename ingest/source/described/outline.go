@@ -73,7 +73,7 @@ func (d *Description) Outline() Outline {
 	if l := d.partitions; l != nil && l.list != nil {
 		o.Lists = append(o.Lists, l.request.outline("partitions", l.list.Records))
 	}
-	if d.stations != nil {
+	if d.stations != nil && d.stations.request.url != nil {
 		o.Lists = append(o.Lists, d.stations.request.outline("stations", d.stations.list.Records))
 	}
 	return o

@@ -20,6 +20,7 @@ const (
 	ByOffset = "offset"
 	ByCursor = "cursor"
 	ByLink   = "link-header"
+	ByNext   = "link" // the reply has the address of the next page
 )
 
 const (
@@ -43,7 +44,7 @@ type pages struct {
 
 func readPages(s *section.Section) pages {
 	p := pages{
-		by:        s.Choice("by", ByNone, ByNone, ByPage, ByOffset, ByCursor, ByLink),
+		by:        s.Choice("by", ByNone, ByNone, ByPage, ByOffset, ByCursor, ByLink, ByNext),
 		parameter: s.Text("parameter"), first: s.Int("first", 1, 0, 1), next: s.Text("next"), total: s.Text("total"),
 		sizeParameter: s.Text("size-parameter"), size: s.Int("size", 0, 1, mostSize), most: s.Int("max", defaultPages, 1, mostPages),
 		untilEmpty: s.Choice("last", "short", "short", "empty") == "empty",
@@ -54,8 +55,8 @@ func readPages(s *section.Section) pages {
 			s.Faultf("parameter", "is missing: the parameter of the query that selects the page")
 		}
 	}
-	if (p.next != "") != (p.by == ByCursor) {
-		s.Faultf("next", "is the path of the next cursor, and belongs to by: cursor")
+	if (p.next != "") != (p.by == ByCursor || p.by == ByNext) {
+		s.Faultf("next", "is the path of the next cursor or address, and belongs to by: cursor and by: link")
 	}
 	if p.sizeParameter != "" && p.size == 0 {
 		s.Faultf("size", "is missing: the value of the parameter %s", p.sizeParameter)
@@ -69,7 +70,7 @@ type walk struct {
 	number   int // pages read
 	records  int
 	cursor   string
-	link     string                    // address of the next page, from a header
+	link     string                    // address of the next page, from a header or a reply
 	previous map[[sha256.Size]byte]int // numbers of pages by the hash of their records
 }
 
@@ -125,9 +126,12 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 			return true, 0, refuse(fmt.Sprintf("page %d names itself as the next page: the cursor is unchanged", w.number))
 		}
 		w.cursor = next
-	case ByLink:
-		if w.link, err = nextLink(reply.Header.Values("Link"), address); err != nil || w.link == "" {
+	case ByNext, ByLink:
+		if w.link, err = linkTo(w.target(reply, body), address); err != nil || w.link == "" {
 			return true, 0, err
+		}
+		if w.link == address {
+			return true, 0, refuse(fmt.Sprintf("page %d links to itself as the next page", w.number))
 		}
 	default:
 		if last, missing = w.ended(body, count); last {
@@ -138,6 +142,14 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 		return true, 0, refuse(fmt.Sprintf("the list goes on after %d pages (key pages.max)", w.p.most))
 	}
 	return false, 0, nil
+}
+
+// target returns the link to the next page as the API gives it; "" for none.
+func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
+	if w.p.by == ByNext {
+		return body.Text(w.p.next)
+	}
+	return nextLink(reply.Header.Values("Link"))
 }
 
 // ended reports whether the list ends with a page of count records. The total of the
@@ -151,13 +163,8 @@ func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
 }
 
-// nextLink returns the address with rel="next" in Link headers (RFC 8288); "" for none.
-// The address must have the scheme and host of the page, because requests carry a key.
-func nextLink(headers []string, address string) (string, error) {
-	base, err := url.Parse(address)
-	if err != nil {
-		return "", refuse("the address of the page is invalid")
-	}
+// nextLink returns the target with rel="next" in Link headers (RFC 8288); "" for none.
+func nextLink(headers []string) string {
 	for _, header := range headers {
 		for entry := range strings.SplitSeq(header, ",") {
 			target, parameters, _ := strings.Cut(entry, ";")
@@ -166,14 +173,27 @@ func nextLink(headers []string, address string) (string, error) {
 			if !strings.Contains(rel, `rel="next"`) && !strings.Contains(rel, "rel=next") || len(target) < 2 || target[0] != '<' {
 				continue
 			}
-			next, err := base.Parse(strings.Trim(target, "<>"))
-			if err != nil || next.Host != base.Host || next.Scheme != base.Scheme {
-				return "", refuse("the Link header leads to another host")
-			}
-			return next.String(), nil
+			return strings.Trim(target, "<>")
 		}
 	}
-	return "", nil
+	return ""
+}
+
+// linkTo returns the address of the next page; "" for none. It must have the scheme and host of
+// the page, because requests carry a key.
+func linkTo(target, address string) (string, error) {
+	if target == "" {
+		return "", nil
+	}
+	base, err := url.Parse(address)
+	if err != nil {
+		return "", refuse("the address of the page is invalid")
+	}
+	next, err := base.Parse(target)
+	if err != nil || next.Host != base.Host || next.Scheme != base.Scheme {
+		return "", refuse("the link to the next page leads to another host, or from https to http")
+	}
+	return next.String(), nil
 }
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }

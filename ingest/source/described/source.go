@@ -13,6 +13,7 @@ import (
 	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/described/timestamp"
 )
 
 // Source fetches the readings of a described network.
@@ -108,7 +109,7 @@ func (f *fetching) list(ctx context.Context) error {
 // is nil without a list.
 func (s *Source) listStations(ctx context.Context, window map[string]string) (map[string]map[string]string, error) {
 	l := s.d.stations
-	if l == nil || l.beside != nil {
+	if l == nil || l.request.url == nil {
 		return nil, nil
 	}
 	entries, err := l.fetch(ctx, s, window)
@@ -158,7 +159,7 @@ func (f *fetching) partition(ctx context.Context, part map[string]string, w inge
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
 	fields := map[string]string{
-		"from": mapping.Format(w.From.Add(-lag), s.d.window), "to": mapping.Format(w.To, s.d.window),
+		"from": timestamp.Format(w.From.Add(-lag), s.d.window), "to": timestamp.Format(w.To, s.d.window),
 	}
 	maps.Copy(fields, part)
 	return fields

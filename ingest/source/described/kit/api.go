@@ -49,7 +49,7 @@ func keyOf(l *described.ListOutline, u *url.URL) string {
 	return l.Name + " " + u.EscapedPath() + "?" + query.Encode()
 }
 
-// linkParameter selects the page of the fake if the API links to it by a header.
+// linkParameter selects the page of the fake if the API links to the next page.
 const linkParameter = "kit-page"
 
 // newAPI fetches the case once and builds the fake from its replies.
@@ -124,7 +124,7 @@ func (a *api) readings() []*collection {
 // page is a page of a collection as the API sends it.
 type page struct {
 	body []byte
-	next string // query of the next page, for the Link header; "" for none
+	next string // first record of the next page, for a link to it; "" for none
 }
 
 // find returns the collection of a request, and the position of its page's first record.
@@ -144,7 +144,7 @@ func (a *api) find(r *http.Request) (one *collection, start int) {
 		start = (at(l.Parameter) - l.First) * a.size
 	case described.ByOffset, described.ByCursor:
 		start = at(l.Parameter)
-	case described.ByLink:
+	case described.ByLink, described.ByNext:
 		start = at(linkParameter)
 	}
 	return one, start
@@ -178,7 +178,10 @@ func (a *api) page(one *collection, start, next int) (page, error) {
 		}
 		body, err = set(body, l.Next, cursor)
 	}
-	if l.By == described.ByLink && next < len(one.records) {
+	if l.By == described.ByNext && err == nil {
+		body, err = set(body, l.Next, "null") // of the recorded page
+	}
+	if (l.By == described.ByLink || l.By == described.ByNext) && next < len(one.records) {
 		out.next = strconv.Itoa(next)
 	}
 	out.body = body
@@ -245,7 +248,15 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, star
 	if p.next != "" {
 		query := r.URL.Query()
 		query.Set(linkParameter, p.next)
+		if one.list.By == described.ByNext {
+			p.body, err = set(p.body, one.list.Next, strconv.Quote("?"+query.Encode()))
+		}
 		w.Header().Set("Link", `<?`+query.Encode()+`>; rel="next"`)
 	}
-	_, _ = w.Write(p.body) // the source reports a broken connection
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotImplemented)
+		return
+	}
+	// The source reports a broken connection.
+	_, _ = w.Write(p.body) //nolint:gosec // the fake replies to the source in JSON, and to no browser
 }

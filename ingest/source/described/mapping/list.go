@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"vayu/ingest"
 	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/described/timestamp"
 	"vayu/ingest/source/file/table"
 	"vayu/internal/config/section"
 )
@@ -20,14 +20,14 @@ type List struct {
 	names []string
 	paths map[string][]record.Path
 	only  map[string][]string // accepted values of fields
-	last  *clock              // time of the newest reading of an entry; nil for none
+	last  *timestamp.Clock    // time of the newest reading of an entry; nil for none
 }
 
 // Walk reads the pages of one list. It is not safe for concurrent use.
 type Walk struct {
 	l       *List
-	last    *clock // with the last parsed time
-	walked  int    // records
+	last    *timestamp.Clock // with the last parsed time
+	walked  int              // records
 	without map[string]int
 }
 
@@ -60,7 +60,7 @@ func ReadList(s *section.Section) *List {
 		}
 	}
 	if last := s.Section("last"); last.Present() {
-		c := readClock(last)
+		c := timestamp.Read(last)
 		l.last = &c
 	}
 	return l
@@ -94,9 +94,7 @@ func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest
 	seen, err := l.Records.WalkEach(f, func() error {
 		var newest time.Time
 		if w.last != nil {
-			if at, _, reason, _ := w.last.of(f, newest); reason == ingest.None {
-				newest = at
-			}
+			newest, _, _, _ = w.last.Of(f, newest) // its interval may be all years
 		}
 		entry := make(map[string]string, len(l.names))
 		for _, name := range l.names {

@@ -9,6 +9,7 @@ import (
 
 	"vayu/ingest/source/described/bulletin"
 	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/described/timestamp"
 	"vayu/internal/config"
 	"vayu/internal/config/section"
 	"vayu/schema/parameter"
@@ -21,7 +22,7 @@ type Owner struct{ Network, Licence, Attribution string }
 type Mapping struct {
 	Records record.Records
 
-	clock    clock
+	clock    timestamp.Clock
 	bulletin *bulletin.Fields // nil for readings
 	station  stationFields
 	measures []measure
@@ -29,6 +30,7 @@ type Mapping struct {
 	interval uint16 // averaging interval of such measures, in minutes
 	spacing  *spacing
 	extracts []record.Extract
+	only     []filter
 	match    []record.Path // value of a record that is the id of its station in the station list
 	// Tests of fields of the record, and tests of fields of its elements.
 	recordTests, eachTests []test
@@ -49,26 +51,27 @@ type field struct {
 }
 
 // Read reads the keys of [record.Read], and the keys station, time, averaging, value,
-// readings, relabel, quality and area.
+// readings, relabel, only, quality and area.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
-		Records: record.Read(root), clock: readClock(root.Section("time")), bulletin: bulletin.Read(root.Section("bulletin")),
+		Records: record.Read(root), clock: timestamp.Read(root.Section("time")), bulletin: bulletin.Read(root.Section("bulletin")),
 		interval: 60, extracts: record.ReadExtracts(root.Section("extract")), match: record.ReadPaths(root.Section("stations"), "match"),
 		area: readArea(root.Section("area")), relabels: readRelabels(root.Section("relabel")),
 	}
 	if m.bulletin != nil {
 		return m.readBulletin(root)
 	}
+	m.readOnly(root.Section("only"))
 	m.station = readStation(root.Section("station"), owner)
 	if m.spacing = readSpacing(root); m.spacing == nil {
 		m.interval = readAveraging(root, 60)
 	}
 	m.measures, m.byHeader = readMeasures(root, m.interval)
-	m.timeAt = m.need("time.field", m.clock.field, false)
+	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.stationAt = m.need("station.id", m.station.id, false)
 	m.each = m.need("each", []record.Path{record.ParsePath(m.Records.Each)}, false)
-	m.need("time.begin", m.clock.from, false)
-	m.need("time.end", m.clock.to, false)
+	m.need("time.begin", m.clock.From, false)
+	m.need("time.end", m.clock.To, false)
 	for i := range m.measures {
 		one := &m.measures[i]
 		one.valueAt = m.need(one.key, one.value, true)
@@ -84,16 +87,18 @@ func Read(root *section.Section, owner Owner) *Mapping {
 			m.recordTests = append(m.recordTests, t)
 		}
 	}
-	for _, p := range slices.Concat(m.clock.field, m.clock.from, m.clock.to, m.station.paths(), m.area.countryField) {
-		m.headInEach = m.headInEach || p.InEach()
+	head := slices.Concat(m.clock.Field, m.clock.From, m.clock.To, m.station.paths(), m.area.countryField)
+	for i := range m.only {
+		head = slices.Concat(head, m.only[i].field)
 	}
+	m.headInEach = slices.ContainsFunc(head, record.Path.InEach)
 	m.checkExtracts(root)
 	return m
 }
 
 // readBulletin completes the mapping of published indices.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
-	m.timeAt = m.need("time.field", m.clock.field, false)
+	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)
 	m.need("bulletin.index", m.bulletin.Index, false)
 	m.need("bulletin.category", m.bulletin.Category, false)
@@ -142,7 +147,10 @@ func (m *Mapping) LongestAveraging() time.Duration {
 // checkExtracts checks that the fields of extract exist that other keys refer to.
 func (m *Mapping) checkExtracts(root *section.Section) {
 	names := record.ExtractedNames(m.extracts)
-	all := slices.Concat(m.clock.field, m.clock.from, m.clock.to, m.station.paths(), m.area.countryField, m.match)
+	all := slices.Concat(m.clock.Field, m.clock.From, m.clock.To, m.station.paths(), m.area.countryField, m.match)
+	for i := range m.only {
+		all = slices.Concat(all, m.only[i].field)
+	}
 	for i := range m.measures {
 		all = slices.Concat(all, m.measures[i].value, m.measures[i].parameterField, m.measures[i].unitField)
 	}
@@ -160,11 +168,12 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 }
 
 // Received reports whether the records have no times, and those of their arrival count.
-func (m *Mapping) Received() bool { return m.clock.received }
+func (m *Mapping) Received() bool { return m.clock.Received }
 
-// Lag returns by how much, at most, the times of records precede the ends of their intervals.
+// Lag returns by how much, at most, the times of records precede the ends of their intervals. An
+// API may compare the beginning of an interval.
 func (m *Mapping) Lag() time.Duration {
-	if !m.clock.begin {
+	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0
 	}
 	return m.LongestAveraging()
@@ -193,12 +202,20 @@ func (m *Mapping) renamed(looked, seen []bool) string {
 // shownColumns is how many columns an error lists.
 const shownColumns = 30
 
+// lack reports whether a table has none of the columns of paths.
+func lack(columns map[string]int, paths []record.Path) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
+}
+
+// present returns the measures whose values a table has.
+func (m *Mapping) present(columns map[string]int) []measure {
+	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
+}
+
 // missing describes a needed column that a table lacks; "" if there is none. Of several
 // values, a table may lack all but one.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
-	lacks := func(f *field) bool {
-		return len(f.paths) > 0 && !slices.ContainsFunc(f.paths, func(p record.Path) bool { return !p.Missing(columns) })
-	}
+	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false
 	for i := range m.fields {
 		anyValue = anyValue || m.fields[i].value && !lacks(&m.fields[i])

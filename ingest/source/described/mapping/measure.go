@@ -22,6 +22,7 @@ import (
 type measure struct {
 	value   []record.Path
 	missing []string // values that mark a missing one
+	clipped []string // values at the ends of the sensor's range
 
 	parameter      parameter.Parameter // invalid if parameterField names it
 	parameterField []record.Path
@@ -124,7 +125,8 @@ func ofHeader(names []string, averaging uint16) []measure {
 
 func readMeasure(s *section.Section, valueKey string, averaging uint16) measure {
 	m := measure{
-		value: record.ReadPaths(s, valueKey), missing: texts(s, "missing"), unit: s.Text("unit"), unitField: record.ReadPaths(s, "unit-field"),
+		value: record.ReadPaths(s, valueKey), missing: texts(s, "missing"), clipped: texts(s, "clipped"),
+		unit: s.Text("unit"), unitField: record.ReadPaths(s, "unit-field"),
 		factor: readFactor(s), kind: air.Concentration, averaging: readAveraging(s, averaging),
 	}
 	if len(m.value) == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/described/timestamp"
 	"vayu/ingest/source/file/table"
 	"vayu/schema/air"
 	"vayu/schema/parameter"
@@ -25,7 +26,7 @@ type Sink struct {
 	m       *Mapping
 	now     time.Time
 	builder *ingest.Builder
-	clock   clock // with the last parsed times
+	clock   timestamp.Clock // with the last parsed times
 	listed  map[string]map[string]string
 
 	measures []measure
@@ -151,7 +152,7 @@ func (s *Sink) prescan(f *record.Frame) error {
 		return nil
 	}
 	f.Extracts = s.extracts
-	if at, _, reason, _ := s.clock.of(f, s.now); reason == ingest.None {
+	if at, _, reason, _ := s.clock.Of(f, s.now); reason == ingest.None {
 		s.m.spacing.note(&s.spacings, f, at)
 	}
 	return nil
@@ -191,7 +192,7 @@ func (s *Sink) visit(f *record.Frame) error {
 
 // addBulletin adds the published index of a record.
 func (s *Sink) addBulletin(f *record.Frame) {
-	at, _, reason, seen := s.clock.of(f, s.now)
+	at, _, reason, seen := s.clock.Of(f, s.now)
 	s.look(s.m.timeAt, seen)
 	if reason != ingest.None {
 		s.builder.RejectField(reason, "bulletin")
@@ -201,7 +202,8 @@ func (s *Sink) addBulletin(f *record.Frame) {
 	s.m.bulletin.Add(f, at, s.builder)
 }
 
-// header checks the columns of a table once, and finds its measures.
+// header checks the columns of a table once, and finds its measures. A table without the column of
+// a value says nothing about stored ones.
 func (s *Sink) header(names []string, columns map[string]int) error {
 	for name := range columns {
 		s.builder.Field(name, ingest.TextField)
@@ -213,6 +215,9 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 	}
 	if missing := s.m.missing(names, columns); missing != "" {
 		return record.Refuse(missing)
+	}
+	if !s.m.byHeader {
+		s.measures = s.m.present(columns)
 	}
 	return nil
 }
@@ -241,17 +246,11 @@ type head struct {
 	of      *station // nil if the record has no station
 	flag    air.Flag
 	reason  ingest.Reason // why the record is rejected; None if it is valid
+	skip    bool          // the record is left out
 }
 
 // head reads what the values of a record share.
 func (s *Sink) head(f *record.Frame) head {
-	at, minutes, reason, seen := s.clock.of(f, s.now)
-	s.look(s.m.timeAt, seen)
-	if sp := s.m.spacing; sp != nil && reason == ingest.None {
-		if minutes = sp.of(&s.spacings, f); minutes == 0 {
-			reason = ingest.BadTime
-		}
-	}
 	key, seen := s.m.station.key(f)
 	s.look(s.m.stationAt, seen)
 	if s.listed != nil {
@@ -260,6 +259,16 @@ func (s *Sink) head(f *record.Frame) head {
 			id, _ = f.Text(s.m.match)
 		}
 		f.Listed = s.listed[id]
+	}
+	if !s.wanted(f) {
+		return head{skip: true}
+	}
+	at, minutes, reason, seen := s.clock.Of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	if sp := s.m.spacing; sp != nil && reason == ingest.None {
+		if minutes = sp.of(&s.spacings, f); minutes == 0 {
+			reason = ingest.BadTime
+		}
 	}
 	var of *station
 	if !table.Named([]byte(key)) || s.OnlyListed && f.Listed == nil {
@@ -277,6 +286,9 @@ func (s *Sink) head(f *record.Frame) head {
 
 // element adds the readings of a record, or of one element of the record's list.
 func (s *Sink) element(f *record.Frame, record *head) error {
+	if record.skip {
+		return nil
+	}
 	h := *record
 	s.test(f, s.m.eachTests, &h)
 	for i := range s.measures {
@@ -360,13 +372,16 @@ func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 	if h.minutes > 0 {
 		minutes = h.minutes
 	}
-	if s.clock.begin {
+	if s.clock.Begin {
 		at = at.Add(time.Duration(minutes) * time.Minute)
 	}
 	if of.builder != s.builder {
 		of.number, of.builder = s.builder.Station(of.described), s.builder
 	}
 	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: minutes, Flag: h.flag}
+	if has(m.clipped, text) {
+		reading.Flag = air.Clipped
+	}
 	reading.Value, reason = m.convert(p, f.Number(text), unit, s.m.relabels)
 	switch reason {
 	case ingest.None:

@@ -41,6 +41,7 @@ var charsets = map[string]encoding.Encoding{
 	"windows-1252": charmap.Windows1252,
 	"iso-8859-1":   charmap.ISO8859_1,
 	"latin-1":      charmap.ISO8859_1,
+	"cp437":        charmap.CodePage437, // of MS-DOS
 }
 
 // Read reads the section csv.
@@ -59,7 +60,7 @@ func Read(s *section.Section) *Format {
 	name := strings.ToLower(s.Text("encoding"))
 	charset, known := charsets[name]
 	if !known && name != "" {
-		s.Faultf("encoding", "%q %w", name, config.UnknownKey(name, []string{"utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-1"}))
+		s.Faultf("encoding", "%q %w", name, config.UnknownKey(name, []string{"utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-1", "cp437"}))
 	}
 	f.charset = charset
 	if f.quote == f.delimiter && f.quote != 0 {

@@ -1,4 +1,6 @@
-package mapping
+// Package timestamp reads the times of records, as a description file (YAML) defines. It also
+// formats the times of requests.
+package timestamp
 
 import (
 	"errors"
@@ -25,42 +27,48 @@ const (
 	formatEpochMS = "epoch-ms"
 	formatCPCB    = "cpcb"  // the forms of CPCB's portals and data.gov.in, in Indian time
 	formatExcel   = "excel" // days since 30 December 1899, as spreadsheets store times
+	// formatInterval is an interval of ISO 8601: both ends in the form of rfc3339 with a slash
+	// between them.
+	formatInterval = "interval"
 )
 
 // namedFormats are the formats that are no layouts. The first three are also those of
 // requests.
-var namedFormats = []string{formatRFC3339, formatEpoch, formatEpochMS, formatCPCB, formatExcel}
+var namedFormats = []string{formatRFC3339, formatEpoch, formatEpochMS, formatCPCB, formatExcel, formatInterval}
 
-// clock reads the times of records.
-type clock struct {
-	field    []record.Path // the time; empty if the interval has two times
-	from, to []record.Path // both ends of the interval
-	join     bool          // the texts of all paths form one time, such as a date and a clock
-	received bool          // records have no time: the time of the reply counts
-	formats  []string
-	zone     *time.Location // of layouts without a zone
-	begin    bool           // times are the beginning of the averaging interval
+// Clock reads the times of records. It keeps the last times, so each goroutine needs a copy.
+type Clock struct {
+	Field    []record.Path // the time; empty if the interval has two times
+	From, To []record.Path // both ends of the interval
+	Received bool          // records have no time: the time of the reply counts
+	Begin    bool          // times are the beginning of the averaging interval
+
+	join    bool // the texts of all paths form one time, such as a date and a clock
+	formats []string
+	zone    *time.Location // of layouts without a zone
 
 	at, start stamp // the last times
 }
 
 // stamp is the last parsed text with its time: consecutive records often share one.
 type stamp struct {
-	text string
-	at   time.Time
+	text   string
+	at     time.Time
+	length time.Duration // of an interval; 0 for a time
 }
 
-func readClock(s *section.Section) clock {
-	c := clock{zone: time.UTC, join: s.Bool("join", false)}
-	c.field, c.from, c.to = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
-	c.received = s.Bool("received", false)
-	c.begin = s.Choice("interval", "end", "begin", "end") == "begin"
-	both := len(c.to) > 0
-	if both != (len(c.from) > 0) {
+// Read reads a section that describes the times of records, such as time.
+func Read(s *section.Section) Clock {
+	c := Clock{zone: time.UTC, join: s.Bool("join", false)}
+	c.Field, c.From, c.To = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
+	c.Received = s.Bool("received", false)
+	c.Begin = s.Choice("interval", "end", "begin", "end") == "begin"
+	both := len(c.To) > 0
+	if both != (len(c.From) > 0) {
 		s.Faultf("begin", "begin and end are the paths of both ends of the interval; field stands for one time")
 	}
 	given := 0
-	for _, one := range []bool{len(c.field) > 0, both, c.received} {
+	for _, one := range []bool{len(c.Field) > 0, both, c.Received} {
 		if one {
 			given++
 		}
@@ -71,7 +79,7 @@ func readClock(s *section.Section) clock {
 	if both && s.Node("interval") != nil {
 		s.Faultf("interval", "belongs to field, not to begin and end")
 	}
-	if c.received {
+	if c.Received {
 		return c
 	}
 	zone := s.Text("zone")
@@ -92,11 +100,17 @@ func readClock(s *section.Section) clock {
 		}
 		c.formats = append(c.formats, e.Text)
 	}
+	if c.Begin && c.Intervals() {
+		s.Faultf("interval", "belongs to one time; the format %s has both ends", formatInterval)
+	}
 	if s.Node("format") == nil {
 		s.Faultf("format", "is missing: rfc3339, epoch, epoch-ms or a layout such as \"2006-01-02 15:04:05\"")
 	}
 	return c
 }
+
+// Intervals reports whether a text can be an interval.
+func (c *Clock) Intervals() bool { return slices.Contains(c.formats, formatInterval) }
 
 // CheckRequestFormat checks that a text is a format of times in requests: rfc3339, epoch,
 // epoch-ms, or a layout of Go that holds a date.
@@ -141,21 +155,25 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// of returns the time of a record. minutes is the length of its interval if the record has
-// both ends, else 0. seen is false if the record lacks the field.
-func (c *clock) of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
-	if c.received {
+// Of returns the time of a record, which is valid if there is no reason or it is not zero.
+// minutes is the length of its interval if the record has both ends, else 0. seen is false if
+// the record lacks the field.
+func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
+	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
 	}
-	if len(c.field) > 0 {
-		at, ok, seen := c.parseField(f, c.field, &c.at)
+	if len(c.Field) > 0 {
+		at, ok, seen := c.parseField(f, c.Field, &c.at)
+		if ok && c.at.length > 0 {
+			minutes, ok = table.Minutes(c.at.length)
+		}
 		if !ok {
 			reason = ingest.BadTime
 		}
-		return at, 0, reason, seen
+		return at, minutes, reason, seen
 	}
-	from, ok, seen := c.parseField(f, c.from, &c.start)
-	to, okTo, seenTo := c.parseField(f, c.to, &c.at)
+	from, ok, seen := c.parseField(f, c.From, &c.start)
+	to, okTo, seenTo := c.parseField(f, c.To, &c.at)
 	if ok && okTo {
 		minutes, ok = table.Minutes(to.Sub(from))
 	}
@@ -166,21 +184,21 @@ func (c *clock) of(f *record.Frame, now time.Time) (at time.Time, minutes uint16
 }
 
 // parseField parses the time at the paths.
-func (c *clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (at time.Time, ok, seen bool) {
+func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (at time.Time, ok, seen bool) {
 	text, seen := c.text(f, paths)
 	if text != last.text || text == "" {
-		at, ok := c.parse(text)
+		at, length, ok := c.parse(text)
 		if !ok {
 			return time.Time{}, false, seen
 		}
-		last.text, last.at = strings.Clone(text), at
+		last.text, last.at, last.length = strings.Clone(text), at, length
 	}
 	return last.at, true, seen
 }
 
 // text returns the text of a time. With join it has the texts of all paths, with blanks
 // between them.
-func (c *clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
+func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {
 		return f.Text(paths)
 	}
@@ -198,19 +216,40 @@ func (c *clock) text(f *record.Frame, paths []record.Path) (text string, seen bo
 	return text, seen
 }
 
-func (c *clock) parse(text string) (time.Time, bool) {
+// parse parses a time, or the end and the length of an interval.
+func (c *Clock) parse(text string) (at time.Time, length time.Duration, ok bool) {
+	text = strings.TrimSpace(text)
 	for _, format := range c.formats {
-		if at, ok := c.parseAs(strings.TrimSpace(text), format); ok {
-			return at.UTC().Truncate(time.Second), true
+		if format == formatInterval {
+			at, length, ok = parseInterval(text)
+		} else {
+			at, ok = c.parseAs(text, format)
+		}
+		if ok {
+			return at.UTC().Truncate(time.Second), length, true
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}, 0, false
+}
+
+// parseInterval parses an interval of ISO 8601. One without length is a time.
+func parseInterval(text string) (end time.Time, length time.Duration, ok bool) {
+	first, second, _ := strings.Cut(text, "/")
+	begin, err := time.Parse(time.RFC3339Nano, first)
+	if err != nil {
+		return time.Time{}, 0, false
+	}
+	end, err = time.Parse(time.RFC3339Nano, second)
+	if err != nil || end.Before(begin) {
+		return time.Time{}, 0, false
+	}
+	return end, end.Sub(begin), true
 }
 
 // latestEpoch is 3000-01-01 in seconds; larger numbers are not seconds.
 const latestEpoch = 32_503_680_000
 
-func (c *clock) parseAs(text, format string) (time.Time, bool) {
+func (c *Clock) parseAs(text, format string) (time.Time, bool) {
 	switch format {
 	case formatRFC3339:
 		at, err := time.Parse(time.RFC3339Nano, text)
