@@ -113,8 +113,12 @@ func TestRealFiles(t *testing.T) {
 			"OpenAQ v2 CSV", 664, 52, nil, map[uint16]int{60: 664},
 			map[air.Kind]int{air.SubIndex: 216, air.Concentration: 448}, 0,
 		},
-		"networks/openaq/archive_quoted_8118.csv": measured("OpenAQ archive CSV", 2, 1, 60, nil),
-		"networks/openaq/archive_unquoted.csv":    measured("OpenAQ archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 14}),
+		"networks/openaq/archive_quoted_8118.csv":             measured("OpenAQ archive CSV", 2, 1, 60, nil),
+		"networks/openaq/archive_unquoted.csv":                measured("OpenAQ archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 14}),
+		"networks/sensorcommunity/archive_sds011_clip.csv":    measured("Sensor.Community archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 1166}),
+		"networks/sensorcommunity/archive_sds011_one_row.csv": measured("Sensor.Community archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 2}),
+		"networks/sensorcommunity/archive_bme280.csv":         measured("Sensor.Community archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 1746}),
+		"networks/sensorcommunity/archive_dht22_one_row.csv":  measured("Sensor.Community archive CSV", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 2}),
 		// The sensors of these two are in location_2178.json, which is in
 		// Albuquerque.
 		"networks/openaq/location_2178_latest.json":    measured("OpenAQ v3 JSON", 0, 0, 0, ingest.Rejections{ingest.OutsideIndia: 8}),
