@@ -41,7 +41,6 @@ func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 	var window windowFlags
 	var most int
 	var asJSON bool
-	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w, err := window.parse(time.Now())
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/source"
-	file "vayu/ingest/source/described"
 	"vayu/schema"
 )
 
@@ -23,7 +22,11 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List, test and repair the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newTest(), newPreview(), newDraft(), newRecord(), newCheck(), newWatermark())
+	cmd.AddCommand(newList(), newWatermark())
+	for _, one := range []*cobra.Command{newTest(), newPreview(), newDraft(), newRecord(), newCheck()} {
+		one.Args = cobra.ExactArgs(1)
+		cmd.AddCommand(one)
+	}
 	return cmd
 }
 
@@ -33,19 +36,15 @@ func newList() *cobra.Command {
 		Short: "List the sources",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, _, err := settings.Load(cmd)
+			all, cfg, err := catalogue(cmd)
 			if err != nil {
 				return err
 			}
-			all, err := loaded.Value.Catalogue()
-			if err != nil {
-				return err
-			}
-			marks := watermarks(cmd, loaded.Value)
+			marks := watermarks(cmd, cfg)
 			out := tool.NewTable(cmd.OutOrStdout(), "NAME\tWORLD\tACTIVE\tSCHEDULE\tFETCHED UP TO (UTC)\tWHAT IT IS")
 			for _, name := range all.Names() {
 				entry := all.Entry(name)
-				active := entry.World == schema.Sandbox || slices.Contains(loaded.Value.Sources, name)
+				active := entry.World == schema.Sandbox || slices.Contains(cfg.Sources, name)
 				_, _ = fmt.Fprintf(out, "%s\t%s\t%v\t%s\t%s\t%s\n", name, entry.World, active, entry.Feed.Schedule, cmp.Or(marks[name], "-"), entry.About)
 			}
 			return out.Flush()
@@ -79,21 +78,12 @@ func watermarks(cmd *cobra.Command, cfg settings.Config) map[string]string {
 	return all
 }
 
-// catalogue returns all sources, and the folder of descriptions.
-func catalogue(cmd *cobra.Command) (*source.Catalogue, string, error) {
+// catalogue returns all sources, and the settings.
+func catalogue(cmd *cobra.Command) (*source.Catalogue, settings.Config, error) {
 	loaded, _, err := settings.Load(cmd)
 	if err != nil {
-		return nil, "", err
+		return nil, loaded.Value, err
 	}
 	all, err := loaded.Value.Catalogue()
-	return all, loaded.Value.SourceFolder(), err
-}
-
-// described returns the description of a source by its name or file, and the folder of its cases.
-func described(cmd *cobra.Command, name string) (file.File, string, error) {
-	all, folder, err := catalogue(cmd)
-	if err != nil {
-		return file.File{}, "", err
-	}
-	return all.Description(name, folder)
+	return all, loaded.Value, err
 }

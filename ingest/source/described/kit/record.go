@@ -107,8 +107,11 @@ func write(ctx context.Context, f described.File, r *recording.Recording, folder
 	return out, nil
 }
 
-// Text writes what was recorded.
+// Text writes what was recorded; nothing for nil.
 func (r *Recorded) Text(w io.Writer) {
+	if r == nil {
+		return
+	}
 	what := fmt.Sprintf("%d replies", len(r.Case.Replies))
 	if r.messages > 0 {
 		what = fmt.Sprintf("%d messages", r.messages)
