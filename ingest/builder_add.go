@@ -50,7 +50,7 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	s := &b.stations[station]
 	r.Station = s.ID
 	if reason := Check(&r, b.now); reason != None {
-		b.RejectField(reason, r.Parameter.ID())
+		b.reject(reason, r.Parameter.ID(), r.Station)
 		return nil
 	}
 	b.note(station, r.At)
@@ -105,7 +105,9 @@ func (b *Builder) note(station int, at time.Time) {
 func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
 
 // RejectField is [Builder.Reject] with the name of the field or column.
-func (b *Builder) RejectField(reason Reason, field string) {
+func (b *Builder) RejectField(reason Reason, field string) { b.reject(reason, field, "") }
+
+func (b *Builder) reject(reason Reason, field, station string) {
 	b.batch.Rejected.Add(reason, 1)
 	if b.record == nil || reason == MissingValue || b.kept[reason] == MaxKept {
 		return
@@ -115,7 +117,7 @@ func (b *Builder) RejectField(reason Reason, field string) {
 		return
 	}
 	b.kept.Add(reason, 1)
-	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Line: line, Raw: CutRaw(raw)})
+	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Station: station, Line: line, Raw: CutRaw(raw)})
 }
 
 // Describe sets the function that describes the current record of the source for

@@ -69,7 +69,7 @@ func TestBuilderKeepsRejectedValues(t *testing.T) {
 	want := []ingest.RejectedValue{
 		{Reason: ingest.BadNumber, Field: "pm25", Line: 1, Raw: strings.Repeat("é", 600)},
 		{Reason: ingest.BadNumber, Field: "pm25", Line: 2, Raw: strings.Repeat("é", 1024)}, // 2 KiB
-		{Reason: ingest.FutureTime, Field: "pm25", Line: 2, Raw: strings.Repeat("é", 1024)},
+		{Reason: ingest.FutureTime, Field: "pm25", Station: "a", Line: 2, Raw: strings.Repeat("é", 1024)},
 	}
 	if diff := cmp.Diff(want, []ingest.RejectedValue{got.Values[0], got.Values[1], got.Values[100]}); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

@@ -11,6 +11,10 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"vayu/schema/air"
 )
 
 // RunKind is the kind of a run of a source: live, backfill or import.
@@ -43,7 +47,10 @@ type Run struct {
 	Withdrawn   int // stored readings that the source now reports as missing
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.
-	Newest   time.Time
+	Newest time.Time
+	// Hours counts the stored readings by the hour in which their averaging intervals end. A key
+	// is the end of the hour, Unix seconds. Older hours than recentHours are not counted.
+	Hours    map[int64]int
 	Rejected Rejections
 	// Values are the first 100 rejected values of each reason but [MissingValue].
 	Values []RejectedValue
@@ -61,9 +68,42 @@ func (r *Run) Add(b *Batch) {
 			r.Newest = last
 		}
 	}
+	r.countHours(b)
 	if b.Run == r.ID {
 		r.AddRejected(b)
 	}
+}
+
+const (
+	// recentHours is the age up to which a run counts its readings by hour.
+	recentHours = 8 * 24 * time.Hour
+	hourSeconds = 60 * 60
+	// indianHour is the offset of the hours of an Indian clock, which end at hh:30 UTC.
+	indianHour = hourSeconds / 2
+)
+
+// countHours counts the readings of a batch by hour.
+func (r *Run) countHours(b *Batch) {
+	if b.Rows() == 0 {
+		return
+	}
+	since := r.Started().Add(-recentHours).Unix()
+	for _, t := range b.Readings.Column(air.ReadingAt).(*array.Timestamp).TimestampValues() {
+		at := int64(t)
+		if at <= since {
+			continue
+		}
+		if r.Hours == nil {
+			r.Hours = make(map[int64]int)
+		}
+		r.Hours[HourEnd(at)]++
+	}
+}
+
+// HourEnd returns the end of the Indian hour in which an averaging interval ends, both in
+// Unix seconds. The interval that ends with an hour belongs to that hour.
+func HourEnd(at int64) int64 {
+	return (at+indianHour-1)/hourSeconds*hourSeconds + indianHour
 }
 
 // AddRejected adds the rejected values of a batch that is not stored.
@@ -87,8 +127,10 @@ func (r *Run) Started() time.Time { return time.UnixMicro(int64(r.ID)).UTC() }
 type RejectedValue struct {
 	Reason Reason `json:"reason"`
 	Field  string `json:"field"` // parameter, field or column of the value; "" if the whole record was rejected
-	Line   int64  `json:"line"`  // number of the record in the run, or line of the file, from 1; 0 if unknown
-	Raw    string `json:"raw"`   // text of the record, at most maxRaw bytes of UTF-8
+	// Station is the station of the value; "" if the record was rejected before its station was known.
+	Station string `json:"station"`
+	Line    int64  `json:"line"` // number of the record in the run, or line of the file, from 1; 0 if unknown
+	Raw     string `json:"raw"`  // text of the record, at most maxRaw bytes of UTF-8
 }
 
 const (

@@ -43,13 +43,14 @@ var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "withdrawn", Type: "UInt64"}, {Name: "newest", Type: "DateTime('UTC')"}, {Name: "rejected", Type: "Map(String, UInt64)"},
 	{Name: "config_sha256", Type: "String"}, {Name: "fingerprint", Type: "String"},
 	{Name: "fields", Type: "Map(String, String)"}, {Name: "units", Type: "Map(String, Array(String))"},
+	{Name: "hours", Type: "Map(DateTime('UTC'), UInt32)"},
 }
 
 // valueColumns are the columns of rejected and their types on the wire.
 var valueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"}, {Name: "world", Type: "Int8"}, {Name: "source", Type: "String"},
 	{Name: "started", Type: "DateTime64(6, 'UTC')"}, {Name: "number", Type: "UInt32"}, {Name: "reason", Type: "String"},
-	{Name: "field", Type: "String"}, {Name: "line", Type: "UInt64"}, {Name: "raw", Type: "String"},
+	{Name: "field", Type: "String"}, {Name: "line", Type: "UInt64"}, {Name: "raw", Type: "String"}, {Name: "station", Type: "String"},
 }
 
 // Record stores runs and their rejected values. It is idempotent: after an error, record
@@ -105,6 +106,13 @@ func (j *Journal) recordRuns(ctx context.Context, runs []ingest.Run) error {
 			}
 			return units
 		}),
+		column(runs, func(r *ingest.Run) map[time.Time]uint32 {
+			hours := make(map[time.Time]uint32, len(r.Hours))
+			for end, n := range r.Hours {
+				hours[time.Unix(end, 0).UTC()] = uint32(n)
+			}
+			return hours
+		}),
 	})
 }
 
@@ -136,6 +144,7 @@ func (j *Journal) recordValues(ctx context.Context, runs []ingest.Run) error {
 		column(rows, func(r *valueRow) string { return r.Field }),
 		column(rows, func(r *valueRow) uint64 { return uint64(r.Line) }),
 		column(rows, func(r *valueRow) string { return r.Raw }),
+		column(rows, func(r *valueRow) string { return r.Station }),
 	})
 }
 

@@ -34,9 +34,10 @@ func TestRecordedRunsAreRows(t *testing.T) {
 			Fields: map[string]ingest.FieldType{"hour": ingest.TextField, "pm25": ingest.NumberField | ingest.TextField, "pos": ingest.NullField},
 			Units:  map[string][]string{"pm25": {"µg/m³", "ppb"}},
 		},
+		Hours:  map[int64]int{at.Truncate(time.Hour).Add(-30 * time.Minute).Unix(): 40},
 		Stored: 40, Withdrawn: 1, Newest: at.Add(-time.Hour), Rejected: ingest.Rejections{ingest.BadNumber: 2, ingest.MissingValue: 7},
 		Values: []ingest.RejectedValue{
-			{Reason: ingest.BadNumber, Field: "pm25", Line: 3, Raw: `{"pm25":"1O"}`},
+			{Reason: ingest.BadNumber, Field: "pm25", Station: "schools-1", Line: 3, Raw: `{"pm25":"1O"}`},
 			{Reason: ingest.BadTime, Raw: "नमस्ते\n'\"\\"},
 		},
 	}, {
@@ -55,10 +56,10 @@ func TestRecordedRunsAreRows(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT groupArray(toString(tuple(*))) FROM (SELECT * REPLACE (mapSort(rejected) AS rejected, mapSort(fields) AS fields) FROM NAME.source_run FINAL WHERE world = 'sandbox' ORDER BY run)": `(1795163400123456,'sandbox','schools','live','2026-11-20 08:30:00.123456',1.5,'2026-11-20 05:30:00','2026-11-20 08:30:00','done','',2,12345,'` +
 			strings.Repeat("ab", 32) + `',40,1,'2026-11-20 07:30:00',{'bad_number':2,'missing_value':7},'` + strings.Repeat("cd", 32) + `','` + runs[0].Fingerprint.Hash() +
-			`',{'hour':'text','pm25':'text|number','pos':''},{'pm25':['ppb','µg/m³']})` + "\n" +
-			`(1795163401123456,'sandbox','schools','import','2026-11-20 08:30:01.123456',0,'1970-01-01 00:00:00','1970-01-01 00:00:00','fetch_failed','status 503',0,0,'',0,0,'1970-01-01 00:00:00',{},'','',{},{})`,
-		"SELECT groupArray(toString(tuple(* EXCEPT (run, started)))) FROM (SELECT * FROM NAME.rejected FINAL ORDER BY number)": `('sandbox','schools',0,'bad_number','pm25',3,'{"pm25":"1O"}')` + "\n" +
-			`('sandbox','schools',1,'bad_time','',0,'नमस्ते\n\'"\\')`,
+			`',{'hour':'text','pm25':'text|number','pos':''},{'pm25':['ppb','µg/m³']},{'2026-11-20 07:30:00':40})` + "\n" +
+			`(1795163401123456,'sandbox','schools','import','2026-11-20 08:30:01.123456',0,'1970-01-01 00:00:00','1970-01-01 00:00:00','fetch_failed','status 503',0,0,'',0,0,'1970-01-01 00:00:00',{},'','',{},{},{})`,
+		"SELECT groupArray(toString(tuple(* EXCEPT (run, started)))) FROM (SELECT * FROM NAME.rejected FINAL ORDER BY number)": `('sandbox','schools',0,'bad_number','pm25','schools-1',3,'{"pm25":"1O"}')` + "\n" +
+			`('sandbox','schools',1,'bad_time','','',0,'नमस्ते\n\'"\\')`,
 		"SELECT [toString(count())] FROM NAME.source_run FINAL WHERE world = 'live' AND fromUnixTimestamp64Micro(toInt64(run)) = started": "1",
 	} {
 		var rows []string

@@ -272,6 +272,7 @@ func TestRunsAreRecorded(t *testing.T) {
 			{
 				ID: started(15 * time.Second), Source: "test", Kind: ingest.LiveRun, Outcome: "done", Stored: 1, Newest: bubbleStart.Add(15 * time.Second),
 				Received: ingest.Received{Requests: 2, Bytes: 3, SHA256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+				Hours:    map[int64]int{bubbleStart.Add(30 * time.Minute).Unix(): 1},
 				Rejected: ingest.Rejections{ingest.MissingValue: 1},
 			},
 		}

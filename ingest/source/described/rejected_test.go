@@ -48,7 +48,7 @@ func TestRejectedValuesHaveTheirRecords(t *testing.T) {
 	want := []ingest.RejectedValue{
 		{Reason: ingest.BadNumber, Field: "pm25", Line: 2, Raw: records[1]},
 		{Reason: ingest.BadTime, Field: "pm25", Line: 3, Raw: records[2]},
-		{Reason: ingest.OutOfRange, Field: "pm25", Line: 4, Raw: records[3]},
+		{Reason: ingest.OutOfRange, Field: "pm25", Station: "sensorcommunity-1", Line: 4, Raw: records[3]},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rejected values (-want +got):\n%s", diff)

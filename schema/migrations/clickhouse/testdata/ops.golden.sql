@@ -65,3 +65,10 @@ ALTER TABLE vayu_ops.source_run
     ADD COLUMN IF NOT EXISTS fingerprint String COMMENT 'identifies the names in fields and all of units; empty without fields' AFTER config_sha256,
     ADD COLUMN IF NOT EXISTS fields Map(LowCardinality(String), LowCardinality(String)) COMMENT 'types of each field or column of the records: text, number, bool, list or object, joined by |; empty for a field that was always null; at most 500 fields, from a sample of the records' AFTER fingerprint,
 ADD COLUMN IF NOT EXISTS units Map(LowCardinality(String), Array(LowCardinality(String))) COMMENT 'units that the records state for each parameter, as the source spells them' AFTER fields;
+
+-- The readings of each hour, to find hours with fewer than usual, and the stations of rejected values.
+ALTER TABLE vayu_ops.source_run 
+ADD COLUMN IF NOT EXISTS hours Map(DateTime('UTC'), UInt32) COMMENT 'stored readings by the end of their hour, UTC; hours are those of an Indian clock, so they end at hh:30; only hours of the last 8 days' AFTER units;
+
+ALTER TABLE vayu_ops.rejected 
+ADD COLUMN IF NOT EXISTS station String COMMENT 'station.id of the value; empty if its record was rejected before the station was known' AFTER field;
