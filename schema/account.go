@@ -3,7 +3,7 @@ package schema
 import "slices"
 
 // Scope is a permission of an API key. By default a key has every scope except
-// keys:manage.
+// keys:manage and sources:read.
 type Scope string
 
 // The scopes that a key can have.
@@ -17,10 +17,17 @@ const (
 	AccountRead    Scope = "account:read"
 	KeysManage     Scope = "keys:manage"
 	ReadingsWrite  Scope = "readings:write"
+	// SourcesRead is for operators: problems, errors and rejected records of the sources.
+	SourcesRead Scope = "sources:read"
 )
 
 // Scopes lists every scope.
-var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite}
+var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead}
+
+// DefaultScopes returns the scopes of a key whose request names none.
+func DefaultScopes() []Scope {
+	return slices.DeleteFunc(slices.Clone(Scopes), func(s Scope) bool { return s == KeysManage || s == SourcesRead })
+}
 
 // ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is
 // empty.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,8 @@ const (
 	EventQuotaExceeded             EventType = "quota.exceeded"
 	EventPaymentSucceeded          EventType = "payment.succeeded"
 	EventPaymentFailed             EventType = "payment.failed"
+	EventSourceDegraded            EventType = "source.degraded"
+	EventSourceRecovered           EventType = "source.recovered"
 )
 
 // EventTypes lists every type of event, in the documented order.
@@ -30,11 +33,16 @@ var EventTypes = []EventType{
 	EventRechargeCompleted, EventRechargeFailed, EventRechargePending, EventRechargeRefunded,
 	EventVerificationCompleted, EventVerificationBulkCompleted, EventVerificationFailed,
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
+	EventSourceDegraded, EventSourceRecovered,
 }
 
+// Operational reports whether events of a type are about the service itself. Only accounts
+// of operators have such events: those with a key that has the scope [SourcesRead].
+func (t EventType) Operational() bool { return t.Scope() == SourcesRead }
+
 // Scope returns the scope that a key needs to read events of a type. It is the read
-// scope of recharges, verifications or the account. For an unknown type the result is
-// empty, and no key may read such events.
+// scope of recharges, verifications, the account or the sources of readings. For an
+// unknown type the result is empty, and no key may read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -43,6 +51,8 @@ func (t EventType) Scope() Scope {
 		return VerifyRead
 	case "quota":
 		return AccountRead
+	case "source":
+		return SourcesRead
 	}
 	return ""
 }
@@ -57,6 +67,17 @@ func (s ScopeSet) Readable() []EventType {
 		}
 	}
 	return all
+}
+
+// CustomerEventTypes returns the types of events that accounts of customers have.
+func CustomerEventTypes() []EventType {
+	return slices.DeleteFunc(slices.Clone(EventTypes), EventType.Operational)
+}
+
+// HidesCustomerEvents reports whether a list of readable types lacks a type that accounts of
+// customers have.
+func HidesCustomerEvents(readable []EventType) bool {
+	return slices.ContainsFunc(EventTypes, func(t EventType) bool { return !t.Operational() && !slices.Contains(readable, t) })
 }
 
 // UnreadableEvent returns the error for a key that lacks the scope for events of a

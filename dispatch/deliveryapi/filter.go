@@ -92,15 +92,16 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// restricted reports whether there are event types that the key may not read. The type is a
-// column of the table "event", so no index of deliveries has it.
+// restricted reports whether the key may not read types of events that occur often. The type is a
+// column of the table "event", so no index of deliveries has it. Events about the service itself
+// are rare, so a scan need not be bounded because of them.
 func (f *filter) restricted() bool {
-	return f.readable != nil && len(f.readable) < len(schema.EventTypes)
+	return f.readable != nil && schema.HidesCustomerEvents(f.readable)
 }
 
 // types adds the condition that the key may read the type of the event.
 func (f *filter) types(q *query) {
-	if !f.restricted() {
+	if f.readable == nil || len(f.readable) == len(schema.EventTypes) {
 		return
 	}
 	q.text += " AND e.type IN ("

@@ -140,7 +140,7 @@ func (c *Client) subscribe(ctx context.Context, address, secret string) (made sc
 	}
 	body := map[string]any{"url": address, "events": c.Events}
 	if len(c.Events) == 0 {
-		body["events"] = schema.EventTypes
+		body["events"] = schema.CustomerEventTypes()
 	}
 	if secret != "" {
 		body["secret"] = secret

@@ -121,7 +121,7 @@ func TestSubscriptionEndsWithListener(t *testing.T) {
 	s := newService(t, nil)
 	r := start(t, devreceiver.Config{Client: &devreceiver.Client{API: s.URL + "/", Key: key, KeyShown: key}})
 	want := map[string]any{"url": r.address, "events": []any{}}
-	for _, e := range schema.EventTypes {
+	for _, e := range schema.CustomerEventTypes() {
 		want["events"] = append(want["events"].([]any), string(e))
 	}
 	if diff := cmp.Diff(want, s.body()); diff != "" {

@@ -54,6 +54,8 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 				of[schema.VerifyRead] = append(of[schema.VerifyRead], ids[i])
 			case schema.EventQuotaWarning, schema.EventQuotaExceeded:
 				of[schema.AccountRead] = append(of[schema.AccountRead], ids[i])
+			case schema.EventSourceDegraded, schema.EventSourceRecovered:
+				of[schema.SourcesRead] = append(of[schema.SourcesRead], ids[i])
 			default:
 				of[schema.RechargeRead] = append(of[schema.RechargeRead], ids[i])
 			}
@@ -61,7 +63,8 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 		for name, scopes := range map[string][]schema.Scope{
 			"webhooks:manage alone": {}, "recharge:read": {schema.RechargeRead}, "verify:read": {schema.VerifyRead}, "account:read": {schema.AccountRead},
 			"two": {schema.RechargeRead, schema.AccountRead}, "write scopes": {schema.RechargeWrite, schema.VerifyWrite},
-			"all": {schema.RechargeRead, schema.VerifyRead, schema.AccountRead},
+			"sources:read": {schema.SourcesRead}, "all of a customer": {schema.RechargeRead, schema.VerifyRead, schema.AccountRead},
+			"all": {schema.RechargeRead, schema.VerifyRead, schema.AccountRead, schema.SourcesRead},
 		} {
 			t.Run(name, func(t *testing.T) {
 				n := c.withScopes(t, scopes...)

@@ -89,7 +89,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
 			t.Errorf("%d were made", n)
 		}
-		for what, text := range map[string]string{"all types": body("events", allEvents()), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
+		for what, text := range map[string]string{"all types of customers": body("events", `["`+joinEvents(schema.CustomerEventTypes(), `","`)+`"]`), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
 			s.request(key, "POST", "/v1/webhooks", text).want(t, what, 201)
 		}
 	})

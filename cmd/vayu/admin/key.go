@@ -61,7 +61,7 @@ service within a second. A missing account is created.`,
 	f.StringVar(&r.account, "account", tool.DefaultAccount, "name of the account")
 	f.StringVar(&r.plan, "plan", "", "plan of the account (default: what it has, or free)")
 	f.StringVar(&r.name, "name", "", "display name of the key")
-	f.StringSliceVar(&r.scopes, "scopes", nil, "what the key may do, or all (default: all but keys:manage)")
+	f.StringSliceVar(&r.scopes, "scopes", nil, "what the key may do, or all (default: all but keys:manage and sources:read)")
 	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")

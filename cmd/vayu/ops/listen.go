@@ -64,7 +64,7 @@ trusts the certificate and may send to this machine.`,
 	f.DurationVar(&r.delay, "delay", 0, "how long each answer takes; the service waits for 5s")
 	f.StringVar(&r.key, "key", "", "API key that creates the subscription (or "+settings.KeyVariable+")")
 	f.StringVar(&r.api, "api", "", "address of the service (default that of the configuration)")
-	f.StringSliceVar(&r.events, "events", nil, "types of events of the new subscription (default all)")
+	f.StringSliceVar(&r.events, "events", nil, "types of events of the new subscription (default all but source.*)")
 	f.BoolVar(&r.noTest, "no-test", false, "send no test event to the new subscription")
 	f.BoolVar(&r.brief, "brief", false, "print a line for each delivery and no body")
 	return cmd

@@ -25,7 +25,7 @@ type Spec struct {
 	Account          string // id
 	World            schema.World
 	Name             string
-	Scopes           []schema.Scope // nil for all but keys:manage
+	Scopes           []schema.Scope // nil for schema.DefaultScopes
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds

@@ -32,16 +32,11 @@ func checkName(f *schema.RequestErrors, field, name string) {
 	}
 }
 
-// defaultScopes are the scopes of a key whose request names none.
-func defaultScopes() []schema.Scope {
-	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.KeysManage })
-}
-
 // checkScopes returns the requested scopes without duplicates, in the order of schema.Scopes. If wanted is nil, it
 // returns the default scopes.
 func checkScopes(f *schema.RequestErrors, field string, wanted []schema.Scope) []schema.Scope {
 	if wanted == nil {
-		return defaultScopes()
+		return schema.DefaultScopes()
 	}
 	if len(wanted) == 0 {
 		f.Add(field, "A key has at least one scope; leave scopes out for the usual ones.")

@@ -10,8 +10,11 @@ import { networks, scopes } from './scopes';
 
 type Scope = Schemas['Scope'];
 
-/** The default scopes of a new key: those of the session's key without keys:manage. */
-const usual = () => new Set(scopes.map(([scope]) => scope).filter((scope) => scope !== 'keys:manage' && hasScope(scope)));
+/** The scopes that a new key has only if they are chosen. */
+const special: ReadonlySet<Scope> = new Set(['keys:manage', 'sources:read']);
+
+/** The default scopes of a new key: those of the session's key without the special ones. */
+const usual = () => new Set(scopes.map(([scope]) => scope).filter((scope) => !special.has(scope) && hasScope(scope)));
 
 /** MakeKey creates a key. The API limits its scopes to those of the session's key. */
 export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade']) => void }): JSX.Element {

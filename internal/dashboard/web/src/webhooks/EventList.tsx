@@ -3,6 +3,7 @@ import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { range } from '../dates';
 import { t } from '../i18n';
+import { hasScope } from '../session';
 import { Time } from '../ui/Badge';
 import { Filter, Select } from '../ui/Field';
 import { Rows, useList } from '../ui/List';
@@ -10,7 +11,7 @@ import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { Subject } from './DeliveryDetail';
-import { type EventType, everyType } from './eventTypes';
+import { type EventType, offeredTypes } from './eventTypes';
 import './webhooks.css';
 
 type Happened = Schemas['Event'];
@@ -18,7 +19,8 @@ type Happened = Schemas['Event'];
 /** Events lists the events of the account, oldest first, as the API does. */
 export function Events(): JSX.Element {
 	const [filters, change] = useFilters(['type', 'subject', 'from', 'to']);
-	const type = everyType.find((one) => one === filters.type);
+	const types = offeredTypes(hasScope('sources:read'));
+	const type = types.find((one) => one === filters.type);
 	const list = useList<Happened>(['events', 'list', filters], async (cursor, signal) => {
 		const query = {
 			...range(filters),
@@ -36,7 +38,7 @@ export function Events(): JSX.Element {
 				<Select
 					label={t('webhooks.event')}
 					value={type ?? ''}
-					options={[['', t('webhooks.filter.any')], ...everyType.map((one) => [one, one] as const)]}
+					options={[['', t('webhooks.filter.any')], ...types.map((one) => [one, one] as const)]}
 					change={(value) => change({ type: value as EventType | '' })}
 				/>
 				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} apply={(subject) => change({ subject })} />

@@ -1,27 +1,30 @@
 import type { JSX } from 'preact';
 import { t } from '../i18n';
+import { hasScope } from '../session';
 import { Check, Group, toggled } from '../ui/Field';
 import { subscribesTo } from './DeliveryBadge';
-import { type EventType, everyType, families } from './eventTypes';
+import { type EventType, offeredFamilies, offeredTypes } from './eventTypes';
 
 /** EventTypePicker selects event types, grouped in families, with a description of each. */
 export function EventTypePicker(props: { chosen: ReadonlySet<EventType>; change: (chosen: ReadonlySet<EventType>) => void }): JSX.Element {
+	const operator = hasScope('sources:read');
+	const all = offeredTypes(operator);
 	const set = (types: readonly EventType[], on: boolean) => props.change(toggled(props.chosen, types, on));
 	return (
 		<Group legend={t('webhooks.events')} name="events" class="wh-choose">
 			<div class="actions">
-				<button type="button" class="small" onClick={() => set(everyType, true)}>
+				<button type="button" class="small" onClick={() => set(all, true)}>
 					{t('webhooks.events.all')}
 				</button>
-				<button type="button" class="small" onClick={() => set(everyType, false)}>
+				<button type="button" class="small" onClick={() => set(all, false)}>
 					{t('webhooks.events.none')}
 				</button>
 				<span class="hint" role="status">
-					{t('webhooks.events.chosen', { count: props.chosen.size, of: everyType.length })}
+					{t('webhooks.events.chosen', { count: props.chosen.size, of: all.length })}
 				</span>
 			</div>
 			<div class="cards">
-				{families.map((family) => (
+				{offeredFamilies(operator).map((family) => (
 					<fieldset key={family.name}>
 						<legend>{t(family.name)}</legend>
 						{family.types.map((type) => (

@@ -9,7 +9,7 @@ import { Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
-import { type EventType, everyType, mostAttempts } from './eventTypes';
+import { type EventType, mostAttempts, offeredTypes } from './eventTypes';
 import { useDeliveryNotices } from './useDeliveries';
 
 /** useDelivery fetches one delivery, and refetches it after a notice about it. */
@@ -43,7 +43,9 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 				<Select
 					label={t('webhooks.test.type')}
 					value={chosen ?? ''}
-					options={everyType.filter((one) => props.events.includes(one)).map((one) => [one, one] as const)}
+					options={offeredTypes(true)
+						.filter((one) => props.events.includes(one))
+						.map((one) => [one, one] as const)}
 					change={(value) => value && setType(value)}
 				/>
 			</Form>

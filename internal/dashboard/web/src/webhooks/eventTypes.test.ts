@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { countdown, delays, eventSubject, everyType, mostAttempts, span } from './eventTypes';
+import { countdown, delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
 
-test('eleven types and eight attempts', () => {
-	expect(new Set(everyType).size).toBe(11);
+test('eleven types, two more for operators, and eight attempts', () => {
+	expect(new Set(offeredTypes(false)).size).toBe(11);
+	expect(offeredTypes(true).filter((type) => !offeredTypes(false).includes(type))).toEqual(['source.degraded', 'source.recovered']);
 	expect(mostAttempts).toBe(8);
 	expect(delays.map((seconds) => span(seconds, 'en-IN'))).toEqual([
 		'0 seconds',

@@ -16,10 +16,18 @@ export const families = [
 	},
 	{ name: 'webhooks.family.quota', types: ['quota.warning', 'quota.exceeded'] },
 	{ name: 'webhooks.family.payment', types: ['payment.succeeded', 'payment.failed'] },
+	{ name: 'webhooks.family.source', types: ['source.degraded', 'source.recovered'] },
 ] as const satisfies readonly { name: string; types: readonly EventType[] }[];
 
-/** everyType lists all event types. */
-export const everyType: readonly EventType[] = families.flatMap((family): readonly EventType[] => family.types);
+/** offeredFamilies returns the families for a key. Events of sources are for operators only. */
+export function offeredFamilies(operator: boolean): readonly (typeof families)[number][] {
+	return families.filter((family) => operator || family.name !== 'webhooks.family.source');
+}
+
+/** offeredTypes lists the event types of the families for a key. */
+export function offeredTypes(operator: boolean): readonly EventType[] {
+	return offeredFamilies(operator).flatMap((family): readonly EventType[] => family.types);
+}
 
 /** delays are the seconds from each attempt to the next one of the eight. */
 export const delays = [0, 10, 30, 120, 600, 3600, 21_600, 86_400] as const;
