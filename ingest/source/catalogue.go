@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/monitor"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/described"
 	"vayu/ingest/source/file"
@@ -252,6 +253,23 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 		return nil, err
 	}
 	return entry.Factory(c.config).New(name, clock)
+}
+
+// Limits returns what is normal for the sources of a world: all sources of the sandbox, or the
+// named ones of the live world.
+func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
+	if world == schema.Sandbox {
+		names = c.NamesOf(world)
+	}
+	all := make(map[string]monitor.Limits, len(names))
+	for _, name := range names {
+		silence, err := c.entries[name].Feed.Silence(now)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = monitor.Limits{MaxSilence: silence}
+	}
+	return all, nil
 }
 
 // Feed builds a source for the runner of a world. A source of the other world is an error.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/dispatch"
+	"vayu/ingest/monitor"
 	"vayu/ingest/readinglog"
 	"vayu/ingest/source"
 	"vayu/internal/access"
@@ -24,6 +25,7 @@ import (
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
+	"vayu/schema"
 	"vayu/schema/air"
 )
 
@@ -166,6 +168,12 @@ func (c Config) Catalogue() (*source.Catalogue, error) {
 
 // SourceFolder returns the folder of descriptions of sources.
 func (c Config) SourceFolder() string { return cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")) }
+
+// SourceLimits returns what is normal for the sources of a world (live or sandbox).
+func (c Config) SourceLimits(w schema.World) (map[string]monitor.Limits, error) {
+	all, _ := c.Catalogue() // Validate has rejected an invalid one
+	return all.Limits(w, c.LiveSources(), time.Now())
+}
 
 // StationKinds returns the kinds of stations from which the index of a city is computed. It ignores the error,
 // because Validate has rejected invalid lists.

@@ -24,9 +24,12 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
 	"vayu/ingest/loader"
+	"vayu/ingest/monitor"
+	"vayu/ingest/progress"
 	"vayu/ingest/push"
 	"vayu/ingest/readinglog"
 	"vayu/internal/access"
+	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
@@ -58,6 +61,7 @@ type Service struct {
 	air      *air
 	push     *push.Service
 	readings *readinglog.Log // nil without a topic of readings
+	monitors *monitor.Group  // nil without the role ingest
 	live     *sse.Service
 	server   *http.Server
 	// certificates is nil if the API serves plain HTTP.
@@ -101,13 +105,26 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 		return nil, err
 	}
 	s.copier = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg})
+	problems, err := monitor.NewStores(s.state, func(w schema.World) (string, error) { return progress.Scope(s.state, w, s.db.Embedded(), cfg.Data) })
+	if err != nil {
+		return nil, err
+	}
 	if s.query, err = query.New(query.Config{
-		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(), Log: log, Metrics: reg,
+		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(),
+		Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
 	if s.air, err = newAir(cfg, s.state, s.db, s.query, log, reg); err != nil {
 		return nil, err
+	}
+	if cfg.Has(settings.RoleIngest) {
+		if s.monitors, err = monitor.NewGroup(monitor.GroupConfig{
+			DB: s.state, Conn: s.db.Conn(), Local: s.db.Embedded(), Stores: problems, Events: s.outbox, Accounts: apikey.Operators,
+			Limits: cfg.SourceLimits, Log: log, Metrics: reg,
+		}); err != nil {
+			return nil, err
+		}
 	}
 	if s.push, err = push.New(push.Config{
 		Conn: s.db.Conn(), Database: schema.World.Database, Store: func(w schema.World) push.Store { return loader.New(s.db.Conn(), w.Database()) },
@@ -223,6 +240,9 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	}
 	if s.readings != nil && s.Has(settings.RoleIngest) {
 		parts = append(parts, lifecycle.Part{Name: "reading log", Run: s.readings.Run})
+	}
+	if s.Has(settings.RoleIngest) {
+		parts = append(parts, lifecycle.Part{Name: "monitor", Run: func(ctx context.Context) error { return s.monitors.Run(ctx, s.air.Ready) }})
 	}
 	if s.Has(settings.RoleDispatch) {
 		parts = append(parts, lifecycle.Part{Name: "attempts", Run: s.copier.Run})
