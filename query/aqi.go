@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"vayu/internal/httpapi"
+	"vayu/schema"
 )
 
 // scope is the permission that a key needs for the routes of this package.
@@ -18,6 +19,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
+		{Method: http.MethodGet, Path: "/v1/sources/{source}", Scope: string(schema.SourcesRead), Handler: s.oneSource},
 	}
 }
 

@@ -36,6 +36,19 @@ func (s *Service) listSources(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply, Cache: []string{fmt.Sprintf("private, max-age=%d", int(sources.MaxAge.Seconds()))}}, err
 }
 
+// oneSource handles GET /v1/sources/{source}.
+func (s *Service) oneSource(c *httpapi.Call) (httpapi.Response, error) {
+	name := mux.Vars(c.Request)["source"]
+	detail, err := s.sources.Detail(c.Context(), c.World, name, s.now())
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if detail == nil {
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "No source of this name has run in the last 30 days.")
+	}
+	return httpapi.Response{Value: air.SourceReply{Status: schema.Success, Data: *detail}}, nil
+}
+
 // checkParams returns an error for the first parameter, by name, that is no valid text.
 func checkParams(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {

@@ -36,6 +36,8 @@ type Config struct {
 	// Operations is the name of the database with the runs of sources. "" means
 	// [schema.OpsDatabase].
 	Operations string
+	// Problems returns the present problems of sources. nil means that there are none.
+	Problems sources.Problems
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
 	Directory string
@@ -120,7 +122,7 @@ func New(c Config) (*Service, error) {
 	if c.HistoryBytes <= 0 {
 		c.HistoryBytes = defaultHistory
 	}
-	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase))
+	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems)
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))

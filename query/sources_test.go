@@ -1,7 +1,9 @@
 package query_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,11 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/migration"
 	clockfixture "vayu/internal/testing/fixture"
 	"vayu/query"
+	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
 )
@@ -83,7 +87,8 @@ func TestSourcesOfAWorld(t *testing.T) {
 		LastRun: run(now.Add(-time.Hour), "done", 7, schools),
 		LastDay: air.SourceRuns{Runs: 1, Stored: 7, Rejected: schools},
 	}}
-	if diff := cmp.Diff(want, w.sources(t)); diff != "" {
+	ignore := cmpopts.IgnoreFields(air.Source{}, "Coverage", "Problems", "State")
+	if diff := cmp.Diff(want, w.sources(t), ignore); diff != "" {
 		t.Errorf("live (-want +got):\n%s", diff)
 	}
 	w.key = sandboxKey
@@ -91,7 +96,7 @@ func TestSourcesOfAWorld(t *testing.T) {
 		Name: "simulator", LastRun: run(now.Add(-time.Minute), "timeout", 0, none),
 		LastDay: air.SourceRuns{Runs: 1, Failed: 1, Rejected: none},
 	}}
-	if diff := cmp.Diff(want, w.sources(t)); diff != "" {
+	if diff := cmp.Diff(want, w.sources(t), ignore); diff != "" {
 		t.Errorf("sandbox (-want +got):\n%s", diff)
 	}
 }
@@ -121,5 +126,88 @@ func TestInvalidSourceQueries(t *testing.T) {
 	}
 	if status, _, _ := w.do(t, http.MethodPost, "/v1/sources", "Authorization", "Bearer "+w.key); status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", status)
+	}
+}
+
+// The coverage of an hour is the largest number of readings that a run had of it.
+func TestCoverageOfSources(t *testing.T) {
+	t.Parallel()
+	w, ops, _ := sourcesFixture(t)
+	end := hour.Truncate(time.Hour).Add(30 * time.Minute) // of an Indian hour
+	run := 0
+	hours := func(counts string) {
+		run++
+		w.exec(t, fmt.Sprintf("INSERT INTO %s.source_run (run, world, source, kind, started, outcome, hours) VALUES (%d, 'live', 'cpcb', 'live', fromUnixTimestamp64Micro(%[2]d), 'done', map(%[3]s))",
+			ops, now.Add(-time.Duration(run)*time.Minute).UnixMicro(), counts))
+	}
+	hours(fmt.Sprintf("toDateTime(%d), 7, toDateTime(%d), 9", end.Unix(), end.Add(-time.Hour).Unix()))
+	hours(fmt.Sprintf("toDateTime(%d), 8", end.Unix()))
+	hours(fmt.Sprintf("toDateTime(%d), 5, toDateTime(%d), 6", end.Add(-8*24*time.Hour).Unix(), end.Add(-30*time.Hour).Unix()))
+	got := w.sources(t)[0].Coverage
+	counts := make(map[time.Duration]uint32)
+	for i, n := range got.Hours {
+		if n > 0 {
+			counts[got.From.Add(time.Duration(i)*time.Hour).Sub(end)] = n
+		}
+	}
+	want := map[time.Duration]uint32{0: 8, -time.Hour: 9, -30 * time.Hour: 6}
+	if diff := cmp.Diff(want, counts); diff != "" || len(got.Hours) != air.CoverageHours {
+		t.Errorf("%d hours, readings by the distance from %s (-want +got):\n%s", len(got.Hours), end, diff)
+	}
+}
+
+// Problems have their detail for operators only. Without the state store, the list remains.
+func TestProblemsOfSources(t *testing.T) {
+	t.Parallel()
+	w, ops, _ := sourcesFixture(t)
+	problems := map[string][]air.FoundProblem{"cpcb": {{Problem: air.ProblemDrift, Since: now.Format(time.RFC3339), Detail: "secret field"}}}
+	var down error
+	w.serve(t, func(c *query.Config) {
+		c.Operations, c.Now = ops, func() time.Time { return now }
+		c.Problems = func(context.Context, schema.World) (map[string][]air.FoundProblem, error) { return problems, down }
+	})
+	got := w.sources(t)
+	if diff := cmp.Diff([]air.OpenProblem{{Problem: air.ProblemDrift, Since: now}}, got[0].Problems); diff != "" || got[0].State != air.SourceBad {
+		t.Errorf("state %s (-want +got):\n%s", got[0].State, diff)
+	}
+	if len(got[1].Problems) != 0 || got[1].State != air.SourceGood {
+		t.Errorf("a source without problems: %+v", got[1])
+	}
+	problems, down = nil, errors.New("the state store is down")
+	w.serve(t, func(c *query.Config) {
+		c.Operations, c.Now = ops, func() time.Time { return now }
+		c.Problems = func(context.Context, schema.World) (map[string][]air.FoundProblem, error) { return problems, down }
+	})
+	if got := w.sources(t); len(got) != 2 || got[0].State != air.SourceUnknown {
+		t.Errorf("without the state store: %+v", got)
+	}
+}
+
+// Operators see errors of runs and rejected records; other keys do not.
+func TestSourceForOperators(t *testing.T) {
+	t.Parallel()
+	w, ops, _ := sourcesFixture(t)
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.rejected (run, world, source, started, number, reason, field, station, line, raw) VALUES "+
+		"(7, 'live', 'cpcb', fromUnixTimestamp64Micro(%d), 0, 'bad_number', 'pm25', 'cpcb-1', 3, '{\"pm25\":\"6x\"}'), (7, 'sandbox', 'cpcb', fromUnixTimestamp64Micro(%[2]d), 1, 'bad_time', '', '', 1, '')",
+		ops, now.Add(-time.Hour).UnixMicro()))
+	for _, route := range w.service.Routes() {
+		if route.Path == "/v1/sources/{source}" && route.Scope != string(schema.SourcesRead) {
+			t.Errorf("the route needs the scope %q, want %q", route.Scope, schema.SourcesRead)
+		}
+	}
+	status, _, body := w.get(t, "/v1/sources/cpcb")
+	var got air.SourceReply
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	if len(got.Data.Runs) != 3 || got.Data.Runs[0].Outcome != "fetch_failed" || got.Data.Runs[0].Error != "secret address" {
+		t.Errorf("runs %+v", got.Data.Runs)
+	}
+	want := []air.Rejected{{Run: 7, StartedAt: time.UnixMicro(7).UTC(), Reason: "bad_number", Field: "pm25", Station: "cpcb-1", Line: 3, Raw: `{"pm25":"6x"}`}}
+	if diff := cmp.Diff(want, got.Data.Rejected); diff != "" {
+		t.Errorf("rejected (-want +got):\n%s", diff)
+	}
+	if status, _, body := w.get(t, "/v1/sources/scools"); status != http.StatusNotFound {
+		t.Errorf("an unknown source: %d %s", status, body)
 	}
 }

@@ -20,11 +20,15 @@ const (
 	runsRange = 30 * 24 * time.Hour
 )
 
+// Problems returns the present problems of the sources of a world by name.
+type Problems func(ctx context.Context, world schema.World) (map[string][]air.FoundProblem, error)
+
 // Lists has the lists of sources of both worlds (live and sandbox). It is safe for
 // concurrent use.
 type Lists struct {
-	ops    rollup.Tables
-	worlds [len(schema.Worlds)]list
+	ops      rollup.Tables
+	problems Problems
+	worlds   [len(schema.Worlds)]list
 }
 
 // list is the last list of a world.
@@ -35,8 +39,8 @@ type list struct {
 }
 
 // New returns the lists that a database has, normally [schema.OpsDatabase].
-func New(conn rollup.Conn, database string) *Lists {
-	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources")}
+func New(conn rollup.Conn, database string, problems Problems) *Lists {
+	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems}
 }
 
 // Of returns the sources of a world, at most MaxAge old. The caller must not change the
@@ -49,9 +53,13 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 		ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 		defer cancel()
 		reply, err := read(ctx, l.ops, world, now)
+		if err == nil {
+			err = l.addCoverage(ctx, reply, world, now)
+		}
 		if err != nil {
 			return nil, rollup.Unavailable(err)
 		}
+		l.addProblems(ctx, reply, world)
 		last.reply, last.until = reply, now.Add(MaxAge)
 	}
 	return last.reply, nil

@@ -30,8 +30,66 @@ type Source struct {
 	Name          string     `json:"source"`
 	NewestReading *time.Time `json:"newest_reading_at"` // end of its averaging interval; nil for none
 	LastSuccess   *time.Time `json:"last_success_at"`   // start of the last run without an error; nil for none
-	LastRun       SourceRun  `json:"last_run"`
-	LastDay       SourceRuns `json:"last_24_hours"` // runs that began in the last 24 hours
+	// State is good, degraded or unknown: unknown if the problems cannot be read.
+	State    string        `json:"state"`
+	Problems []OpenProblem `json:"problems"`
+	LastRun  SourceRun     `json:"last_run"`
+	LastDay  SourceRuns    `json:"last_24_hours"` // runs that began in the last 24 hours
+	Coverage Coverage      `json:"coverage"`
+}
+
+// States of sources.
+const (
+	SourceGood     = "good"
+	SourceBad      = "degraded"
+	SourceUnknown  = "unknown"
+	CoverageHours  = 7 * 24 // hours of a [Coverage]
+	SourceRunLimit = 20     // runs of a [SourceDetail]
+	RejectedLimit  = 100    // rejected values of a [SourceDetail]
+)
+
+// OpenProblem is a problem that a source has, without its detail.
+type OpenProblem struct {
+	Problem Problem   `json:"problem"`
+	Since   time.Time `json:"since"`
+}
+
+// Coverage has the readings of a source in each hour of the last 7 days.
+type Coverage struct {
+	From  time.Time `json:"from"`  // end of the first hour; hours are those of an Indian clock
+	Hours []uint32  `json:"hours"` // the largest number of readings of the hour in one run; 0 for none
+}
+
+// RunDetail is a run with its error, for operators.
+type RunDetail struct {
+	SourceRun
+
+	Error string `json:"error"` // "" for none
+}
+
+// Rejected is a rejected value with its record, for operators.
+type Rejected struct {
+	Run       uint64    `json:"run"`
+	StartedAt time.Time `json:"started_at"` // of the run
+	Reason    string    `json:"reason"`
+	Field     string    `json:"field"`   // "" if the whole record was rejected
+	Station   string    `json:"station"` // "" if it was not known yet
+	Line      uint64    `json:"line"`
+	Raw       string    `json:"raw"`
+}
+
+// SourceDetail is what operators see of a source.
+type SourceDetail struct {
+	Name     string         `json:"source"`
+	Problems []FoundProblem `json:"problems"`
+	Runs     []RunDetail    `json:"runs"`     // the newest first
+	Rejected []Rejected     `json:"rejected"` // the newest first
+}
+
+// SourceReply is the reply to GET /v1/sources/{source}.
+type SourceReply struct {
+	Status string       `json:"status"`
+	Data   SourceDetail `json:"data"`
 }
 
 // SourcesReply is the reply to GET /v1/sources, sorted by name.

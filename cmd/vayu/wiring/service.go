@@ -111,7 +111,7 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	}
 	if s.query, err = query.New(query.Config{
 		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(),
-		Log: log, Metrics: reg,
+		Problems: problems.Found, Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
