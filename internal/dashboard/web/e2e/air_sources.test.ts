@@ -1,18 +1,39 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import type { operations } from '../made/schema';
+import { hoursOf } from '../src/air/coverage';
 import { number, rows, same } from './air';
 import { ask, pictured, signedIn } from './browser';
+import { command } from './service';
 
+type Detail = operations['getSource']['responses'][200]['content']['application/json'];
 type Reply = operations['listSources']['responses'][200]['content']['application/json'];
+
+const hostile = '{"school":18,"pm25":"6x<script>document.title=1</script>"}';
+
+const problemNames = {
+	failing: 'runs fail',
+	silent: 'nothing new',
+	coverage: 'few readings',
+	drift: 'other fields or units',
+	clock: 'times of the future',
+} as const;
+
+/** strip returns the text of a coverage. */
+function strip(coverage: Reply['data'][number]['coverage']): string {
+	const low = hoursOf(coverage).filter(({ level }) => level === 'low' || level === 'none').length;
+	return `Readings by hour: ${low} of 168 hours have less than 60 % of the usual`;
+}
 
 /** told returns the rows that the page should show. */
 function told(reply: Reply): string[] {
-	return reply.data.map(({ source, last_run: run, last_24_hours: day, newest_reading_at: newest }) =>
+	return reply.data.map(({ source, state, problems, last_run: run, last_24_hours: day, newest_reading_at: newest, coverage }) =>
 		[
 			source,
+			problems.map(({ problem }) => problemNames[problem]).join('') || state,
 			run.outcome.replaceAll('_', ' '),
 			run.started_at,
 			newest ?? '–',
+			strip(coverage),
 			number(day.stored),
 			`${number(day.failed)} of ${number(day.runs)}`,
 			Object.entries(day.rejected)
@@ -51,6 +72,7 @@ test('failures and rejected values are shown', async () => {
 		withdrawn: 0,
 		rejected: {},
 	} as const;
+	const hours: number[] = Array.from({ length: 168 }, () => 0);
 	const reply: Reply = {
 		status: 'success',
 		data: [
@@ -58,6 +80,12 @@ test('failures and rejected values are shown', async () => {
 				source: 'schools',
 				newest_reading_at: at,
 				last_success_at: at,
+				state: 'degraded',
+				problems: [
+					{ problem: 'failing', since: at },
+					{ problem: 'drift', since: at },
+				],
+				coverage: { from: '2026-11-11T09:30:00Z', hours: hours.map(() => 3120) },
 				last_run: { ...run, outcome: 'fetch_failed' },
 				last_24_hours: { runs: 24, failed: 3, stored: 123456, withdrawn: 0, rejected: { missing_value: 9310, bad_number: 2 } },
 			},
@@ -65,6 +93,9 @@ test('failures and rejected values are shown', async () => {
 				source: 'new',
 				newest_reading_at: null,
 				last_success_at: null,
+				state: 'unknown',
+				problems: [],
+				coverage: { from: '2026-11-11T09:30:00Z', hours },
 				last_run: { ...run, outcome: 'timeout' },
 				last_24_hours: { runs: 1, failed: 1, stored: 0, withdrawn: 0, rejected: {} },
 			},
@@ -76,5 +107,69 @@ test('failures and rejected values are shown', async () => {
 	await table.waitFor();
 	expect(await rows(table)).toEqual(told(reply));
 	await pictured(page, 'sources');
+	expect(faults).toEqual([]);
+});
+
+test('operators see the errors and the rejected records of a source, and its coverage', async () => {
+	const key = ['key', 'create', '--account', 'operators', '--mode', 'sandbox', '--scopes', 'aqi:read,sources:read', '--quiet'];
+	const { page, faults } = await signedIn('/', (await command(inject('data'), ...key)).trim());
+	const at = '2026-11-18T08:52:03.120482Z';
+	const run = { kind: 'live', started_at: at, duration_seconds: 0.4, bytes: 0, withdrawn: 0 } as const;
+	const failed = {
+		...run,
+		run: 2,
+		outcome: 'fetch_failed',
+		requests: 1,
+		stored: 0,
+		rejected: {},
+		error: 'fetching source "schools": status 503',
+	};
+	const hours = Array.from({ length: 168 }, (_, i) => (i > 160 ? 20 * (168 - i) : 100 + (i % 7)));
+	const problem = { problem: 'coverage', since: at } as const;
+	const list: Reply = {
+		status: 'success',
+		data: [
+			{
+				source: 'schools',
+				newest_reading_at: at,
+				last_success_at: at,
+				state: 'degraded',
+				problems: [problem],
+				last_run: { ...run, run: 2, outcome: 'fetch_failed', requests: 1, stored: 0, rejected: {} },
+				last_24_hours: { runs: 24, failed: 1, stored: 3120, withdrawn: 0, rejected: { bad_number: 1 } },
+				coverage: { from: '2026-11-11T09:30:00Z', hours },
+			},
+		],
+	};
+	const one: Detail = {
+		status: 'success',
+		data: {
+			source: 'schools',
+			problems: [{ ...problem, detail: '40 of the usual 100 readings in the hour that ended at 2026-11-18T08:30:00Z' }],
+			runs: [failed, { ...run, run: 1, outcome: 'done', requests: 4, stored: 130, rejected: { bad_number: 1 }, error: '' }],
+			rejected: [{ run: 1, started_at: at, reason: 'bad_number', field: 'pm25', station: 'schools-18', line: 2, raw: hostile }],
+		},
+	};
+	await page.route('**/dashboard/v1/sources', (route) => route.fulfill({ json: list }));
+	await page.route('**/dashboard/v1/sources/schools', (route) => route.fulfill({ json: one }));
+	await page.getByRole('link', { name: 'Sources' }).click();
+	await page.getByRole('link', { name: 'schools' }).click();
+	await page.getByText('40 of the usual 100 readings').waitFor();
+	expect(await rows(page.getByRole('region', { name: 'Last runs' }))).toEqual([
+		`${at} | live | fetch failed | 0.4 | 1 | 0 | 0 | fetching source "schools": status 503`,
+		`${at} | live | done | 0.4 | 4 | 130 | 1 bad_number | –`,
+	]);
+	expect(await rows(page.getByRole('region', { name: 'Rejected values' }))).toEqual([
+		`bad_number | pm25 | schools-18 | ${at} | 2 | ${hostile}`,
+	]);
+	expect(await page.locator('.coverage-map td[title]').count()).toBe(168);
+	await pictured(page, 'source');
+	expect(faults).toEqual([]);
+});
+
+test('a key without sources:read sees the coverage of the simulator only', async () => {
+	const { page, faults } = await signedIn('/sources/simulator');
+	await page.getByText('need a key with the scope sources:read').waitFor();
+	await page.getByRole('table', { name: 'Coverage of 7 days' }).waitFor();
 	expect(faults).toEqual([]);
 });

@@ -7,6 +7,7 @@ test.each([
 	['/pin/411001', '/'],
 	['/compare', '/compare'],
 	['/sources', '/sources'],
+	['/sources/cpcb', '/sources'],
 	['/recharges/new', '/recharges'],
 	['/webhooks/wh_1', '/webhooks'],
 	['/deliveries/dlv_1', '/deliveries'],

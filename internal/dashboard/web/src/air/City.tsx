@@ -14,7 +14,7 @@ import { Legend, RequireScope } from './AirLegend';
 import { Current, Pollutants, Stations } from './AirRecord';
 import { Calendar } from './Calendar';
 import { history, type Subject, useRecord } from './history';
-import { cityPath } from './places';
+import { cityPath, decoded } from './places';
 import { Search } from './Search';
 
 /** City is the page of a city: its air quality now, on a day, and over time. */
@@ -27,15 +27,6 @@ export function City(props: Record<string, string>): JSX.Element {
 export function Pin(props: Record<string, string>): JSX.Element {
 	const code = decoded(props.pincode ?? '');
 	return <Place where={useMemo(() => ({ pincode: code }), [code])} title={t('air.pin', { pin: code })} />;
-}
-
-function decoded(part: string): string {
-	try {
-		return decodeURIComponent(part);
-	} catch {
-		// A % that is no valid escape is part of the name.
-		return part;
-	}
 }
 
 function Place(props: { where: Subject; title: string }): JSX.Element {

@@ -130,3 +130,13 @@ export function fresh(places: readonly Place[]): { oldest: string; newest: strin
 export function cityPath(name: string): string {
 	return `/air/${encodeURIComponent(name).replaceAll('%2C', ',')}`;
 }
+
+/** decoded returns the name that a part of an address has. */
+export function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		// A % that is no valid escape is part of the name.
+		return part;
+	}
+}

@@ -1,0 +1,95 @@
+import type { JSX } from 'preact';
+import { day, hour as hourText, number } from '../format';
+import { t } from '../i18n';
+import { daysOf, type Hour, hoursOf, type Level, limits, type SourceRow } from './coverage';
+import './sources.css';
+
+type Of = SourceRow['coverage'];
+
+const levels: readonly Level[] = ['full', 'some', 'low', 'none', 'open'];
+
+const dayHours: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour);
+
+/** CoverageStrip shows the hours of 7 days as one line of colours. */
+export function CoverageStrip(props: { of: Of }): JSX.Element {
+	const hours = hoursOf(props.of);
+	const low = hours.filter(({ level }) => level === 'low' || level === 'none').length;
+	const text = t('air.sources.coverage.row', { low: number(low), hours: number(hours.length), limit: number(limits.low) });
+	return (
+		<svg class="coverage-strip" role="img" aria-label={text} viewBox={`0 0 ${hours.length} 12`} preserveAspectRatio="none">
+			<title>{text}</title>
+			{hours.map(({ end, level }, i) => (
+				<rect key={end} class={`coverage-${level}`} x={i} width="1" height="12" />
+			))}
+		</svg>
+	);
+}
+
+/** CoverageMap shows the hours of 7 days as a table of days and hours in India. */
+export function CoverageMap(props: { of: Of }): JSX.Element {
+	const caption = t('air.sources.coverage');
+	return (
+		<>
+			<p class="hint">{t('air.sources.coverage.about')}</p>
+			<ul class="coverage-legend" aria-label={t('air.legend')}>
+				{levels.map((level) => (
+					<li key={level}>
+						<span class={`swatch coverage-${level}`} aria-hidden="true" />
+						{nameOf(level)}
+					</li>
+				))}
+			</ul>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+			<section class="scroll" tabIndex={0} aria-label={caption}>
+				<table class="coverage-map">
+					<caption class="unseen">{caption}</caption>
+					<thead>
+						<tr>
+							<th scope="col">{t('air.sources.date')}</th>
+							{dayHours.map((hour) => (
+								<th key={hour} scope="col">
+									{hour}
+								</th>
+							))}
+						</tr>
+					</thead>
+					<tbody>
+						{daysOf(hoursOf(props.of)).map(({ date, hours }) => (
+							<tr key={date}>
+								<th scope="row">{day(date)}</th>
+								{dayHours.map((hour) => {
+									const one = hours[hour];
+									return one ? (
+										<td key={hour} class={`coverage-${one.level}`} title={titleOf(one)}>
+											{one.share === undefined ? '·' : Math.round(one.share * 100)}
+										</td>
+									) : (
+										<td key={hour} />
+									);
+								})}
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</section>
+		</>
+	);
+}
+
+function nameOf(level: Level): string {
+	switch (level) {
+		case 'some':
+			return t('air.sources.coverage.some', { limit: number(limits.full) });
+		case 'low':
+			return t('air.sources.coverage.low', { limit: number(limits.low) });
+		default:
+			return t(`air.sources.coverage.${level}`);
+	}
+}
+
+function titleOf({ end, count, share }: Hour): string {
+	const named = { hour: hourText(new Date(end - 3_600_000).toISOString()), count: number(count) };
+	return share === undefined
+		? t('air.sources.coverage.hour', named)
+		: t('air.sources.coverage.share', { ...named, share: number(Math.round(share * 100)) });
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import { number } from '../format';
+import { t } from '../i18n';
+import { Badge } from '../ui/Badge';
+import type { SourceRow } from './coverage';
+import './sources.css';
+
+/** State shows the state of a source and the names of its problems. */
+export function State(props: { of: SourceRow }): JSX.Element {
+	const { state, problems } = props.of;
+	if (state !== 'degraded') {
+		return <Badge tone={state === 'good' ? 'good' : 'quiet'}>{t(`air.sources.state.${state}`)}</Badge>;
+	}
+	return (
+		<ul class="reasons" aria-label={t('air.sources.problems')}>
+			{problems.map(({ problem }) => (
+				<li key={problem}>
+					<Badge tone="warn">{t(`air.sources.problem.${problem}`)}</Badge>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+/** Outcome shows the outcome of a run. Failed runs show the word of the API, which documents and metrics use, too. */
+export function Outcome(props: { outcome: string }): JSX.Element {
+	return props.outcome === 'done' ? (
+		<Badge tone="good">{t('air.sources.done')}</Badge>
+	) : (
+		<Badge tone="bad">{props.outcome.replaceAll('_', ' ')}</Badge>
+	);
+}
+
+/** Reasons shows the numbers of rejected values by reason, the largest first. */
+export function Reasons(props: { of: Readonly<Record<string, number>> }): JSX.Element {
+	const reasons = Object.entries(props.of).sort(([, a], [, b]) => b - a);
+	if (reasons.length === 0) {
+		return <>0</>;
+	}
+	return (
+		<ul class="reasons">
+			{reasons.map(([reason, count]) => (
+				<li key={reason}>
+					{number(count)} <code>{reason}</code>
+				</li>
+			))}
+		</ul>
+	);
+}
