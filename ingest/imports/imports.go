@@ -10,13 +10,18 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"vayu/ingest"
+	"vayu/ingest/journal"
+	"vayu/ingest/loader"
 	"vayu/ingest/preview"
 	"vayu/ingest/runner"
+	"vayu/ingest/source"
 	"vayu/ingest/source/file"
+	"vayu/schema"
 )
 
 // Source is the source name of imported readings.
@@ -56,6 +61,19 @@ func Each(ctx context.Context, out io.Writer, paths []string, do func(path strin
 		return fmt.Errorf("%d of %d files could not be imported", failed, len(paths))
 	}
 	return nil
+}
+
+// All imports files into the live world in order, and returns how many readings it has stored. dir is the data directory,
+// which keeps the progress of interrupted imports.
+func All(ctx context.Context, out io.Writer, conn driver.Conn, all *source.Catalogue, dir string, paths []string) (stored int, err error) {
+	store, record := loader.New(conn, schema.Live.Database()), journal.New(conn, schema.OpsDatabase, schema.Live)
+	importer := runner.NewImporter(store, record, filepath.Join(dir, "import"))
+	err = Each(ctx, out, paths, func(path string) error {
+		n, err := File(ctx, out, importer, all.Opener(Source, time.Now), path)
+		stored += n
+		return err
+	})
+	return stored, err
 }
 
 // File imports one file and returns the number of readings that it has stored.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"text/tabwriter"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -128,6 +130,20 @@ func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 		return fmt.Errorf("copying the readings of %q to %q: %w", from, into, err)
 	}
 	return nil
+}
+
+// WriteAliases writes the aliases of stations as a table.
+func WriteAliases(ctx context.Context, conn driver.Conn, database string, w io.Writer) error {
+	all, err := Aliases(ctx, conn, database)
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "ALIAS\tSTATION\tREASON\tBY\tSINCE")
+	for _, a := range all {
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", a.Alias, a.Station, a.Reason, a.Actor, a.MadeAt.UTC().Format(time.RFC3339))
+	}
+	return out.Flush()
 }
 
 // FindStation resolves an id or a name to a station id. A name must belong to

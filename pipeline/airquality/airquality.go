@@ -55,6 +55,12 @@ type Result struct {
 	Tests    time.Duration // part of Elapsed that the preceding quality tests took
 }
 
+// String describes the result for operators.
+func (r Result) String() string {
+	return fmt.Sprintf("computed the hours of %d stations from %s to %s in %s", r.Stations,
+		r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), r.Elapsed.Round(time.Millisecond))
+}
+
 // Config configures a Rollup.
 type Config struct {
 	Conn   Conn

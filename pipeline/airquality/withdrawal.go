@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"text/tabwriter"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -109,6 +111,25 @@ func (r *Rollup) Withdrawal(ctx context.Context, id string) (Withdrawal, error) 
 		return Withdrawal{}, fmt.Errorf("%w: %q", ErrNoWithdrawal, id)
 	}
 	return all[i], nil
+}
+
+// WriteWithdrawals writes the withdrawals in force as a table.
+func (r *Rollup) WriteWithdrawals(ctx context.Context, w io.Writer) error {
+	all, err := r.Withdrawals(ctx)
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "ID\tSTATION\tPARAMETER\tAFTER\tUP TO\tMADE\tREASON")
+	for _, one := range all {
+		measured := "all"
+		if one.Parameter.Valid() {
+			measured = one.Parameter.ID()
+		}
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, one.Station, measured,
+			one.From.Format(time.RFC3339), one.To.Format(time.RFC3339), one.MadeAt.UTC().Format(time.RFC3339), one.Reason)
+	}
+	return out.Flush()
 }
 
 // Withdrawals returns every withdrawal that is not revoked, the latest first.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,9 +11,6 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/imports"
-	"vayu/ingest/journal"
-	"vayu/ingest/loader"
-	"vayu/ingest/runner"
 	"vayu/schema"
 )
 
@@ -54,41 +49,24 @@ is run again. It works beside a running service, whose answers follow within sec
 				})
 			}
 			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-				return importFiles(ctx, t, cmd.OutOrStdout(), paths)
+				rollup, err := t.Rollup(schema.Live)
+				if err != nil {
+					return err
+				}
+				all, err := t.Catalogue()
+				if err != nil {
+					return err
+				}
+				stored, failed := imports.All(ctx, cmd.OutOrStdout(), t.DB.Conn(), all, t.Data, paths)
+				result, err := rollup.Update(ctx)
+				if err == nil && result.Stations > 0 && stored > 0 {
+					_, _ = fmt.Fprintln(cmd.OutOrStdout(), result)
+				}
+				return errors.Join(failed, err)
 			})
 		},
 	}
 	settings.Bind(cmd.Flags(), "source-dir")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "store nothing; show the first readings and the rejected values of each file")
 	return cmd
-}
-
-// importFiles imports files in order, and then computes hourly and daily values from their readings.
-func importFiles(ctx context.Context, t *tool.Database, out io.Writer, paths []string) error {
-	store := loader.New(t.DB.Conn(), schema.Live.Database())
-	record := journal.New(t.DB.Conn(), schema.OpsDatabase, schema.Live)
-	importer := runner.NewImporter(store, record, filepath.Join(t.Data, "import"))
-	rollup, err := t.Rollup(schema.Live)
-	if err != nil {
-		return err
-	}
-	all, err := t.Catalogue()
-	if err != nil {
-		return err
-	}
-	stored := 0
-	failed := imports.Each(ctx, out, paths, func(path string) error {
-		n, err := imports.File(ctx, out, importer, all.Opener(imports.Source, time.Now), path)
-		stored += n
-		return err
-	})
-	result, err := rollup.Update(ctx)
-	if err != nil {
-		return errors.Join(failed, err)
-	}
-	if result.Stations > 0 && stored > 0 {
-		_, _ = fmt.Fprintf(out, "computed the hours of %d stations from %s to %s in %s\n", result.Stations,
-			result.From.Format(time.RFC3339), result.To.Format(time.RFC3339), result.Elapsed.Round(time.Millisecond))
-	}
-	return failed
 }

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 				if err := checker.Colocate(ctx, first, last); err != nil {
 					return err
 				}
-				return showFits(ctx, t, cmd)
+				return quality.WriteFits(ctx, t.DB.Conn(), schema.Live.Database(), cmd.OutOrStdout())
 			})
 		},
 	}
@@ -49,28 +48,4 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 	_ = cmd.MarkFlagRequired("from")
 	_ = cmd.MarkFlagRequired("to")
 	return cmd
-}
-
-// showFits prints the latest calibration fit of each sensor to its nearby reference station.
-func showFits(ctx context.Context, t *tool.Database, cmd *cobra.Command) error {
-	rows, err := t.DB.Conn().Query(ctx, `SELECT sensor, reference, hours, slope, humidity, intercept, error, error_raw, r2 FROM `+schema.Live.Database()+`.colocation FINAL
-		ORDER BY sensor, fitted_at DESC LIMIT 1 BY sensor`)
-	if err != nil {
-		return fmt.Errorf("reading the fits: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	out := tool.NewTable(cmd.OutOrStdout(), "SENSOR\tREFERENCE\tHOURS\tSLOPE\tHUMIDITY\tINTERCEPT\tERROR\tRAW ERROR\tR2")
-	for rows.Next() {
-		var sensor, reference string
-		var hours uint32
-		var slope, humidity, intercept, left, raw, r2 float64
-		if err := rows.Scan(&sensor, &reference, &hours, &slope, &humidity, &intercept, &left, &raw, &r2); err != nil {
-			return fmt.Errorf("reading the fits: %w", err)
-		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%d\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f\n", sensor, reference, hours, slope, humidity, intercept, left, raw, r2)
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading the fits: %w", err)
-	}
-	return out.Flush()
 }

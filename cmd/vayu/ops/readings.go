@@ -174,20 +174,7 @@ func newWithdrawals() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				all, err := rollup.Withdrawals(ctx)
-				if err != nil {
-					return err
-				}
-				out := tool.NewTable(cmd.OutOrStdout(), "ID\tSTATION\tPARAMETER\tAFTER\tUP TO\tMADE\tREASON")
-				for _, w := range all {
-					measured := "all"
-					if w.Parameter.Valid() {
-						measured = w.Parameter.ID()
-					}
-					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", w.ID, w.Station, measured,
-						w.From.Format(time.RFC3339), w.To.Format(time.RFC3339), w.MadeAt.UTC().Format(time.RFC3339), w.Reason)
-				}
-				return out.Flush()
+				return rollup.WriteWithdrawals(ctx, cmd.OutOrStdout())
 			})
 		},
 	}

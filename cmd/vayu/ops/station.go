@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/user"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,15 +79,7 @@ func newStationAlias() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-				all, err := loader.Aliases(ctx, t.DB.Conn(), schema.Live.Database())
-				if err != nil {
-					return err
-				}
-				w := tool.NewTable(cmd.OutOrStdout(), "ALIAS\tSTATION\tREASON\tBY\tSINCE")
-				for _, a := range all {
-					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", a.Alias, a.Station, a.Reason, a.Actor, a.MadeAt.UTC().Format(time.RFC3339))
-				}
-				return w.Flush()
+				return loader.WriteAliases(ctx, t.DB.Conn(), schema.Live.Database(), cmd.OutOrStdout())
 			})
 		},
 	})

@@ -58,7 +58,7 @@ because it replaces readings. Without --partition it concerns all partitions.`,
 }
 
 func setWatermark(ctx context.Context, store *progress.Store, name, partition, text string) error {
-	at, err := tool.ParseInstant(text, schema.Day.Start)
+	at, err := schema.ParseInstant(text, schema.Day.Start)
 	if err == nil {
 		err = store.SetWatermark(ctx, name, partition, at)
 	}
