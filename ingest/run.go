@@ -203,6 +203,17 @@ func RecorderOf(ctx context.Context) *Recorder {
 	return r
 }
 
+type backgroundKey struct{}
+
+// WithBackground returns a context whose fetches leave a part of the call budget to others. It is for work that is not
+// urgent, such as a backfill.
+func WithBackground(ctx context.Context) context.Context {
+	return context.WithValue(ctx, backgroundKey{}, true)
+}
+
+// Background reports whether a fetch leaves a part of the call budget to others.
+func Background(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }
+
 // Keeps reports whether the recorder keeps exchanges.
 func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
 

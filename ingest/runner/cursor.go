@@ -45,7 +45,7 @@ func (r *Runner) loadPlan(ctx context.Context, f *feedRun) (due time.Time, ok bo
 
 func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, err error) {
 	now := time.Now()
-	since := now.Add(-f.History - f.step())
+	since := now.Add(-f.History - f.BackfillStep())
 	first, last, err := r.archive.Coverage(ctx, f.Name, since)
 	if err != nil {
 		return due, err

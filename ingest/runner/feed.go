@@ -33,6 +33,8 @@ type Feed struct {
 	History time.Duration
 	// Step is the range that one backfill run fetches. Default 7 days.
 	Step time.Duration
+	// Windows means that the source fetches any past window, and not only its newest readings.
+	Windows bool
 	// MaxSilence is the largest normal age of the newest reading. Default 6 hours, or
 	// three intervals of the schedule if these are longer. Negative for a source without
 	// a rhythm, such as a folder.
@@ -56,8 +58,8 @@ const (
 // key identifies the feed in the store of progress.
 func (f Feed) key() string { return f.Name }
 
-// step returns Step or its default.
-func (f Feed) step() time.Duration {
+// BackfillStep returns Step or its default.
+func (f Feed) BackfillStep() time.Duration {
 	if f.Step <= 0 {
 		return backfillSlice
 	}

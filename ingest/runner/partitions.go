@@ -39,7 +39,7 @@ func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed
 			}
 			part.Failing = state.Failures > 0
 			part.Window.From = watermark.Add(-feed.Lookback)
-			part.Window.To = earlier(w.To, watermark.Add(feed.step()))
+			part.Window.To = earlier(w.To, watermark.Add(feed.BackfillStep()))
 		}
 		if !part.Newest.IsZero() && part.Newest.Before(part.Window.From) {
 			continue

@@ -34,8 +34,8 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 		// The run that stored the first or last reading may be incomplete.
 		p.watermark = later(last.Add(-recentSlice), p.horizon)
 		p.oldest = p.horizon
-		if first.After(p.horizon.Add(-feed.step())) {
-			p.oldest = earlier(first.Add(feed.step()), p.watermark)
+		if first.After(p.horizon.Add(-feed.BackfillStep())) {
+			p.oldest = earlier(first.Add(feed.BackfillStep()), p.watermark)
 		}
 	}
 	return p
@@ -79,7 +79,7 @@ func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return ingest.Window{}, false
 	}
-	return ingest.Window{From: later(p.oldest.Add(-p.feed.step()), p.horizon), To: p.oldest}, true
+	return ingest.Window{From: later(p.oldest.Add(-p.feed.BackfillStep()), p.horizon), To: p.oldest}, true
 }
 
 // fetched extends the fetched range by a window that is stored.

@@ -17,16 +17,18 @@ import (
 	"vayu/ingest/monitor"
 	"vayu/ingest/runner"
 	"vayu/ingest/source/described"
+	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/file"
 	"vayu/schema"
 )
 
 // Catalogue has the sources in Go, the shipped descriptions, and those of a folder. It
-// is immutable.
+// is immutable after [Catalogue.KeepCalls].
 type Catalogue struct {
 	config  Config
 	entries map[string]Entry
 	formats map[string]file.Format // of the descriptions that recognise files, by name
+	calls   func(source string) budget.Store
 }
 
 // Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
@@ -94,7 +96,10 @@ func (c *Catalogue) put(f described.File, d *described.Description, fault error)
 	delete(c.entries, d.Name)
 	delete(c.formats, d.Name)
 	if d.Fetches() {
-		c.entries[d.Name] = Entry{About: d.About, Feed: d.Feed, File: &f, Stream: d.Stream(time.Now) != nil, Factory: func(Config) Factory { return fromFile(f) }}
+		c.entries[d.Name] = Entry{
+			About: d.About, Feed: d.Feed, File: &f, Stream: d.Stream(time.Now) != nil,
+			Factory: func(Config) Factory { return c.described(f, d.Name) },
+		}
 	}
 	if d.Format != nil {
 		c.formats[d.Name] = d.Format
@@ -119,6 +124,17 @@ func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	}
 }
 
+// KeepCalls makes the sources keep their call budgets in stores, which processes share.
+func (c *Catalogue) KeepCalls(store func(source string) budget.Store) { c.calls = store }
+
+// described returns the factory of a described source.
+func (c *Catalogue) described(f described.File, name string) fromFile {
+	if c.calls != nil {
+		f.Calls = c.calls(name)
+	}
+	return fromFile(f)
+}
+
 // fromFile is the factory of a described source.
 type fromFile described.File
 
@@ -136,9 +152,14 @@ func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error
 // configHash returns the SHA-256 of the file of a description, or of the settings of a source in Go with masked
 // secrets, hexadecimal.
 func configHash(f Factory) string {
-	text := fmt.Appendf(nil, "%+v", f)
-	if d, described := f.(fromFile); described {
-		text = d.Text
+	var text []byte
+	switch f := f.(type) {
+	case fromFile:
+		text = f.Text
+	case file.Watched:
+		text = fmt.Appendf(nil, "%+v", f.Config)
+	default:
+		text = fmt.Appendf(nil, "%+v", f)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -232,6 +253,12 @@ func (c *Catalogue) check(name string, world schema.World) error {
 		return fmt.Errorf("source %q fills the %s world only", name, entry.World)
 	}
 	return nil
+}
+
+// Has reports whether a source exists and is valid.
+func (c *Catalogue) Has(name string) bool {
+	_, err := c.Find(name)
+	return err == nil
 }
 
 // Find returns a source by its name. The error lists the known ones, or has the fault of the description.

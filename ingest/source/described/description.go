@@ -50,6 +50,8 @@ type File struct {
 	Shipped bool
 	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
+	// Calls keeps the call budget of the source; nil keeps it in memory.
+	Calls budget.Store
 }
 
 // Description is a network as its file describes it. It is immutable.
@@ -73,6 +75,7 @@ type Description struct {
 	maxBytes   int64
 	readings   request
 	budget     budget.Rule
+	calls      budget.Store    // nil for memory
 	files      *fileset.Config // nil for an API
 	auth       auth            // of files
 	partitions *listing        // nil for one request of all readings
@@ -96,7 +99,7 @@ const reservedPrefix = "VAYU_"
 // every fault.
 func Parse(from File) (*Description, error) {
 	sum := sha256.Sum256(from.Text)
-	d := &Description{SHA256: hex.EncodeToString(sum[:])}
+	d := &Description{SHA256: hex.EncodeToString(sum[:]), calls: from.Calls}
 	reserved := ""
 	root := section.Parse(from.Path, from.Text, func(name string) (string, bool) {
 		if strings.HasPrefix(name, reservedPrefix) {
@@ -166,6 +169,7 @@ func (d *Description) readAPI(root *section.Section) {
 		fields = d.partitions.names
 	}
 	d.readings = d.readRequest(root, auth, fields)
+	d.Feed.Windows = d.readings.windowed()
 	d.budget = budget.Read(root.Section("budget"))
 }
 
@@ -292,7 +296,7 @@ func (d *Description) ReadsFiles() (files, inFolder bool) {
 }
 
 func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep budget.Sleep) ingest.Source {
-	c := budget.NewCaller(client, d.budget, clock, sleep)
+	c := budget.NewCaller(client, d.budget, d.calls, clock, sleep)
 	if d.files != nil {
 		return d.fileSource(c, clock)
 	}

@@ -27,6 +27,7 @@ func (d *Description) readFiles(root *section.Section) {
 	}
 	d.budget = budget.Read(root.Section("budget"))
 	d.files = fileset.Read(root.Section("files"), parts, d.local)
+	d.Feed.Windows = d.files.Dated()
 }
 
 // fileSource returns the source of a description of files.

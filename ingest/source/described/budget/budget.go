@@ -3,8 +3,10 @@
 package budget
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,40 +47,104 @@ func Read(s *section.Section) Rule {
 	return b
 }
 
+// limited reports whether the rule limits calls, so that processes must share its state.
+func (r *Rule) limited() bool { return len(r.limits) > 0 || r.resetHeader != "" }
+
 // budget counts calls. It does not read the clock: times are arguments.
 type budget struct {
 	rule    Rule
-	calls   []time.Time // times of the latest calls, in order
-	blocked time.Time   // the API refuses calls before this time
+	calls   []spent   // the latest calls, in order, also reserved ones
+	blocked time.Time // the API refuses calls before this time
 }
 
-// next returns the time of the next allowed call, not before now.
-func (b *budget) next(now time.Time) time.Time {
+// spent is a number of calls at a time.
+type spent struct {
+	at time.Time
+	n  int
+}
+
+// next returns the time of the next allowed call, not before now. Calls in the background use at most four fifths of a
+// limit, so that the others need not wait for them.
+func (b *budget) next(now time.Time, background bool) time.Time {
 	at := now
 	if b.blocked.After(at) {
 		at = b.blocked
 	}
 	for _, l := range b.rule.limits {
-		if n := len(b.calls); n >= l.calls {
-			if free := b.calls[n-l.calls].Add(l.per); free.After(at) {
-				at = free
-			}
+		most := l.calls
+		if background {
+			most = max(1, most*4/5)
+		}
+		if free := b.latest(most).Add(l.per); free.After(at) {
+			at = free
 		}
 	}
 	return at
 }
 
-func (b *budget) spend(at time.Time) {
-	most := 0
-	for _, l := range b.rule.limits {
-		most = max(most, l.calls)
+// latest returns the time of the n-th latest call; the zero time if there are fewer calls.
+func (b *budget) latest(n int) time.Time {
+	for _, c := range slices.Backward(b.calls) {
+		if n -= c.n; n <= 0 {
+			return c.at
+		}
 	}
-	if most == 0 {
+	return time.Time{}
+}
+
+// maxSpent is how many times are kept exactly. Beyond it, pairs of old calls count at the later time, so that the state
+// of a budget stays small, and the budget is kept.
+const maxSpent = 1000
+
+// spend counts a call.
+func (b *budget) spend(at, now time.Time) {
+	var longest time.Duration
+	for _, l := range b.rule.limits {
+		longest = max(longest, l.per)
+	}
+	if longest == 0 {
 		return
 	}
-	b.calls = append(b.calls, at)
-	if len(b.calls) >= 2*most {
-		b.calls = append(b.calls[:0], b.calls[len(b.calls)-most:]...)
+	i, _ := slices.BinarySearchFunc(b.calls, at, func(c spent, at time.Time) int { return c.at.Compare(at) })
+	b.calls = slices.Insert(b.calls, i, spent{at, 1})
+	oldest := now.Add(-longest)
+	b.calls = slices.DeleteFunc(b.calls, func(c spent) bool { return c.at.Before(oldest) })
+	if len(b.calls) <= maxSpent {
+		return
+	}
+	kept := b.calls[:0]
+	for pair := range slices.Chunk(b.calls[:maxSpent/2], 2) {
+		kept = append(kept, spent{pair[1].at, pair[0].n + pair[1].n})
+	}
+	b.calls = append(kept, b.calls[maxSpent/2:]...)
+}
+
+// state is the stored form of a budget. Times are microseconds since 1970.
+type state struct {
+	Blocked int64   `json:"blocked"`
+	At      []int64 `json:"at"`
+	Calls   []int   `json:"calls"`
+}
+
+// encode returns the state of a budget as text.
+func (b *budget) encode() ([]byte, error) {
+	up := time.Microsecond - time.Nanosecond // a call must not become earlier
+	s := state{Blocked: b.blocked.UnixMicro(), At: make([]int64, len(b.calls)), Calls: make([]int, len(b.calls))}
+	for i, c := range b.calls {
+		s.At[i], s.Calls[i] = c.at.Add(up).UnixMicro(), c.n
+	}
+	return json.Marshal(s)
+}
+
+// decode reads the state of a budget. A text without sense is a budget without calls.
+func (b *budget) decode(text []byte) {
+	var s state
+	if json.Unmarshal(text, &s) != nil || len(s.At) != len(s.Calls) {
+		return
+	}
+	b.blocked, b.calls = time.UnixMicro(s.Blocked), make([]spent, len(s.At))
+	for i := range s.At {
+		b.calls[i] = spent{time.UnixMicro(s.At[i]), s.Calls[i]}
 	}
 }
 

@@ -36,9 +36,61 @@ func TestStatedLimits(t *testing.T) {
 				h.Set(name, value)
 			}
 			b.observe(h, c.refused, noon)
-			if got := b.next(noon).Sub(noon); got != c.want {
+			if got := b.next(noon, false).Sub(noon); got != c.want {
 				t.Errorf("next call after %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// The state of a large budget stays small, and the budget is kept.
+func TestStateOfBudgetIsBounded(t *testing.T) {
+	t.Parallel()
+	b := budget{rule: Rule{limits: []callLimit{{5000, time.Hour}}}}
+	var calls []time.Time
+	at := noon
+	for i := range 12_000 {
+		at = b.next(at, false)
+		b.spend(at, at)
+		calls = append(calls, at)
+		at = at.Add(100 * time.Millisecond)
+		if i%100 > 0 {
+			continue
+		}
+		text, err := b.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > 32<<10 {
+			t.Fatalf("the state has %d bytes", len(text))
+		}
+		b = budget{rule: b.rule}
+		b.decode(text)
+	}
+	for i := 5000; i < len(calls); i++ {
+		if got := calls[i].Sub(calls[i-5000]); got < time.Hour {
+			t.Fatalf("5001 calls within %s, want at most 5000 in an hour", got)
+		}
+	}
+	if took := calls[len(calls)-1].Sub(noon); took > 2*time.Hour+40*time.Minute {
+		t.Errorf("12,000 calls took %s; the budget allows them in 2 h 24 m", took)
+	}
+}
+
+func TestBackgroundLeavesAPart(t *testing.T) {
+	t.Parallel()
+	b := budget{rule: Rule{limits: []callLimit{{10, time.Minute}}}}
+	for range 8 {
+		b.spend(noon, noon)
+	}
+	if got := b.next(noon, true); !got.Equal(noon.Add(time.Minute)) {
+		t.Errorf("the next call in the background is at %s, want in a minute", got)
+	}
+	if got := b.next(noon, false); !got.Equal(noon) {
+		t.Errorf("the next other call is at %s, want now", got)
+	}
+	one := budget{rule: Rule{limits: []callLimit{{1, time.Minute}}}}
+	if got := one.next(noon, true); !got.Equal(noon) {
+		t.Errorf("with one call a minute, the next in the background is at %s, want now", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"vayu/ingest"
 	"vayu/ingest/fetch"
 	"vayu/internal/sleep"
 )
@@ -24,6 +25,14 @@ type Caller struct {
 
 	mu     sync.Mutex
 	budget budget
+	store  Store // nil if this process has the budget for itself
+}
+
+// Store keeps the state of a budget, so that processes share it and a restart does not forget it.
+type Store interface {
+	// Update replaces the state by what change returns. No other change happens at the same time. now is the clock of
+	// the store, which the processes share. Without a state, the text is empty.
+	Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error
 }
 
 const (
@@ -41,12 +50,33 @@ type Sleep func(ctx context.Context, d time.Duration) error
 // ErrUsedUp means that the budget allows the next call too late for the fetch.
 var ErrUsedUp = errors.New("the call budget is used up")
 
-// NewCaller returns a caller whose requests go through a client. A nil sleep waits.
-func NewCaller(client *fetch.Client, rule Rule, clock func() time.Time, sleep Sleep) *Caller {
+// NewCaller returns a caller whose requests go through a client. A nil sleep waits. A nil store keeps the budget in memory.
+func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.Time, sleep Sleep) *Caller {
 	if sleep == nil {
 		sleep = wait
 	}
-	return &Caller{Sleep: sleep, client: client, clock: clock, budget: budget{rule: rule}}
+	c := &Caller{Sleep: sleep, client: client, clock: clock, budget: budget{rule: rule}}
+	if rule.limited() {
+		c.store = store
+	}
+	return c
+}
+
+// update changes the budget, in the store if there is one. now is the time of the store, or of this process.
+func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.store == nil {
+		return change(&c.budget, c.clock())
+	}
+	return c.store.Update(ctx, func(state []byte, now time.Time) ([]byte, error) {
+		b := budget{rule: c.budget.rule}
+		b.decode(state)
+		if err := change(&b, now); err != nil {
+			return nil, err
+		}
+		return b.encode()
+	})
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -91,23 +121,20 @@ func (c *Caller) Download(ctx context.Context, r fetch.Request, to *os.File, lim
 // that the API states. send returns the header of the reply.
 func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) error {
 	for refusals := 0; ; refusals++ {
-		now, err := c.await(ctx)
-		if err != nil {
+		if err := c.await(ctx); err != nil {
 			return err
 		}
 		header, err := send()
 		if err == nil {
-			c.observe(header, false, now)
-			return nil
+			return c.observe(ctx, header, false)
 		}
 		failed, ok := errors.AsType[*fetch.StatusError](err)
 		if !ok {
 			return err
 		}
 		refused := refuses(failed.Status, failed.Header)
-		c.observe(failed.Header, refused, now)
-		if !refused || refusals == maxRefusals {
-			return err
+		if noted := c.observe(ctx, failed.Header, refused); noted != nil || !refused || refusals == maxRefusals {
+			return errors.Join(err, noted)
 		}
 	}
 }
@@ -117,31 +144,33 @@ func refuses(status int, header http.Header) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 }
 
-func (c *Caller) observe(h http.Header, refused bool, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.budget.observe(h, refused, now)
+// observe notes the limits that a reply states. Most replies state none.
+func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error {
+	var stated budget
+	stated.rule = c.budget.rule
+	if stated.observe(h, refused, c.clock()); stated.blocked.IsZero() {
+		return nil
+	}
+	return c.update(ctx, func(b *budget, now time.Time) error {
+		b.observe(h, refused, now)
+		return nil
+	})
 }
 
-// await reserves a call, waits until the budget allows it, and returns its time.
-func (c *Caller) await(ctx context.Context) (time.Time, error) {
-	now := c.clock()
-	at, err := c.reserve(ctx, now)
-	if err != nil || !at.After(now) {
-		return now, err
+// await reserves a call, and waits until the budget allows it.
+func (c *Caller) await(ctx context.Context) error {
+	var left time.Duration
+	err := c.update(ctx, func(b *budget, now time.Time) error {
+		at := b.next(now, ingest.Background(ctx))
+		left = at.Sub(now)
+		if deadline, limited := ctx.Deadline(); left > longestPause && b.blocked.Equal(at) || limited && left > 0 && time.Now().Add(left).After(deadline) {
+			return fmt.Errorf("%w: the next call is allowed in %s", ErrUsedUp, left.Round(time.Second))
+		}
+		b.spend(at, now)
+		return nil
+	})
+	if err != nil || left <= 0 {
+		return err
 	}
-	return at, c.Sleep(ctx, at.Sub(now))
-}
-
-// reserve returns the time of the next allowed call, and counts the call.
-func (c *Caller) reserve(ctx context.Context, now time.Time) (time.Time, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := c.budget.next(now)
-	wait := at.Sub(now)
-	if deadline, limited := ctx.Deadline(); wait > longestPause && c.budget.blocked.Equal(at) || limited && wait > 0 && time.Now().Add(wait).After(deadline) {
-		return at, fmt.Errorf("%w: the next call is allowed in %s", ErrUsedUp, wait.Round(time.Second))
-	}
-	c.budget.spend(at)
-	return at, nil
+	return c.Sleep(ctx, left)
 }

@@ -103,6 +103,9 @@ func (c *Config) In(folder string) *Config {
 // InFolder reports whether the files are in a folder of this machine.
 func (c *Config) InFolder() bool { return c.kind == inFolder }
 
+// Dated reports whether names of files or places have dates, so that past files can be found.
+func (c *Config) Dated() bool { return c != nil && (c.step != 0 || c.nameBy != 0) }
+
 // Timeout returns the limit of one download.
 func (c *Config) Timeout() time.Duration { return c.timeout }
 
