@@ -6,16 +6,19 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"vayu/ingest"
+	"vayu/ingest/backfill"
 	"vayu/ingest/runner"
 	"vayu/ingest/share"
 	"vayu/ingest/source/described"
 	"vayu/ingest/stream"
 	"vayu/internal/leader"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -24,10 +27,11 @@ import (
 type Config struct {
 	// DB has the leases of sources, and of the leader of the roll-up.
 	DB *sqlstore.DB
-	// Local means that this instance has readings of its own, and collects all sources by itself.
-	Local    bool
+	// Local, unless it is empty, names this instance: it has readings of its own, and collects all sources by itself.
+	Local    string
 	Worlds   []World
 	Metrics  *runner.Metrics
+	Backfill *backfill.Metrics
 	Registry prometheus.Registerer
 	Log      *slog.Logger
 }
@@ -41,10 +45,14 @@ type World struct {
 	// of collection gets a new one.
 	Feed func(name string) (runner.Feed, error)
 	// Stream returns the description of a source that receives messages, nil for one that fetches.
-	Stream   func(name string) (*described.Description, error)
+	Stream func(name string) (*described.Description, error)
+	// Knows reports whether this instance has the configuration of a source, also of one that is not collected.
+	Knows    func(name string) bool
 	Archive  runner.Archive
 	Journal  runner.Journal
 	Progress runner.ProgressStore
+	// Backfills are fetched beside the sources, also of sources that are not collected.
+	Backfills *backfill.Store
 	// RollUp computes the hours and days of new readings, and refreshes the answers in memory.
 	RollUp func(ctx context.Context) error
 	// Stored describes the recently stored readings of all sources. It differs after new readings.
@@ -61,6 +69,9 @@ type Stored struct {
 func (s Stored) after(earlier Stored) bool {
 	return s.Newest > earlier.Newest || s.Count > earlier.Count
 }
+
+// Group names the jobs of collectors, see package share.
+const Group = "source"
 
 // Collector collects the sources of all worlds.
 type Collector struct {
@@ -92,12 +103,34 @@ func New(c Config) (*Collector, error) {
 func (c *Collector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return leader.Run(ctx, leader.Config{DB: c.DB, Name: "rollup", Local: c.Local, Log: c.Log, Metrics: c.Registry}, c.leadRollUp)
+		return leader.Run(ctx, leader.Config{DB: c.DB, Name: "rollup", Local: c.Local != "", Log: c.Log, Metrics: c.Registry}, c.leadRollUp)
 	})
 	g.Go(func() error {
-		return share.Run(ctx, share.Config{DB: c.DB, Group: "source", Local: c.Local, Jobs: c.jobs, Log: c.Log, Metrics: c.Registry})
+		return share.Run(ctx, share.Config{DB: c.DB, Group: Group, Local: c.Local, Jobs: c.jobs, Log: c.Log, Metrics: c.Registry})
 	})
 	return g.Wait()
+}
+
+// Until collects until the function follow returns, and then rolls up a last time. A command uses it without a service.
+func (c *Collector) Until(ctx context.Context, follow func(context.Context) error) error {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ended <- c.Run(running)
+	}()
+	err := follow(running)
+	cancel()
+	if failed := <-ended; failed != nil || err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, w := range c.Worlds {
+		if err := w.RollUp(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leadRollUp rolls up the readings of all worlds until ctx ends.
@@ -112,8 +145,8 @@ func (c *Collector) leadRollUp(ctx context.Context, _ leader.Fence) error {
 	return g.Wait()
 }
 
-// jobs returns the jobs that instances share: one for each source.
-func (c *Collector) jobs(context.Context) ([]share.Job, error) {
+// jobs returns the jobs that instances share: one for each source, and one for each running backfill.
+func (c *Collector) jobs(ctx context.Context) ([]share.Job, error) {
 	var all []share.Job
 	for _, w := range c.Worlds {
 		for _, name := range w.Sources {
@@ -133,8 +166,46 @@ func (c *Collector) jobs(context.Context) ([]share.Job, error) {
 				return r.Run(ctx)
 			}})
 		}
+		running, err := w.Backfills.Running(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for name, id := range running {
+			if !w.Knows(name) {
+				continue
+			}
+			all = append(all, share.Job{Name: BackfillJob(w.World, name), Run: func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error {
+				return c.backfill(ctx, w, id, fence, quit)
+			}})
+		}
 	}
 	return all, nil
+}
+
+// BackfillJob returns the name of the job of a backfill.
+func BackfillJob(w schema.World, source string) string {
+	return w.String() + "/" + source + " backfill"
+}
+
+// backfill works on a backfill. After an error of a store it begins again.
+func (c *Collector) backfill(ctx context.Context, w World, id string, fence leader.Fence, quit <-chan struct{}) error {
+	r, err := runner.New(c.runnerConfig(w, fence, quit))
+	if err != nil {
+		return err
+	}
+	worker := backfill.Worker{
+		Store: w.Backfills, Feed: w.Feed, Runner: r, Log: c.Log.With("world", w.World),
+		Changed: func() { c.rollUps[w.World].changed(ctx, false) }, Metrics: c.Backfill,
+	}
+	for failures := 0; ctx.Err() == nil; failures++ {
+		err := worker.Work(ctx, id, quit)
+		if err == nil {
+			return nil
+		}
+		c.Log.WarnContext(ctx, "a backfill was interrupted; continuing", "backfill", id, "error", err)
+		sleep.For(ctx, sleep.Backoff(failures, time.Second, time.Minute))
+	}
+	return nil
 }
 
 func (c *Collector) newRunner(w World, name string, fence leader.Fence, quit <-chan struct{}) (*runner.Runner, error) {
@@ -142,10 +213,14 @@ func (c *Collector) newRunner(w World, name string, fence leader.Fence, quit <-c
 	if err != nil {
 		return nil, err
 	}
-	return runner.New(runner.Config{
+	return runner.New(c.runnerConfig(w, fence, quit), feed)
+}
+
+func (c *Collector) runnerConfig(w World, fence leader.Fence, quit <-chan struct{}) runner.Config {
+	return runner.Config{
 		Archive: &fencedArchive{w.Archive, fence}, Journal: w.Journal, Progress: w.Progress, OnChange: c.rollUps[w.World].changed,
 		Quit: quit, Metrics: c.Metrics, Log: c.Log.With("world", w.World),
-	}, feed)
+	}
 }
 
 // fencedArchive is an archive that stores readings only while this instance has the lease of the source.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/ingest"
+	"vayu/ingest/backfill"
 	"vayu/ingest/progress"
 	"vayu/ingest/runner"
 	"vayu/ingest/source"
@@ -55,15 +56,16 @@ func (noJournal) Record(context.Context, []ingest.Run) error { return nil }
 // world returns a world with sources, whose feeds the function feed builds.
 func world(db *sqlstore.DB, a *archive, feed func(name string) (runner.Feed, error), sources ...string) World {
 	return World{
-		Stream: func(string) (*described.Description, error) { return nil, nil },
-		World:  schema.Live, Sources: sources, Feed: feed, Archive: a, Journal: noJournal{}, Progress: progress.New(db, "live", time.Now),
+		World: schema.Live, Sources: sources, Feed: feed, Stream: func(string) (*described.Description, error) { return nil, nil },
+		Knows: func(string) bool { return true }, Archive: a, Journal: noJournal{},
+		Progress: progress.New(db, "live", time.Now), Backfills: backfill.New(db, "live", time.Now),
 		RollUp: func(context.Context) error { return nil }, Stored: func(context.Context) (Stored, error) { return Stored{}, nil },
 	}
 }
 
 func newCollector(t *testing.T, db *sqlstore.DB, reg *prometheus.Registry, w World) *Collector {
 	t.Helper()
-	c, err := New(Config{DB: db, Worlds: []World{w}, Metrics: runner.NewMetrics(reg), Registry: reg, Log: slog.New(slog.DiscardHandler)})
+	c, err := New(Config{DB: db, Worlds: []World{w}, Metrics: runner.NewMetrics(reg), Backfill: backfill.NewMetrics(reg), Registry: reg, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,11 @@ import (
 // engineFile has the id of an embedded engine, in the data directory.
 const engineFile = "engine.id"
 
-// Scope returns the scope of a world for [New]. Instances that share PostgreSQL can each have an embedded engine, with
-// readings of its own: then the scope has an id of the data directory, which Scope creates.
-func Scope(db *sqlstore.DB, w schema.World, embedded bool, data string) (string, error) {
+// Local returns the id of an embedded engine beside a shared PostgreSQL: there, several instances have readings of their
+// own. It creates the id in the data directory. In other installations it returns "".
+func Local(db *sqlstore.DB, embedded bool, data string) (string, error) {
 	if !embedded || db.Name() == "sqlite" {
-		return w.String(), nil
+		return "", nil
 	}
 	path := filepath.Join(data, engineFile)
 	id, err := os.ReadFile(path)
@@ -30,5 +30,13 @@ func Scope(db *sqlstore.DB, w schema.World, embedded bool, data string) (string,
 	if err != nil {
 		return "", fmt.Errorf("reading the id of the engine: %w", err)
 	}
-	return w.String() + "/" + string(id), nil
+	return string(id), nil
+}
+
+// Scope returns the scope of a world for [New]. local is the result of [Local].
+func Scope(w schema.World, local string) string {
+	if local == "" {
+		return w.String()
+	}
+	return w.String() + "/" + local
 }

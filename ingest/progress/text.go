@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/schema"
 )
 
 // layout is the form of times for operators, in UTC.
@@ -41,25 +42,27 @@ func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now 
 	return nil
 }
 
-// Column returns texts of the watermarks of all sources, by the name of the source.
-func (s *Store) Column(ctx context.Context) (map[string]string, error) {
+// Columns returns texts of the watermarks of all sources, by the name of the source. A source belongs to one world.
+func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
-	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
-		var name string
-		var at, failing int64
-		if err := row.Scan(&name, &at, &failing); err != nil {
-			return err
+	for _, w := range schema.Worlds {
+		err := sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
+			var name string
+			var at, failing int64
+			if err := row.Scan(&name, &at, &failing); err != nil {
+				return err
+			}
+			texts[name] = time.UnixMicro(at).UTC().Format(layout)
+			if failing > 0 {
+				texts[name] += fmt.Sprintf(", %d partitions fail", failing)
+			}
+			return nil
+		}, `SELECT source, watermark, (SELECT count(*) FROM source_partition AS p
+				WHERE p.scope = $1 AND p.source = source_progress.source AND p.failures > 0)
+			FROM source_progress WHERE scope = $1 AND watermark IS NOT NULL`, Scope(w, local))
+		if err != nil {
+			return nil, fmt.Errorf("reading the watermarks: %w", err)
 		}
-		texts[name] = time.UnixMicro(at).UTC().Format(layout)
-		if failing > 0 {
-			texts[name] += fmt.Sprintf(", %d partitions fail", failing)
-		}
-		return nil
-	}, `SELECT source, watermark, (SELECT count(*) FROM source_partition AS p
-			WHERE p.scope = $1 AND p.source = source_progress.source AND p.failures > 0)
-		FROM source_progress WHERE scope = $1 AND watermark IS NOT NULL`, s.scope)
-	if err != nil {
-		return nil, fmt.Errorf("reading the watermarks: %w", err)
 	}
 	return texts, nil
 }

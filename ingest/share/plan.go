@@ -132,7 +132,7 @@ func (s *sharer) look(ctx context.Context, v *view) error {
 		if err := row.Scan(&name, &left); err != nil {
 			return err
 		}
-		member, ok := strings.CutPrefix(name, s.memberName(""))
+		member, ok := strings.CutPrefix(name, memberName(s.Group, "", ""))
 		switch {
 		case left <= 0:
 			old = old || ok && left < -keepMembers.Microseconds()
@@ -152,7 +152,16 @@ func (s *sharer) look(ctx context.Context, v *view) error {
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("DELETE FROM leader WHERE name LIKE $1 || '%' AND until < "+serverNow+" - CAST($2 AS BIGINT)",
-			s.memberName(""), keepMembers.Microseconds())
+			memberName(s.Group, "", ""), keepMembers.Microseconds())
 		return err
 	})
+}
+
+// Members returns how many instances of a group run, on PostgreSQL. local is as in [Config.Local].
+func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
+	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("reading the members of group %q: %w", group, err)
+	}
+	return n, nil
 }

@@ -34,8 +34,8 @@ type Config struct {
 	DB *sqlstore.DB
 	// Group names the jobs that are shared. The leases have the names Group:job.
 	Group string
-	// Local means that the jobs concern this instance only, so that it runs all of them.
-	Local bool
+	// Local, unless it is empty, names this instance: the jobs concern it only, so that it runs all of them.
+	Local string
 	// Jobs returns the jobs that this instance can run now. It is called every second.
 	Jobs    func(ctx context.Context) ([]Job, error)
 	Log     *slog.Logger
@@ -51,29 +51,37 @@ const (
 
 // Run runs the share of the jobs until ctx ends. It returns an error if a job does.
 //
-// On SQLite, and for Local jobs, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
+// On SQLite, and with Local, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
 // lease of its own. The shares of the members differ by at most one job. An instance with more than its share
 // ends jobs at the next good moment.
 func Run(ctx context.Context, c Config) error {
 	s := &sharer{
-		Config: c, alone: c.Local || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),
+		Config: c, alone: c.Local != "" || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),
 		planner: planner{freeSince: make(map[string]time.Time), keepUntil: make(map[string]time.Time)},
 		store:   failurelog.New(c.Log, "sharing "+c.Group+": the state store", "sharing jobs", "the running jobs continue while they have leases", nil),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.fail = cancel
-	if s.alone {
-		s.loop(ctx)
-		return s.outcome(ctx)
+	member := leader.Config{DB: c.DB, Name: memberName(c.Group, c.Local, s.member), Log: c.Log} // no metric: the name differs after each start
+	if !s.alone {
+		err := leader.Run(ctx, member, func(ctx context.Context, _ leader.Fence) error {
+			s.loop(ctx)
+			return nil
+		})
+		return errors.Join(s.outcome(ctx), err)
 	}
-	member := s.leaderConfig(s.memberName(s.member))
-	member.Metrics = nil // the name differs after each start
-	err := leader.Run(ctx, member, func(ctx context.Context, _ leader.Fence) error {
-		s.loop(ctx)
-		return nil
+	var shown sync.WaitGroup
+	shown.Go(func() { // only shows commands that the instance runs; the jobs do not depend on the store
+		_ = leader.Run(ctx, member, func(ctx context.Context, _ leader.Fence) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
 	})
-	return errors.Join(s.outcome(ctx), err)
+	s.loop(ctx)
+	cancel(nil)
+	shown.Wait()
+	return s.outcome(ctx)
 }
 
 // outcome returns the error of the job that has ended the context; nil if none has.
@@ -194,8 +202,14 @@ func (s *sharer) start(ctx context.Context, job Job) {
 }
 
 func (s *sharer) leaderConfig(name string) leader.Config {
-	return leader.Config{DB: s.DB, Name: name, Local: s.Local, Log: s.Log, Metrics: s.Metrics}
+	return leader.Config{DB: s.DB, Name: name, Local: s.Local != "", Log: s.Log, Metrics: s.Metrics}
 }
 
-// memberName is the name of the lease of a member. The names of jobs do not begin with a colon.
-func (s *sharer) memberName(member string) string { return s.Group + "::" + member }
+// memberName is the name of the lease of a member. The names of jobs do not begin with a colon. The members of other
+// instances do not see a local one.
+func memberName(group, local, member string) string {
+	if local != "" {
+		return group + "@" + local + "::" + member
+	}
+	return group + "::" + member
+}

@@ -13,7 +13,7 @@ import (
 // Names of files in the data directory.
 const (
 	fileName    = "state.db"
-	lockName    = "state.lock"      // locked by the service; contains its holder
+	LockName    = "state.lock"      // locked by the service; contains its holder. Commands may look for the lock.
 	migrateName = "state.migration" // locked while a process checks for migrations
 )
 
@@ -37,7 +37,7 @@ func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, che
 	if err := migration.WriteHolder(filelock.Holder{Owner: owner(), Parent: os.Getppid()}); err != nil {
 		return err
 	}
-	path := filepath.Join(s.db.cfg.Data, lockName)
+	path := filepath.Join(s.db.cfg.Data, LockName)
 	if s.db.cfg.Share {
 		if holder, ok := filelock.Find(path); ok {
 			return check(holder)

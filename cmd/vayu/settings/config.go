@@ -153,6 +153,15 @@ func (c Config) Validate() []error {
 	return f
 }
 
+// SourcesOf returns the names of the sources that fill a world: the configured ones, and the simulator for the sandbox.
+func (c Config) SourcesOf(w schema.World) []string {
+	if w == schema.Live {
+		return c.LiveSources()
+	}
+	all, _ := c.Catalogue()
+	return all.NamesOf(w)
+}
+
 // LiveSources returns the configured live sources without duplicates. It ignores errors, because Validate has
 // rejected invalid lists.
 func (c Config) LiveSources() []string {

@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/collect"
-	"vayu/ingest/journal"
-	"vayu/ingest/loader"
-	"vayu/ingest/progress"
-	"vayu/ingest/runner"
 	"vayu/internal/columnstore"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
@@ -28,8 +23,6 @@ import (
 // answers requests about them.
 type air struct {
 	cfg   settings.Config
-	state *sqlstore.DB // the state store, which has the progress and the leases of sources
-	reg   prometheus.Registerer
 	db    *columnstore.DB
 	query *query.Service
 	log   *slog.Logger
@@ -45,51 +38,13 @@ type air struct {
 // compute hourly and daily values), and checks the configuration of the sources. The live world has the
 // configured sources, and the sandbox has only the simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
-	a := &air{cfg: cfg, state: st, reg: reg, db: db, query: answers, log: log, prepared: make(chan struct{})}
+	a := &air{cfg: cfg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
 		return a, nil
 	}
-	c := collect.Config{DB: st, Local: db.Embedded(), Metrics: runner.NewMetrics(reg), Registry: reg, Log: log}
-	for _, w := range schema.Worlds {
-		world, err := a.world(w)
-		if err != nil {
-			return nil, err
-		}
-		c.Worlds = append(c.Worlds, world)
-	}
 	var err error
-	a.collector, err = collect.New(c)
+	a.collector, err = tool.NewCollector(cfg, st, db, cfg.SourcesOf, a.changed, log, reg)
 	return a, err
-}
-
-// world returns what the collector needs of a world (live or sandbox).
-func (a *air) world(w schema.World) (collect.World, error) {
-	rollup, err := tool.NewRollup(a.cfg, a.db, w, a.log, a.reg)
-	if err != nil {
-		return collect.World{}, err
-	}
-	all, err := a.cfg.Catalogue()
-	if err != nil {
-		return collect.World{}, err
-	}
-	scope, err := progress.Scope(a.state, w, a.db.Embedded(), a.cfg.Data)
-	if err != nil {
-		return collect.World{}, err
-	}
-	names := all.NamesOf(schema.Sandbox)
-	if w == schema.Live {
-		names = a.cfg.LiveSources()
-	}
-	return collect.World{
-		World: w, Sources: names, Feed: func(name string) (runner.Feed, error) { return all.Feed(w, name, time.Now) },
-		Archive: loader.New(a.db.Conn(), w.Database()), Journal: journal.New(a.db.Conn(), schema.OpsDatabase, w),
-		Progress: progress.New(a.state, scope, time.Now), Stream: all.Stream,
-		RollUp: func(ctx context.Context) error { return a.changed(ctx, w, rollup) },
-		Stored: func(ctx context.Context) (collect.Stored, error) {
-			found, err := rollup.Recent(ctx)
-			return collect.Stored(found), err
-		},
-	}, nil
 }
 
 // Run waits for ClickHouse and its tables, then serves queries (role api) and collects readings (role ingest).

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
+	"vayu/ingest/progress"
 	"vayu/ingest/source"
 	"vayu/schema"
 )
@@ -22,7 +22,7 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List, test and repair the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newWatermark())
+	cmd.AddCommand(newList(), newWatermark(), newBackfill())
 	for _, one := range []*cobra.Command{newTest(), newPreview(), newDraft(), newRecord(), newCheck()} {
 		one.Args = cobra.ExactArgs(1)
 		cmd.AddCommand(one)
@@ -53,24 +53,16 @@ func newList() *cobra.Command {
 }
 
 // watermarks returns up to which time each source is fetched, as text. Without a state store there are none.
-func watermarks(cmd *cobra.Command, cfg settings.Config) map[string]string {
-	all := make(map[string]string)
+func watermarks(cmd *cobra.Command, cfg settings.Config) (all map[string]string) {
 	if _, err := os.Stat(filepath.Join(cfg.Data, "state.db")); err != nil && cfg.State == "" {
-		return all
+		return nil
 	}
 	err := tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
-		for _, w := range schema.Worlds {
-			store, err := progressOf(st, w)
-			if err != nil {
-				return err
-			}
-			column, err := store.Column(ctx)
-			if err != nil {
-				return err
-			}
-			maps.Copy(all, column)
+		local, err := progress.Local(st.DB, st.ClickHouse == "", st.Data)
+		if err == nil {
+			all, err = progress.Columns(ctx, st.DB, local)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the watermarks are unknown: %v\n", err)

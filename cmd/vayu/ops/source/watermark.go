@@ -73,6 +73,6 @@ func setWatermark(ctx context.Context, store *progress.Store, name, partition, t
 
 // progressOf returns the progress of the sources of a world (live or sandbox).
 func progressOf(st *tool.State, w schema.World) (*progress.Store, error) {
-	scope, err := progress.Scope(st.DB, w, st.ClickHouse == "", st.Data)
-	return progress.New(st.DB, scope, time.Now), err
+	local, err := progress.Local(st.DB, st.ClickHouse == "", st.Data)
+	return progress.New(st.DB, progress.Scope(w, local), time.Now), err
 }

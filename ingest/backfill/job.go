@@ -1,0 +1,67 @@
+// Package backfill fetches past readings of sources by command. A backfill is a row in the state store, so that it
+// continues after a crash, on any instance.
+package backfill
+
+import (
+	"time"
+
+	"vayu/ingest"
+)
+
+// State is the state of a backfill.
+type State string
+
+// The states.
+const (
+	Running   State = "running"   // an instance works on it, or will
+	Done      State = "done"      // all partitions are fetched, except those that fail
+	Failed    State = "failed"    // it cannot continue without a change by an operator
+	Cancelled State = "cancelled" // ended by command
+)
+
+// Job is a backfill.
+type Job struct {
+	ID     string `json:"id"`
+	Source string `json:"source"`
+	// Window is the wanted range.
+	Window ingest.Window `json:"window"`
+	// Partitions are the keys of the wanted partitions; empty for all.
+	Partitions []string `json:"partitions"`
+	// Parallel is how many partitions are fetched at a time.
+	Parallel int       `json:"parallel"`
+	State    State     `json:"state"`
+	Error    string    `json:"error"` // the last one; "" for none
+	Created  time.Time `json:"created_at"`
+	Updated  time.Time `json:"updated_at"` // of the last progress
+
+	Progress
+}
+
+// Progress is how far a backfill is.
+type Progress struct {
+	Listed   bool    `json:"listed"`              // the partitions are known
+	Parts    int     `json:"partitions_total"`    // 1 for a source without partitions
+	Complete int     `json:"partitions_complete"` // fetched as a whole
+	Failing  int     `json:"partitions_failing"`  // whose last fetch failed
+	Fraction float64 `json:"fraction"`            // of the wanted range, 0 to 1
+	Stored   int64   `json:"stored"`              // readings
+	Requests int64   `json:"requests"`
+}
+
+// part is the progress of one partition.
+type part struct {
+	key      string // "" for a source without partitions
+	fields   map[string]string
+	from     time.Time // the range from here to the end of the backfill is fetched
+	failures int       // since the last successful fetch
+	busy     bool      // a worker fetches it
+}
+
+const (
+	// maxFailures fetches of a partition fail before the backfill leaves it out.
+	maxFailures = 5
+	// mostParallel is the largest number of partitions that a backfill fetches at a time.
+	mostParallel = 32
+	// keepJobs is how long a finished backfill stays in the store.
+	keepJobs = 90 * 24 * time.Hour
+)

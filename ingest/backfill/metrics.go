@@ -1,0 +1,48 @@
+package backfill
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics counts backfills. All workers of a process share one Metrics.
+type Metrics struct {
+	ended    *prometheus.CounterVec // source, state
+	fraction *prometheus.GaugeVec   // source
+	advanced *prometheus.GaugeVec   // source
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
+	}
+	m := &Metrics{
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_source_backfills_total", Help: "Backfills by command that ended, by state.",
+		}, []string{"source", "state"}),
+		fraction: gauge("vayu_source_backfill_fraction", "Fetched fraction of the running backfill by command, 0 to 1."),
+		advanced: gauge("vayu_source_backfill_advanced_timestamp_seconds", "Unix time of the last progress of the running backfill by command."),
+	}
+	registry.MustRegister(m.ended, m.fraction, m.advanced)
+	return m
+}
+
+// begin sets the gauges of a backfill on which this process works.
+func (m *Metrics) begin(j *Job) {
+	m.advanced.WithLabelValues(j.Source).Set(float64(j.Updated.Unix()))
+	m.fraction.WithLabelValues(j.Source).Set(0)
+}
+
+// advance notes progress.
+func (m *Metrics) advance(source string, fraction float64, now time.Time) {
+	m.advanced.WithLabelValues(source).Set(float64(now.Unix()))
+	m.fraction.WithLabelValues(source).Set(fraction)
+}
+
+// leave deletes the gauges of a backfill on which this process no longer works.
+func (m *Metrics) leave(source string) {
+	m.advanced.DeleteLabelValues(source)
+	m.fraction.DeleteLabelValues(source)
+}

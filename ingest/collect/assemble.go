@@ -1,0 +1,63 @@
+package collect
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/ingest/backfill"
+	"vayu/ingest/journal"
+	"vayu/ingest/loader"
+	"vayu/ingest/progress"
+	"vayu/ingest/runner"
+	"vayu/ingest/source"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Parts are the parts of which [Assemble] makes a collector. All fields are required.
+type Parts struct {
+	State     *sqlstore.DB // progress, leases, call budgets and backfills
+	Conn      driver.Conn  // of ClickHouse
+	Catalogue *source.Catalogue
+	// Embedded means that ClickHouse is the engine of this instance, with the data directory Data.
+	Embedded bool
+	Data     string
+	// Sources returns the sources of a world to collect; none for a command that only works on backfills.
+	Sources  func(schema.World) []string
+	RollUps  [len(schema.Worlds)]RollUp
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+}
+
+// RollUp computes the hours and days of one world.
+type RollUp struct {
+	// Run is [World.RollUp], and Stored is [World.Stored].
+	Run    func(ctx context.Context) error
+	Stored func(ctx context.Context) (Stored, error)
+}
+
+// Assemble creates a collector of both worlds. An invalid source is an error.
+func Assemble(p Parts) (*Collector, error) {
+	local, err := progress.Local(p.State, p.Embedded, p.Data)
+	if err != nil {
+		return nil, err
+	}
+	p.Catalogue.KeepCalls(progress.Calls(p.State, time.Now))
+	c := Config{DB: p.State, Local: local, Metrics: runner.NewMetrics(p.Registry), Backfill: backfill.NewMetrics(p.Registry), Registry: p.Registry, Log: p.Log}
+	for _, w := range schema.Worlds {
+		scope := progress.Scope(w, local)
+		c.Worlds = append(c.Worlds, World{
+			World: w, Sources: p.Sources(w), Knows: p.Catalogue.Has,
+			Feed:    func(name string) (runner.Feed, error) { return p.Catalogue.Feed(w, name, time.Now) },
+			Stream:  p.Catalogue.Stream,
+			Archive: loader.New(p.Conn, w.Database()), Journal: journal.New(p.Conn, schema.OpsDatabase, w),
+			Progress: progress.New(p.State, scope, time.Now), Backfills: backfill.New(p.State, scope, time.Now),
+			RollUp: p.RollUps[w].Run, Stored: p.RollUps[w].Stored,
+		})
+	}
+	return New(c)
+}

@@ -1,0 +1,21 @@
+package collect
+
+import (
+	"context"
+	"path/filepath"
+
+	"vayu/ingest/share"
+	"vayu/internal/filelock"
+	"vayu/internal/sqlstore"
+)
+
+// Served reports whether a service collects, so that it works on backfills. data is the data directory, and local is as in
+// [Config.Local].
+func Served(ctx context.Context, db *sqlstore.DB, data, local string) (bool, error) {
+	if db.Name() == "sqlite" {
+		_, locked := filelock.Find(filepath.Join(data, sqlstore.LockName))
+		return locked, nil
+	}
+	n, err := share.Members(ctx, db, Group, local)
+	return n > 0, err
+}
