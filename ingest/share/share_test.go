@@ -33,6 +33,11 @@ func (o *office) job(instance, name string) share.Job {
 		}
 		o.runs[name] = instance
 		o.mu.Unlock()
+		defer func() { // also if fence fails because the instance stops
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			delete(o.runs, name)
+		}()
 		if err := fence(ctx); err != nil {
 			return err
 		}
@@ -40,9 +45,6 @@ func (o *office) job(instance, name string) share.Job {
 		case <-ctx.Done():
 		case <-quit:
 		}
-		o.mu.Lock()
-		delete(o.runs, name)
-		o.mu.Unlock()
 		return nil
 	}}
 }
