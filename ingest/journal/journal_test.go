@@ -71,3 +71,60 @@ func TestRecordedRunsAreRows(t *testing.T) {
 		}
 	}
 }
+
+func TestRejectedValuesOfASource(t *testing.T) {
+	t.Parallel()
+	db := columnstoretest.New(t)
+	p := migration.Params{Database: columnstoretest.Database(t, db), Files: clickhouse.OpsFiles()}
+	if err := migration.Apply(t.Context(), db, p); err != nil {
+		t.Fatal(err)
+	}
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	hours := func(from, to int) ingest.Window {
+		return ingest.Window{From: noon.Add(time.Duration(from) * time.Hour), To: noon.Add(time.Duration(to) * time.Hour)}
+	}
+	live := journal.New(db.Conn(), p.Database, schema.Live)
+	var runs []ingest.Run
+	for i, r := range []ingest.Run{
+		{Source: "schools", Kind: ingest.LiveRun, Window: hours(-9, -6), Rejected: ingest.Rejections{ingest.BadNumber: 1}},
+		{Source: "schools", Kind: ingest.LiveRun, Window: hours(-5, -2), Rejected: ingest.Rejections{ingest.UnknownUnit: 4, ingest.MissingValue: 9}},
+		{Source: "schools", Kind: ingest.BackfillRun, Window: hours(-3, -1), Rejected: ingest.Rejections{ingest.UnknownUnit: 2, ingest.BadNumber: 3}},
+		{Source: "schools", Kind: ingest.LiveRun, Window: hours(-1, 0), Rejected: ingest.Rejections{ingest.MissingValue: 5}},
+		{Source: "schools", Kind: ingest.ImportRun, Rejected: ingest.Rejections{ingest.UnknownUnit: 7}},
+		{Source: "roofs", Kind: ingest.LiveRun, Window: hours(-2, 0), Rejected: ingest.Rejections{ingest.UnknownUnit: 8}},
+	} {
+		r.ID, r.Outcome = ingest.NewRunID(noon.Add(time.Duration(i)*time.Second)), "done"
+		runs = append(runs, r)
+	}
+	for range 2 { // a run that is recorded again counts once
+		if err := live.Record(t.Context(), runs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := journal.New(db.Conn(), p.Database, schema.Sandbox).Record(t.Context(), runs[:1]); err != nil {
+		t.Fatal(err)
+	}
+	rounded := func(w ingest.Window) ingest.Window { return ingest.Window{From: w.From, To: w.To.Add(time.Second)} }
+	for name, c := range map[string]struct {
+		within  ingest.Window
+		reasons []string
+		want    journal.Rejected
+	}{
+		"all":          {hours(-48, 0), nil, journal.Rejected{Runs: 3, Window: rounded(hours(-9, -1)), Values: ingest.Rejections{ingest.UnknownUnit: 6, ingest.BadNumber: 4}}},
+		"open end":     {ingest.Window{From: noon.Add(-48 * time.Hour)}, nil, journal.Rejected{Runs: 3, Window: rounded(hours(-9, -1)), Values: ingest.Rejections{ingest.UnknownUnit: 6, ingest.BadNumber: 4}}},
+		"one reason":   {hours(-48, 0), []string{"unknown_unit"}, journal.Rejected{Runs: 2, Window: rounded(hours(-5, -1)), Values: ingest.Rejections{ingest.UnknownUnit: 6}}},
+		"two reasons":  {hours(-48, 0), []string{"missing_value", "bad_time"}, journal.Rejected{Runs: 2, Window: hours(-5, 0), Values: ingest.Rejections{ingest.MissingValue: 14}}},
+		"narrow range": {hours(-4, -3), nil, journal.Rejected{Runs: 1, Window: hours(-4, -3), Values: ingest.Rejections{ingest.UnknownUnit: 4}}},
+		"none":         {hours(-48, -24), nil, journal.Rejected{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := live.Rejected(t.Context(), "schools", c.within, c.reasons)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("rejected values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

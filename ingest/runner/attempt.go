@@ -93,8 +93,9 @@ func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 }
 
 // fetch stores batches that an earlier run left unstored, then fetches the window of the
-// run. It fills the counts of the run.
+// run. It fills the counts of the run, and extends its window to those of its partitions.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) error {
+	w := run.Window
 	var received ingest.Recorder
 	defer func() { run.Received, run.Fingerprint = received.Received(), received.Fingerprint() }()
 	limited, cancel := context.WithTimeoutCause(ingest.WithRecorder(ctx, &received), f.Timeout, errTimeout)
@@ -108,14 +109,14 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 		run.Add(b)
 		r.noteNewest(f, run.Newest)
 		if kind == liveRun && len(b.Partitions) > 0 {
-			r.save(ctx, f, f.partitions.apply(b.Partitions, run.Window, f.Lookback, time.Now()))
+			r.save(ctx, f, f.partitions.apply(b.Partitions, w, f.Lookback, time.Now()))
 		}
 		return nil
 	}
 	err := r.storeUnstored(limited, f, load, stored)
 	if err == nil {
 		err = f.callThroughBreaker(kind, func() error {
-			left, err := transfer(limited, r.source(ctx, f, kind, run.Window), run.Window, load, stored)
+			left, err := transfer(limited, r.source(ctx, f, kind, run), w, load, stored)
 			f.unstored = left
 			for _, b := range left {
 				b.Run = run.ID
@@ -135,7 +136,8 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 }
 
 // source returns the source of a run. A live run of partitions continues each at its own watermark.
-func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, w ingest.Window) ingest.Source {
+func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) ingest.Source {
+	w := run.Window
 	divided, ok := f.Source.(ingest.Partitioned)
 	if !ok || kind != liveRun {
 		return f.Source
@@ -145,7 +147,13 @@ func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, w ingest.
 		r.save(ctx, f, nil)
 	}
 	return partitionFetch{divided, func(listed []ingest.Partition) []ingest.Partition {
-		return f.partitions.windows(listed, w, f.Feed, time.Now())
+		all := f.partitions.windows(listed, w, f.Feed, time.Now())
+		for _, part := range all {
+			if part.Window.From.Before(run.Window.From) {
+				run.Window.From = part.Window.From
+			}
+		}
+		return all
 	}}
 }
 

@@ -182,6 +182,14 @@ func TestFailedPartitionContinuesAtItsWatermark(t *testing.T) {
 			"a 1.10 3.15", "c 1.10 3.15", "b -1.00 3.15",
 			"a 2.15 4.20", "b 2.15 4.20", "c 2.15 4.20",
 		)
+		for i, run := range k.journal.runs { // those with the failure
+			if want := bubbleStart.Add(-time.Hour); !run.Window.From.Equal(want) {
+				t.Errorf("run %d has the recorded window %v, want one that begins with that of the failing partition, at %s", i, run.Window, want)
+			}
+		}
+		if got := len(k.journal.runs); got != 3 {
+			t.Errorf("%d runs with a failure are recorded, want 3", got)
+		}
 		if got := k.metric(t, "vayu_source_partitions_failing", ""); got != 0 {
 			t.Errorf("%v partitions fail at the end, want 0", got)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"vayu/cmd/vayu/tool"
@@ -18,12 +19,14 @@ import (
 	"vayu/schema"
 )
 
-// backfillFlags are the flags of `vayu source backfill`.
+// backfillFlags are the flags of `vayu source backfill`, in part also of `vayu source replay`.
 type backfillFlags struct {
 	from, to       string
 	partitions     []string
 	parallel       int
 	detach, cancel bool
+
+	window ingest.Window // the wanted range; zero to follow only
 }
 
 func newBackfill() *cobra.Command {
@@ -50,17 +53,38 @@ backfill, or shows the last one.`,
 			if f.from != "" && !entry.Feed.Windows {
 				return fmt.Errorf("source %q: %w", args[0], backfill.ErrNoHistory)
 			}
+			if err := f.parse(); err != nil {
+				return err
+			}
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error { return f.run(ctx, cmd, st, args[0], entry.World) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "begin of the time range: YYYY-MM-DD in Indian time, or RFC 3339")
 	flags.StringVar(&f.to, "to", "", "end of the time range; default now")
+	f.bind(flags)
+	flags.BoolVar(&f.cancel, "cancel", false, "end the running backfill")
+	return cmd
+}
+
+// bind adds the flags that both commands have.
+func (f *backfillFlags) bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.partitions, "partition", nil, "only these partitions; may be repeated")
 	flags.IntVar(&f.parallel, "parallel", 2, "fetch so many partitions at a time")
 	flags.BoolVar(&f.detach, "detach", false, "do not follow the progress")
-	flags.BoolVar(&f.cancel, "cancel", false, "end the running backfill")
-	return cmd
+}
+
+// parse sets the wanted range.
+func (f *backfillFlags) parse() error {
+	if f.from == "" {
+		return nil
+	}
+	from, to, err := tool.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
+	if f.to == "" {
+		to = time.Time{}
+	}
+	f.window = ingest.Window{From: from, To: to}
+	return err
 }
 
 func (f *backfillFlags) run(ctx context.Context, cmd *cobra.Command, st *tool.State, name string, w schema.World) error {
@@ -71,8 +95,8 @@ func (f *backfillFlags) run(ctx context.Context, cmd *cobra.Command, st *tool.St
 	store := backfill.New(st.DB, progress.Scope(w, local), time.Now)
 	if f.cancel {
 		err = store.Cancel(ctx, name)
-	} else if f.from != "" {
-		err = f.start(ctx, store, name)
+	} else if !f.window.From.IsZero() {
+		_, err = store.Start(ctx, backfill.Job{Source: name, Window: f.window, Partitions: f.partitions, Parallel: f.parallel})
 	}
 	if err != nil {
 		return err
@@ -88,19 +112,6 @@ func (f *backfillFlags) run(ctx context.Context, cmd *cobra.Command, st *tool.St
 		return err
 	}
 	return tool.ErrReported
-}
-
-// start stores the wanted backfill.
-func (f *backfillFlags) start(ctx context.Context, store *backfill.Store, name string) error {
-	from, to, err := tool.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
-	if err != nil {
-		return err
-	}
-	if f.to == "" {
-		to = time.Time{}
-	}
-	_, err = store.Start(ctx, backfill.Job{Source: name, Window: ingest.Window{From: from, To: to}, Partitions: f.partitions, Parallel: f.parallel})
-	return err
 }
 
 // follow prints the progress of a backfill until it ends, and returns it. Without a service, it also does the work.

@@ -22,7 +22,7 @@ import (
 func New() *cobra.Command {
 	cmd := &cobra.Command{Use: "source", Short: "List, test and repair the sources of readings"}
 	settings.Bind(cmd.PersistentFlags(), "source-dir")
-	cmd.AddCommand(newList(), newWatermark(), newBackfill())
+	cmd.AddCommand(newList(), newWatermark(), newBackfill(), newReplay())
 	for _, one := range []*cobra.Command{newTest(), newPreview(), newDraft(), newRecord(), newCheck()} {
 		one.Args = cobra.ExactArgs(1)
 		cmd.AddCommand(one)
