@@ -62,6 +62,21 @@ func ParseInstant(text string, end func(Day) time.Time) (time.Time, error) {
 	return t.UTC(), nil
 }
 
+// ParseRange parses the flags --from and --to, which errors name. Each is a time, or an Indian day: its start for --from,
+// its end for --to.
+func ParseRange(from, to string) (first, last time.Time, err error) {
+	if first, err = ParseInstant(from, Day.Start); err != nil {
+		return first, last, fmt.Errorf("--from: %w", err)
+	}
+	if last, err = ParseInstant(to, Day.End); err != nil {
+		return first, last, fmt.Errorf("--to: %w", err)
+	}
+	if !first.Before(last) {
+		return first, last, fmt.Errorf("--to %s is not after --from %s", to, from)
+	}
+	return first, last, nil
+}
+
 // Start returns the first instant of the day, 00:00 IST, in UTC.
 func (d Day) Start() time.Time {
 	return time.Unix(int64(d)*86400-int64(IndiaOffset/time.Second), 0).UTC()

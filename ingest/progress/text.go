@@ -2,6 +2,7 @@ package progress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -38,6 +39,21 @@ func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now 
 	}
 	if more := len(parts) - most; more > 0 {
 		_, _ = fmt.Fprintf(w, "… and %d partitions more\n", more)
+	}
+	return nil
+}
+
+// SetText is [Store.SetWatermark] with a time as text: a day or RFC 3339. Errors name the flags --set and --partition.
+func (s *Store) SetText(ctx context.Context, source, partition, text string) error {
+	at, err := schema.ParseInstant(text, schema.Day.Start)
+	if err == nil {
+		err = s.SetWatermark(ctx, source, partition, at)
+	}
+	if errors.Is(err, ErrNoPartition) {
+		return fmt.Errorf("--partition %q: %w", partition, err)
+	}
+	if err != nil {
+		return fmt.Errorf("--set: %w", err)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 		}
 	}
 	var err error
-	w.From, w.To, err = tool.ParseRange(from, to)
+	w.From, w.To, err = schema.ParseRange(from, to)
 	return w, err
 }
 

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
@@ -21,12 +19,9 @@ import (
 
 // backfillFlags are the flags of `vayu source backfill`, in part also of `vayu source replay`.
 type backfillFlags struct {
-	from, to       string
-	partitions     []string
-	parallel       int
-	detach, cancel bool
+	collect.BackfillCommand
 
-	window ingest.Window // the wanted range; zero to follow only
+	from, to string
 }
 
 func newBackfill() *cobra.Command {
@@ -42,98 +37,70 @@ backfill, or shows the last one.`,
   vayu source backfill openaq --cancel`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, _, err := catalogue(cmd)
+			world, err := f.parse(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			entry, err := all.Find(args[0])
-			if err != nil {
-				return err
-			}
-			if f.from != "" && !entry.Feed.Windows {
-				return fmt.Errorf("source %q: %w", args[0], backfill.ErrNoHistory)
-			}
-			if err := f.parse(); err != nil {
-				return err
-			}
-			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error { return f.run(ctx, cmd, st, args[0], entry.World) })
+			return f.run(cmd, world)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "begin of the time range: YYYY-MM-DD in Indian time, or RFC 3339")
-	flags.StringVar(&f.to, "to", "", "end of the time range; default now")
 	f.bind(flags)
-	flags.BoolVar(&f.cancel, "cancel", false, "end the running backfill")
+	flags.BoolVar(&f.Cancel, "cancel", false, "end the running backfill")
 	return cmd
 }
 
 // bind adds the flags that both commands have.
 func (f *backfillFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.partitions, "partition", nil, "only these partitions; may be repeated")
-	flags.IntVar(&f.parallel, "parallel", 2, "fetch so many partitions at a time")
-	flags.BoolVar(&f.detach, "detach", false, "do not follow the progress")
+	flags.StringVar(&f.to, "to", "", "end of the time range; default now")
+	flags.StringSliceVar(&f.Wanted.Partitions, "partition", nil, "only these partitions; may be repeated")
+	flags.IntVar(&f.Wanted.Parallel, "parallel", 2, "fetch so many partitions at a time")
+	flags.BoolVar(&f.Detach, "detach", false, "do not follow the progress")
 }
 
-// parse sets the wanted range.
-func (f *backfillFlags) parse() error {
-	if f.from == "" {
-		return nil
+// parse sets the source and the wanted range, and returns the world of the source.
+func (f *backfillFlags) parse(cmd *cobra.Command, name string) (schema.World, error) {
+	all, _, err := catalogue(cmd)
+	if err != nil {
+		return 0, err
 	}
-	from, to, err := tool.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
+	entry, err := all.Find(name)
+	f.Wanted.Source = name
+	if err != nil || f.from == "" {
+		return entry.World, err
+	}
+	if !entry.Feed.Windows {
+		return entry.World, fmt.Errorf("source %q: %w", name, backfill.ErrNoHistory)
+	}
+	from, to, err := schema.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
 	if f.to == "" {
 		to = time.Time{}
 	}
-	f.window = ingest.Window{From: from, To: to}
-	return err
+	f.Wanted.Window = ingest.Window{From: from, To: to}
+	return entry.World, err
 }
 
-func (f *backfillFlags) run(ctx context.Context, cmd *cobra.Command, st *tool.State, name string, w schema.World) error {
-	local, err := progress.Local(st.DB, st.ClickHouse == "", st.Data)
-	if err != nil {
-		return err
-	}
-	store := backfill.New(st.DB, progress.Scope(w, local), time.Now)
-	if f.cancel {
-		err = store.Cancel(ctx, name)
-	} else if !f.window.From.IsZero() {
-		_, err = store.Start(ctx, backfill.Job{Source: name, Window: f.window, Partitions: f.partitions, Parallel: f.parallel})
-	}
-	if err != nil {
-		return err
-	}
-	last, err := store.Find(ctx, name)
-	if err == nil && last.State == backfill.Running && !f.detach {
-		last, err = follow(ctx, cmd, st, store, name, local)
-	}
-	if err != nil {
-		return err
-	}
-	if err := last.Write(cmd.OutOrStdout(), time.Now()); err != nil || last.State != backfill.Failed {
-		return err
-	}
-	return tool.ErrReported
-}
-
-// follow prints the progress of a backfill until it ends, and returns it. Without a service, it also does the work.
-func follow(ctx context.Context, cmd *cobra.Command, st *tool.State, store *backfill.Store, name, local string) (last backfill.Job, err error) {
-	print := func(ctx context.Context) (err error) {
-		last, err = store.Follow(ctx, name, cmd.ErrOrStderr(), term.IsTerminal(int(os.Stderr.Fd())))
-		return err
-	}
-	served, err := collect.Served(ctx, st.DB, st.Data, local)
-	if err != nil {
-		return last, err
-	}
-	if served {
-		err = print(ctx)
-		return last, err
-	}
-	err = tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-		collector, err := tool.NewCollector(t.Config, st.DB, t.DB, func(schema.World) []string { return nil }, tool.Update, t.Log, t.Reg)
-		if err != nil {
+// run runs the command on the state store.
+func (f *backfillFlags) run(cmd *cobra.Command, w schema.World) error {
+	return tool.WithState(cmd, func(ctx context.Context, st *tool.State) (err error) {
+		f.Data = st.Data
+		if f.Local, err = progress.Local(st.DB, st.ClickHouse == "", st.Data); err != nil {
 			return err
 		}
-		return collector.Until(ctx, print)
+		f.Collect = func(follow func(context.Context) error) error {
+			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+				collector, err := tool.NewCollector(t.Config, st.DB, t.DB, func(schema.World) []string { return nil }, tool.Update, t.Log, t.Reg)
+				if err != nil {
+					return err
+				}
+				return collector.Until(ctx, follow)
+			})
+		}
+		last, err := f.Run(ctx, st.DB, w, cmd.OutOrStdout())
+		if err == nil && last.State == backfill.Failed {
+			return tool.ErrReported
+		}
+		return err
 	})
-	return last, err
 }

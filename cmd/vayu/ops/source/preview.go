@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"vayu/cmd/vayu/tool"
 	"vayu/ingest"
 	"vayu/ingest/preview"
 	"vayu/ingest/runner"
+	"vayu/schema"
 )
 
 // keptExchanges is how many requests `source preview` shows.
@@ -81,6 +81,6 @@ func (f *windowFlags) bind(flags *pflag.FlagSet) {
 
 func (f *windowFlags) parse(now time.Time) (ingest.Window, error) {
 	day := now.Add(-24 * time.Hour)
-	first, last, err := tool.ParseRange(cmp.Or(f.from, day.Format(time.RFC3339)), cmp.Or(f.to, now.Format(time.RFC3339)))
+	first, last, err := schema.ParseRange(cmp.Or(f.from, day.Format(time.RFC3339)), cmp.Or(f.to, now.Format(time.RFC3339)))
 	return ingest.Window{From: first, To: last}, err
 }

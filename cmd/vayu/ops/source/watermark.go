@@ -2,8 +2,6 @@ package source
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +35,7 @@ because it replaces readings. Without --partition it concerns all partitions.`,
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
 				store, err := progressOf(st, entry.World)
 				if err == nil && set != "" {
-					err = setWatermark(ctx, store, args[0], partition, set)
+					err = store.SetText(ctx, args[0], partition, set)
 				}
 				if err != nil {
 					return err
@@ -55,20 +53,6 @@ because it replaces readings. Without --partition it concerns all partitions.`,
 	flags.StringVar(&partition, "partition", "", "with --set: only this partition")
 	flags.IntVar(&most, "rows", 50, "show at most so many partitions")
 	return cmd
-}
-
-func setWatermark(ctx context.Context, store *progress.Store, name, partition, text string) error {
-	at, err := schema.ParseInstant(text, schema.Day.Start)
-	if err == nil {
-		err = store.SetWatermark(ctx, name, partition, at)
-	}
-	if errors.Is(err, progress.ErrNoPartition) {
-		return fmt.Errorf("--partition %q: %w", partition, err)
-	}
-	if err != nil {
-		return fmt.Errorf("--set: %w", err)
-	}
-	return nil
 }
 
 // progressOf returns the progress of the sources of a world (live or sandbox).

@@ -1,0 +1,68 @@
+package collect
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"vayu/ingest/backfill"
+	"vayu/ingest/progress"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// BackfillCommand is what an operator asks of the backfill of a source.
+type BackfillCommand struct {
+	// Wanted has the source, and the window, partitions and parallelism of the backfill to start. Without a begin of the
+	// window, the command concerns the last backfill of the source.
+	Wanted backfill.Job
+	Cancel bool // end the running backfill
+	Detach bool // do not follow the backfill
+	// Data is the data directory, and Local is as in [Config.Local].
+	Data, Local string
+	// Collect works on backfills until the function follow returns. It is called if no service does.
+	Collect func(follow func(context.Context) error) error
+}
+
+// Run starts, continues or ends a backfill, and follows it. It writes the progress to stderr, and the result to out. It
+// returns the backfill.
+func (c *BackfillCommand) Run(ctx context.Context, db *sqlstore.DB, w schema.World, out io.Writer) (last backfill.Job, err error) {
+	store := backfill.New(db, progress.Scope(w, c.Local), time.Now)
+	if c.Cancel {
+		err = store.Cancel(ctx, c.Wanted.Source)
+	} else if !c.Wanted.Window.From.IsZero() {
+		_, err = store.Start(ctx, c.Wanted)
+	}
+	if err != nil {
+		return last, err
+	}
+	last, err = store.Find(ctx, c.Wanted.Source)
+	if err == nil && last.State == backfill.Running && !c.Detach {
+		last, err = c.follow(ctx, db, store)
+	}
+	if err != nil {
+		return last, err
+	}
+	return last, last.Write(out, time.Now())
+}
+
+// follow prints the progress of the backfill until it ends. Without a service, it also does the work.
+func (c *BackfillCommand) follow(ctx context.Context, db *sqlstore.DB, store *backfill.Store) (last backfill.Job, err error) {
+	follow := func(ctx context.Context) (err error) {
+		last, err = store.Follow(ctx, c.Wanted.Source, os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))
+		return err
+	}
+	served, err := Served(ctx, db, c.Data, c.Local)
+	if err != nil {
+		return last, err
+	}
+	if served {
+		err = follow(ctx)
+	} else {
+		err = c.Collect(follow)
+	}
+	return last, err
+}
