@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // IndiaOffset is the offset of Indian Standard Time (IST) from UTC. Since 1945 India
 // has had one time zone and no daylight saving, so no zone table is needed.
@@ -48,33 +45,6 @@ func ParseDay(s string) (Day, error) {
 		return 0, err
 	}
 	return Day(t.Unix() / 86400), nil
-}
-
-// ParseInstant parses a time in RFC 3339, or a day. The parameter end converts a day to a time: its start or its end.
-func ParseInstant(text string, end func(Day) time.Time) (time.Time, error) {
-	if day, err := ParseDay(text); err == nil {
-		return end(day), nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, fmt.Errorf("%q is neither a day YYYY-MM-DD nor a time such as 2026-01-31T15:00:00+05:30", text)
-	}
-	return t.UTC(), nil
-}
-
-// ParseRange parses the flags --from and --to, which errors name. Each is a time, or an Indian day: its start for --from,
-// its end for --to.
-func ParseRange(from, to string) (first, last time.Time, err error) {
-	if first, err = ParseInstant(from, Day.Start); err != nil {
-		return first, last, fmt.Errorf("--from: %w", err)
-	}
-	if last, err = ParseInstant(to, Day.End); err != nil {
-		return first, last, fmt.Errorf("--to: %w", err)
-	}
-	if !first.Before(last) {
-		return first, last, fmt.Errorf("--to %s is not after --from %s", to, from)
-	}
-	return first, last, nil
 }
 
 // Start returns the first instant of the day, 00:00 IST, in UTC.

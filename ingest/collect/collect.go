@@ -50,7 +50,7 @@ type World struct {
 	Knows    func(name string) bool
 	Archive  runner.Archive
 	Journal  runner.Journal
-	Progress runner.ProgressStore
+	Progress ingest.ProgressStore
 	// Backfills are fetched beside the sources, also of sources that are not collected.
 	Backfills *backfill.Store
 	// RollUp computes the hours and days of new readings, and refreshes the answers in memory.

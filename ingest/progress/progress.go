@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/runner"
 	"vayu/internal/sqlstore"
 )
 
@@ -35,7 +34,7 @@ const (
 	selectPartitions = "SELECT part, watermark, failures FROM source_partition WHERE scope = $1 AND source = $2"
 )
 
-// Load implements [runner.ProgressStore].
+// Load implements [ingest.ProgressStore].
 func (s *Store) Load(ctx context.Context, feed string, revision int64) (p ingest.Progress, changed bool, err error) {
 	view := s.db.View(ctx)
 	p, err = scanProgress(view.QueryRow(selectProgress, s.scope, feed))
@@ -86,7 +85,7 @@ const (
 // keepPartitions is how long the row of a partition stays that is neither fetched nor failed.
 const keepPartitions = 90 * 24 * time.Hour
 
-// Save implements [runner.ProgressStore].
+// Save implements [ingest.ProgressStore].
 func (s *Store) Save(ctx context.Context, feed string, p ingest.Progress) error {
 	now := s.now()
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -96,7 +95,7 @@ func (s *Store) Save(ctx context.Context, feed string, p ingest.Progress) error 
 			return err
 		}
 		if n == 0 {
-			return runner.ErrRevised
+			return ingest.ErrRevised
 		}
 		if p.Restart {
 			if _, err := tx.Exec(deletePartitions, s.scope, feed); err != nil {
@@ -110,7 +109,7 @@ func (s *Store) Save(ctx context.Context, feed string, p ingest.Progress) error 
 		}
 		return s.savePartitions(tx, feed, p.Partitions, now)
 	})
-	if err != nil && !errors.Is(err, runner.ErrRevised) {
+	if err != nil && !errors.Is(err, ingest.ErrRevised) {
 		return fmt.Errorf("storing the progress of source %q: %w", feed, err)
 	}
 	return err

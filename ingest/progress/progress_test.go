@@ -10,7 +10,6 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/progress"
-	"vayu/ingest/runner"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
@@ -98,7 +97,7 @@ func TestCommandSetsWatermark(t *testing.T) {
 		if diff := cmp.Diff(want, p.Partitions); diff != "" || !changed {
 			t.Errorf("changed %v, partitions (-want +got):\n%s", changed, diff)
 		}
-		if err := s.Save(t.Context(), "openaq", ingest.Progress{Watermark: noon.Add(time.Hour), Partitions: many(3, 0)}); !errors.Is(err, runner.ErrRevised) {
+		if err := s.Save(t.Context(), "openaq", ingest.Progress{Watermark: noon.Add(time.Hour), Partitions: many(3, 0)}); !errors.Is(err, ingest.ErrRevised) {
 			t.Errorf("a fetch that began before the command stores its progress: %v", err)
 		}
 		if again, _ := load(t, s, -1); !cmp.Equal(p, again) {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vayu/ingest"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -45,7 +46,7 @@ func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now 
 
 // SetText is [Store.SetWatermark] with a time as text: a day or RFC 3339. Errors name the flags --set and --partition.
 func (s *Store) SetText(ctx context.Context, source, partition, text string) error {
-	at, err := schema.ParseInstant(text, schema.Day.Start)
+	at, err := ingest.ParseInstant(text, schema.Day.Start)
 	if err == nil {
 		err = s.SetWatermark(ctx, source, partition, at)
 	}

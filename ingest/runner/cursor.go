@@ -121,7 +121,7 @@ func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ing
 	switch err := r.progress.Save(ctx, f.key(), p); {
 	case err == nil:
 		f.restart, f.partitions.unsaved = false, nil
-	case errors.Is(err, ErrRevised): // reload adopts the change before the next run
+	case errors.Is(err, ingest.ErrRevised): // reload adopts the change before the next run
 		f.partitions.unsaved = nil
 	default:
 		f.partitions.unsaved = maps.Clone(p.Partitions)

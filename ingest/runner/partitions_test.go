@@ -18,7 +18,7 @@ import (
 	"vayu/ingest/runner"
 )
 
-// memoryProgress is a [runner.ProgressStore] in memory.
+// memoryProgress is a [ingest.ProgressStore] in memory.
 type memoryProgress struct {
 	mu    sync.Mutex
 	is    ingest.Progress
@@ -44,7 +44,7 @@ func (s *memoryProgress) Save(_ context.Context, _ string, p ingest.Progress) er
 		return s.err
 	}
 	if s.known && s.is.Revision != p.Revision {
-		return runner.ErrRevised
+		return ingest.ErrRevised
 	}
 	all := s.is.Partitions
 	if all == nil || p.Restart {

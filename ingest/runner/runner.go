@@ -41,7 +41,7 @@ type Journal interface {
 type Runner struct {
 	archive  Archive
 	journal  Journal
-	progress ProgressStore
+	progress ingest.ProgressStore
 	onChange func(ctx context.Context, wait bool)
 	quit     <-chan struct{}
 	metrics  *Metrics
@@ -54,7 +54,7 @@ type Config struct {
 	Archive Archive
 	Journal Journal
 	// Progress keeps the progress of feeds; nil keeps it in memory only.
-	Progress ProgressStore
+	Progress ingest.ProgressStore
 	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
 	// several goroutines. With wait it returns after the roll-up, so that a backfill does not get ahead of it.
 	OnChange func(ctx context.Context, wait bool)
@@ -95,7 +95,7 @@ const (
 func New(c Config, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: c.Archive, journal: c.Journal, progress: c.Progress, onChange: c.OnChange, quit: c.Quit, metrics: c.Metrics, log: c.Log}
 	if r.progress == nil {
-		r.progress = memoryOnly{}
+		r.progress = ingest.MemoryProgress{}
 	}
 	names := make(map[string]bool)
 	for _, feed := range feeds {

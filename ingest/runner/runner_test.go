@@ -142,7 +142,7 @@ type runnerFixture struct {
 	archive  memoryArchive
 	journal  memoryJournal
 	source   sourceFunc
-	progress runner.ProgressStore
+	progress ingest.ProgressStore
 	// feedSource replaces source unless it is nil.
 	feedSource ingest.Source
 	registry   *prometheus.Registry

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
+	"vayu/ingest"
 	"vayu/pipeline/airquality/quality"
 	"vayu/schema"
 )
@@ -27,7 +28,7 @@ reference = slope · sensor + humidity · relative humidity + intercept. A senso
 1 km, or beside the one that the setting quality.colocated names. The fits are stored in the table colocation.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			first, last, err := schema.ParseRange(from, to)
+			first, last, err := ingest.ParseRange(from, to)
 			if err != nil {
 				return err
 			}

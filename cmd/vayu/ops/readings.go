@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/tool"
+	"vayu/ingest"
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -136,7 +137,7 @@ func withdrawal(station, measured, from, to string) (airquality.Withdrawal, erro
 		}
 	}
 	var err error
-	w.From, w.To, err = schema.ParseRange(from, to)
+	w.From, w.To, err = ingest.ParseRange(from, to)
 	return w, err
 }
 

@@ -105,7 +105,11 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 		return nil, err
 	}
 	s.copier = delivery.NewCopier(delivery.CopierConfig{DB: s.state, Conn: s.db.Conn(), Log: log, Metrics: reg})
-	problems, err := monitor.NewStores(s.state, func(w schema.World) (string, error) { return progress.Scope(s.state, w, s.db.Embedded(), cfg.Data) })
+	local, err := progress.Local(s.state, s.db.Embedded(), cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := monitor.NewStores(s.state, func(w schema.World) (string, error) { return progress.Scope(w, local), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (f *backfillFlags) parse(cmd *cobra.Command, name string) (schema.World, er
 	if !entry.Feed.Windows {
 		return entry.World, fmt.Errorf("source %q: %w", name, backfill.ErrNoHistory)
 	}
-	from, to, err := schema.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
+	from, to, err := ingest.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
 	if f.to == "" {
 		to = time.Time{}
 	}

@@ -12,7 +12,6 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/preview"
 	"vayu/ingest/runner"
-	"vayu/schema"
 )
 
 // keptExchanges is how many requests `source preview` shows.
@@ -81,6 +80,6 @@ func (f *windowFlags) bind(flags *pflag.FlagSet) {
 
 func (f *windowFlags) parse(now time.Time) (ingest.Window, error) {
 	day := now.Add(-24 * time.Hour)
-	first, last, err := schema.ParseRange(cmp.Or(f.from, day.Format(time.RFC3339)), cmp.Or(f.to, now.Format(time.RFC3339)))
+	first, last, err := ingest.ParseRange(cmp.Or(f.from, day.Format(time.RFC3339)), cmp.Or(f.to, now.Format(time.RFC3339)))
 	return ingest.Window{From: first, To: last}, err
 }
