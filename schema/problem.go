@@ -1,5 +1,10 @@
 package schema
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Code is an error code of the API. The codes and their HTTP statuses are part of the
 // contract: never rename a code.
 type Code string
@@ -210,6 +215,12 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 
 // Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
+
+// ProblemByStatus is Problem with the errors sorted by their HTTP status: 400 precedes 422.
+func (f RequestErrors) ProblemByStatus() error {
+	slices.SortStableFunc(f, func(a, b ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
+	return f.Problem()
+}
 
 // NewProblemOf returns several errors as one Problem, which has the code of the first
 // error. It returns nil if there are no errors.

@@ -21,6 +21,7 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -78,8 +79,8 @@ func (s *reconcileFixture) open() {
 	s.owner = accesstest.AddTenant(s, s.db, "shop").In(schema.Live)
 	events := outbox.New(outbox.Config{DB: s.db})
 	var err error
-	s.recharges, err = recharge.New(recharge.Config{DB: s.db, Events: events, BatchShare: 1, Connections: []order.Connection{
-		{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8, Operator: silentProvider{}},
+	s.recharges, err = recharge.New(recharge.Config{Options: transaction.Options{DB: s.db, Events: events}, Connections: []order.Connection{
+		{Link: transaction.Link{Name: "agg", World: schema.Live, Timeout: time.Minute, Concurrency: 8}, Operator: silentProvider{}},
 	}})
 	if err != nil {
 		s.Fatal(err)
@@ -104,7 +105,7 @@ func (s *reconcileFixture) order(to schema.RechargeState) string {
 	s.Helper()
 	s.files++
 	rec, _, err := s.recharges.Do(s.Context(), request.Request{
-		Owner: s.owner, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
+		Origin: transaction.Origin{Owner: s.owner}, RefID: fmt.Sprint("order-", s.files), Type: schema.Prepaid, Number: "9876543210", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
 	}, time.Nanosecond)
 	if err != nil {
 		s.Fatal(err)

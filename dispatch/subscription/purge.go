@@ -44,10 +44,7 @@ var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id I
 // rows. It does not change the revision, because no cache has the deleted rows.
 func (b *Cache) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
-	ids, err := sqlstore.All(b.DB.View(ctx), func(row sqlstore.Scanner) (id string, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, "SELECT id FROM webhook WHERE "+unused, until)
+	ids, err := sqlstore.All(b.DB.View(ctx), sqlstore.Scalar[string], "SELECT id FROM webhook WHERE "+unused, until)
 	if err != nil {
 		return fmt.Errorf("reading deleted subscriptions: %w", err)
 	}

@@ -70,8 +70,7 @@ func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string
 			args = append(args, id)
 		}
 		return Each(q, func(row Scanner) error {
-			var id string
-			err := row.Scan(&id)
+			id, err := Scalar[string](row)
 			there[id] = true
 			return err
 		}, text, args...)

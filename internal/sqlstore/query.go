@@ -46,6 +46,12 @@ func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...
 	return out, nil
 }
 
+// Scalar reads a row of one column. It is a scan function for [All].
+func Scalar[T any](row Scanner) (value T, err error) {
+	err = row.Scan(&value)
+	return value, err
+}
+
 // Each runs a query and calls do for every row. It stops at the first error of do.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 	return q.each(do, query, args)
@@ -75,6 +81,20 @@ func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 // Name returns the engine's name, as [DB.Name] does. It is for the few PostgreSQL statements that SQLite lacks,
 // such as FOR UPDATE SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
+
+// OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A
+// running service always has a connection. On SQLite the result is always 0: a service locks the directory, and
+// commands beside it are not counted.
+func (tx *Tx) OtherConnections() (n int64, err error) {
+	if tx.Name() != "postgres" {
+		return 0, nil
+	}
+	if err = tx.QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+		AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()`).Scan(&n); err != nil {
+		err = fmt.Errorf("counting who else uses the store: %w", err)
+	}
+	return n, err
+}
 
 // Digest makes a keyed digest, as [DB.Digest] does.
 func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }

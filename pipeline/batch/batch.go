@@ -42,7 +42,7 @@ type Service struct {
 }
 
 // New returns a Service that processes nothing before Run. It fails if a kind is configured twice
-// or has no concurrency. It panics if a metric is already registered.
+// or has no concurrency.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -50,7 +50,7 @@ func New(c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	m := newMetrics(c.Metrics)
+	metricsOf := newMetrics(c.Metrics)
 	s := &Service{Config: c, sandboxSlot: make(chan struct{}, 1)}
 	there := map[string]bool{}
 	for i := range c.Kinds {
@@ -62,7 +62,7 @@ func New(c Config) (*Service, error) {
 			return nil, fmt.Errorf("the concurrency of batches of %s is %d, want at least 1", kind.Name, kind.Concurrency)
 		}
 		there[kind.Name] = true
-		s.workers = append(s.workers, newWorker(s, kind, m))
+		s.workers = append(s.workers, newWorker(s, kind, metricsOf(kind.Name)))
 	}
 	return s, nil
 }

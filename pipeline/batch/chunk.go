@@ -119,8 +119,7 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 		return err
 	}
 	var err error
-	c.begun, err = sqlstore.All(tx, func(row sqlstore.Scanner) (place int, err error) { err = row.Scan(&place); return place, err },
-		selectBegun, c.batch, c.first, c.first+c.count)
+	c.begun, err = sqlstore.All(tx, sqlstore.Scalar[int], selectBegun, c.batch, c.first, c.first+c.count)
 	return err
 }
 
@@ -217,7 +216,7 @@ const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
 
 // accountsOf returns the accounts that have chunks of a kind, even if the chunks are leased.
 func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
-	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (id string, err error) { err = row.Scan(&id); return id, err }, selectAccounts, kind)
+	all, err := sqlstore.All(q, sqlstore.Scalar[string], selectAccounts, kind)
 	if err != nil {
 		return nil, fmt.Errorf("listing the accounts with batches: %w", err)
 	}

@@ -45,7 +45,7 @@ type worker struct {
 	*Service
 
 	kind          *item.Kind
-	metrics       kindMetrics
+	metrics       metrics
 	timing        timing
 	storeFailures *failurelog.Log
 	wakeups       chan struct{} // receives after a batch was accepted
@@ -63,9 +63,9 @@ type worker struct {
 	stopping      bool
 }
 
-func newWorker(s *Service, kind *item.Kind, m *metrics) *worker {
+func newWorker(s *Service, kind *item.Kind, m metrics) *worker {
 	w := &worker{
-		Service: s, kind: kind, metrics: m.of(kind.Name), timing: defaultTiming,
+		Service: s, kind: kind, metrics: m, timing: defaultTiming,
 		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Concurrency),
 	}
 	w.storeFailures = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "batches stay queued", w.metrics.failures)

@@ -42,7 +42,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 			return ours, nil
 		}
 		reg := prometheus.NewRegistry()
-		client := open(t, simple+"breaker: {failures: 3, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial, Metrics: reg})
+		client := open(t, simple+"breaker: {failures: 3, open: 10s}", "http://127.0.0.1:1", Options{Dial: dial, Metrics: NewMetrics(reg)})
 		order := func() error {
 			_, err := client.Call(t.Context(), "order", values)
 			return err

@@ -86,7 +86,7 @@ func TestCallbackSignatureIsVerified(t *testing.T) {
 			t.Parallel()
 			var out fixture.Log
 			reg := prometheus.NewRegistry()
-			client := open(t, withCallback, "https://shop.example", Options{Metrics: reg, Log: slog.New(slog.NewTextHandler(&out, nil))})
+			client := open(t, withCallback, "https://shop.example", Options{Metrics: NewMetrics(reg), Log: slog.New(slog.NewTextHandler(&out, nil))})
 			reply, err := client.Receive(c.header, []byte(c.body), noon.Add(c.after))
 			switch {
 			case c.want == nil && (err != nil || reply.Fields["reference"] != "r1" || reply.Fields["status"] != "done"):

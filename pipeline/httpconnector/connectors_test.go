@@ -19,7 +19,6 @@ type connector struct {
 	invalid string // matches its invalid files
 	valid   string // a valid file
 	unknown string // a file with unknown keys and values, so that its faults list all known ones
-	check   func(file string) error
 	open    func(file string) error
 }
 
@@ -40,8 +39,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 recharge: {x: 1}
 `,
-		check: recharge.Check,
-		open:  func(file string) error { _, err := recharge.Open(file, nil, nil); return err },
+		open: func(file string) error { _, err := recharge.Open(file, httpconnector.Options{}); return err },
 	},
 	"bank": {
 		page: bankPage, invalid: "testdata/banks/*.bad.yaml", valid: fakebank.Describe("https://bank.example"),
@@ -57,8 +55,7 @@ calls:
 callback: {x: 1, signature: {x: 1}, answer: {x: 1}}
 verify: {x: 1, methods: x, world: x}
 `,
-		check: verify.Check,
-		open:  func(file string) error { _, err := verify.Open(file, nil, nil); return err },
+		open: func(file string) error { _, err := verify.Open(file, httpconnector.Options{}); return err },
 	},
 }
 
@@ -72,7 +69,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// All faults of a file are reported at once, each with its line. Open reports the same faults as Check.
+// All faults of a file are reported at once, each with its line.
 func TestFileFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range connectors {
@@ -80,15 +77,7 @@ func TestFileFaults(t *testing.T) {
 			t.Parallel()
 			httpconnector.WantFaults(t, c.invalid, func(t *testing.T, file string) error {
 				t.Helper()
-				checked, opened := c.check(file), c.open(file)
-				switch {
-				case checked == nil:
-				case opened == nil:
-					t.Errorf("Open accepts the file, and Check returns %v", checked)
-				case opened.Error() != checked.Error():
-					t.Errorf("Open returns %v, and Check %v", opened, checked)
-				}
-				return checked
+				return c.open(file)
 			})
 		})
 	}
@@ -99,8 +88,8 @@ func TestValidFile(t *testing.T) {
 	for name, c := range connectors {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := c.check(write(t, c.valid)); err != nil {
-				t.Errorf("Check of a valid file: %v", err)
+			if err := c.open(write(t, c.valid)); err != nil {
+				t.Errorf("Open of a valid file: %v", err)
 			}
 		})
 	}
@@ -111,8 +100,8 @@ func TestMissingFile(t *testing.T) {
 	for name, c := range connectors {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := c.check(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("Check of a missing file: got %v, want %v", err, os.ErrNotExist)
+			if err := c.open(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("Open of a missing file: got %v, want %v", err, os.ErrNotExist)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,8 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"vayu/internal/config"
 	"vayu/internal/config/section"
+	"vayu/pipeline/httpconnector/answer"
+	"vayu/pipeline/httpconnector/template"
+	"vayu/schema"
 )
 
 // Limits and defaults of a description's numbers.
@@ -28,6 +34,11 @@ const (
 	defaultOpen        = 30 * time.Second // until the breaker permits a probe
 	leastOpen          = time.Second
 	mostOpen           = time.Hour
+	// defaultResend exceeds the time that a request can be in transit. Usual proxies hold a request
+	// for a minute or less.
+	defaultResend = 2 * time.Minute
+	leastResend   = time.Second
+	mostResend    = 24 * time.Hour
 )
 
 // Description defines the calls of a provider. It is read from a file and immutable.
@@ -39,6 +50,10 @@ type Description struct {
 	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have another
 	// limit of the same size.
 	Concurrency int
+	// World and ResendAfter are read by [Description.ReadPolicy]. ResendAfter is the time after which an order
+	// that the provider does not have is sent again. It is at least Timeout.
+	World       schema.World
+	ResendAfter time.Duration
 
 	base      *url.URL
 	roots     *x509.CertPool // nil for the system's authorities
@@ -61,13 +76,18 @@ type Source struct {
 	ReadFile func(string) ([]byte, error)
 }
 
-// Open reads a description's Source from disk, with the environment of the process.
-func Open(file string) (Source, error) {
+// Open reads a description from disk, with the environment of the process, and returns its client. It does not
+// connect. The error lists every fault of the file with its line. The parameters shape and own are as for [Parse].
+func Open(file string, shape Shape, own func(root *section.Section, d *Description), o Options) (*Client, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return Source{}, err
+		return nil, err
 	}
-	return Source{File: file, Text: text, Env: os.LookupEnv, ReadFile: os.ReadFile}, nil
+	d, err := Parse(Source{File: file, Text: text, Env: os.LookupEnv, ReadFile: os.ReadFile}, shape, own)
+	if err != nil {
+		return nil, err
+	}
+	return New(d, o), nil
 }
 
 // Parse reads a description. The function own, unless nil, reads the caller's keys at the root of
@@ -104,6 +124,15 @@ func Parse(from Source, shape Shape, own func(root *section.Section, d *Descript
 		return nil, err
 	}
 	return d, nil
+}
+
+// ReadPolicy reads the keys "world" and "resend-after" of the caller's section.
+func (d *Description) ReadPolicy(s *section.Section) {
+	d.World = schema.WorldOf(s.Choice("world", schema.Live.String(), schema.Live.String(), schema.Sandbox.String()))
+	d.ResendAfter = s.Duration("resend-after", max(defaultResend, d.Timeout), leastResend, mostResend)
+	if d.ResendAfter < d.Timeout {
+		s.Faultf("resend-after", "must not be less than timeout: a call in flight must not be repeated")
+	}
 }
 
 // HasCall reports whether the description defines a call.
@@ -175,4 +204,139 @@ func (d *Description) readCalls(s *section.Section, shape Shape) {
 			s.Faultf(name, "is missing")
 		}
 	}
+}
+
+const (
+	// defaultReply is the default limit of an answer. An order's answer has some hundred bytes.
+	defaultReply = 64 << 10
+	// mostReply is the largest limit that a description can set, for lists such as plans.
+	mostReply = 8 << 20
+)
+
+// call is the description of one call.
+type call struct {
+	method      string
+	path        template.Template
+	query       []template.Param
+	headers     []template.Param
+	body        *template.Body // nil for none
+	isForm      bool
+	maxReply    int // bytes of the answer
+	answer      answer.Reader
+	separate    bool     // see CallShape.Separate
+	identifiers []string // fields that identify the subject, such as an order; nil for no subject
+}
+
+// reservedHeaders are set by net/http, or control the connection.
+var reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "Trailer", "Upgrade", "Expect", "Te"}
+
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+func readCall(s *section.Section, shape CallShape) *call {
+	c := &call{
+		method:   s.Choice("method", http.MethodPost, methods...),
+		query:    template.ReadParams(s, "query", shape.Fields),
+		headers:  template.ReadParams(s, "headers", shape.Fields),
+		separate: shape.Separate,
+		isForm:   s.Bool("form", false),
+		maxReply: s.Int("max-reply", defaultReply, 1, mostReply),
+	}
+	c.path = readPath(s, shape.Fields)
+	for _, h := range c.headers {
+		checkHeader(s.Section("headers"), h.Name, h.Name)
+	}
+	c.body = template.ReadBody(s, "body", shape.Fields)
+	c.checkForm(s)
+	c.readIdentifiers(s, shape.Identifiers)
+	c.answer = answer.NewCallReader(s, shape.Answer, shape.List)
+	return c
+}
+
+func (c *call) checkForm(s *section.Section) {
+	switch {
+	case c.body == nil:
+		if c.isForm {
+			s.Faultf("form", "there is no body")
+		}
+	case c.method == http.MethodGet:
+		s.Faultf("body", "a GET has none")
+	case c.isForm && !c.body.IsFlat():
+		s.Faultf("body", "of a form must be a mapping of single values")
+	}
+}
+
+// readIdentifiers sets c.identifiers. If names is not empty, requests must hold one of them.
+func (c *call) readIdentifiers(s *section.Section, names []string) {
+	braced := make([]string, len(names))
+	for i, name := range names {
+		if braced[i] = "{" + name + "}"; c.hasField(name) {
+			c.identifiers = append(c.identifiers, name)
+		}
+	}
+	if len(names) > 0 && c.identifiers == nil {
+		s.Faultf("", "holds no %s in path, query, headers or body: nothing else identifies its subject", strings.Join(braced, " and no "))
+	}
+}
+
+// hasField reports whether requests contain a field.
+func (c *call) hasField(field string) bool {
+	in := func(p template.Param) bool { return p.Value.Has(field) }
+	return c.path.Has(field) || slices.ContainsFunc(c.query, in) || slices.ContainsFunc(c.headers, in) || c.body != nil && c.body.Has(field)
+}
+
+// isIdentified reports whether a request with these fields identifies its subject.
+func (c *call) isIdentified(fields map[string]any) bool {
+	return c.identifiers == nil || slices.ContainsFunc(c.identifiers, func(name string) bool { return template.HasText(fields[name]) })
+}
+
+// readPath reads the template of a call's path. The path is appended to the path of the base URL.
+func readPath(s *section.Section, fields []string) template.Template {
+	t, there := template.Read(s, "path", fields)
+	if !there {
+		s.Required("path")
+		return template.Template{}
+	}
+	sample := map[string]any{}
+	for _, f := range fields {
+		sample[f] = "1"
+	}
+	text, err := t.Render(sample, segment)
+	u, parseErr := url.Parse("http://host" + text)
+	if err != nil || parseErr != nil || !strings.HasPrefix(text, "/") || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		s.Faultf("path", "must be a path such as /orders/{reference}; parameters go to query")
+	}
+	return t
+}
+
+// checkHeader reports a fault for the name of a header that a request cannot have. The name may be missing.
+func checkHeader(s *section.Section, key, name string) {
+	switch {
+	case name == "":
+	case !httpguts.ValidHeaderFieldName(name):
+		s.Faultf(key, "is no name of a header")
+	case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
+		s.Faultf(key, "is not to be set")
+	}
+}
+
+// Shape is what the caller requires and permits in a description: the calls, the fields of each
+// call, and the fields of answers and callbacks.
+type Shape struct {
+	Calls map[string]CallShape
+	// Callback is the content of callbacks; nil if there are none.
+	Callback answer.Shape
+}
+
+// CallShape defines one call.
+type CallShape struct {
+	Required bool     // every description must have it
+	Fields   []string // usable in templates
+	// Identifiers are the fields that identify the subject, such as an order. Each request holds
+	// at least one that is not empty. Nil if a call has no subject.
+	Identifiers []string
+	Answer      answer.Shape
+	List        bool // the answer is a list of items, and Answer has the fields of an item
+	// Separate puts the call into a second lane, with other slots and another breaker. It is for
+	// calls of low priority, which then cannot block the others.
+	Separate bool
 }

@@ -75,10 +75,7 @@ func open(t *testing.T, text, url string, o Options) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := New(d, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := New(d, o)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -33,10 +33,7 @@ func FuzzDescription(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := New(d, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := New(d, Options{})
 		for _, spec := range d.calls {
 			req, err := c.request(t.Context(), spec, values)
 			if err != nil {

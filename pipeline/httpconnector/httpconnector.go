@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/sony/gobreaker/v2"
 
 	"vayu/pipeline/httpconnector/answer"
@@ -27,8 +28,8 @@ import (
 
 // Options are the dependencies of a Client. The zero value is usable.
 type Options struct {
-	Log     *slog.Logger          // nil for none
-	Metrics prometheus.Registerer // nil for none; several clients may share one
+	Log     *slog.Logger // nil for none
+	Metrics *Metrics     // nil for none
 	// Now is the clock of signatures; nil for time.Now.
 	Now func() time.Time
 	// Dial opens connections; nil for the network.
@@ -37,9 +38,10 @@ type Options struct {
 
 // Client calls a provider. It is safe for concurrent use.
 type Client struct {
-	d         *Description
+	*Description
+
 	log       *slog.Logger
-	metrics   *metrics
+	metrics   *Metrics
 	now       func() time.Time
 	transport *http.Transport
 	main      lane
@@ -52,15 +54,13 @@ type lane struct {
 	slots   chan struct{}
 }
 
-// New returns a client, without connecting. It fails if the registerer has another metric with a
-// name of this package.
-func New(d *Description, o Options) (*Client, error) {
-	m, err := newMetrics(o.Metrics)
-	if err != nil {
-		return nil, err
-	}
+// New returns a client, without connecting.
+func New(d *Description, o Options) *Client {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics(nil)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -68,18 +68,19 @@ func New(d *Description, o Options) (*Client, error) {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
-	c := &Client{d: d, log: o.Log.With("upstream", d.Name), metrics: m, now: o.Now, transport: newTransport(d, o.Dial)}
-	c.main, c.separate = c.lane(m.open.WithLabelValues(d.Name, "main")), c.lane(m.open.WithLabelValues(d.Name, "aside"))
-	return c, nil
+	c := &Client{Description: d, log: o.Log.With("upstream", d.Name), metrics: o.Metrics, now: o.Now, transport: newTransport(d, o.Dial)}
+	c.main, c.separate = c.lane("main"), c.lane("aside")
+	return c
 }
 
 // halfOpenCalls is the number of concurrent probe calls of a half-open breaker.
 const halfOpenCalls = 1
 
-func (c *Client) lane(opened prometheus.Gauge) lane {
-	return lane{slots: make(chan struct{}, c.d.Concurrency), breaker: gobreaker.NewCircuitBreaker[answer.Reply](gobreaker.Settings{
-		Name: c.d.Name, MaxRequests: halfOpenCalls, Timeout: c.d.open,
-		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.d.failures },
+func (c *Client) lane(name string) lane {
+	opened := c.metrics.open.WithLabelValues(c.Name, name)
+	return lane{slots: make(chan struct{}, c.Concurrency), breaker: gobreaker.NewCircuitBreaker[answer.Reply](gobreaker.Settings{
+		Name: c.Name, MaxRequests: halfOpenCalls, Timeout: c.open,
+		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.failures },
 		IsSuccessful: isHealthy,
 		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
@@ -120,18 +121,18 @@ func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
 	outcome := outcomeOf(err)
-	c.metrics.calls.WithLabelValues(c.d.Name, name, string(outcome)).Inc()
-	c.metrics.seconds.WithLabelValues(c.d.Name, name).Observe(time.Since(begun).Seconds())
+	c.metrics.calls.WithLabelValues(c.Name, name, string(outcome)).Inc()
+	c.metrics.seconds.WithLabelValues(c.Name, name).Observe(time.Since(begun).Seconds())
 	if err == nil {
 		return reply, nil
 	}
 	c.log.DebugContext(ctx, "provider call failed", "call", name, "outcome", outcome, "http", reply.HTTP,
 		"error", err, "seconds", time.Since(begun).Seconds(), "detail", detailOf(err))
-	return reply, fmt.Errorf("calling %q of %q: %w", name, c.d.Name, err)
+	return reply, fmt.Errorf("calling %q of %q: %w", name, c.Name, err)
 }
 
 func (c *Client) call(ctx context.Context, name string, fields map[string]any) (answer.Reply, error) {
-	spec := c.d.calls[name]
+	spec := c.calls[name]
 	if spec == nil {
 		return answer.Reply{}, notSent(unfit, errNoCall)
 	}
@@ -153,7 +154,7 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 }
 
 func (c *Client) exchange(parent context.Context, spec *call, fields map[string]any) (answer.Reply, error) {
-	ctx, cancel := context.WithTimeout(parent, c.d.Timeout)
+	ctx, cancel := context.WithTimeout(parent, c.Timeout)
 	defer cancel()
 	a := &attempt{}
 	req, err := c.request(a.trace(ctx), spec, fields)
@@ -195,7 +196,7 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	if err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(c.d.base.String() + path)
+	u, err := url.Parse(c.base.String() + path)
 	if err != nil {
 		return nil, errPath
 	}
@@ -216,7 +217,7 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	if body != nil { // no GetBody: it would let net/http send the request again
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	return req, c.d.auth.apply(req, body, c.now())
+	return req, c.auth.apply(req, body, c.now())
 }
 
 // content returns the body of a request, nil for none, and sets the header Content-Type.
@@ -243,4 +244,32 @@ func segment(text string) (string, error) {
 		return "", errPath
 	}
 	return url.PathEscape(text), nil
+}
+
+// Metrics are the metrics of calls and callbacks. All clients of a process share them.
+type Metrics struct {
+	calls     *prometheus.CounterVec
+	seconds   *prometheus.HistogramVec
+	open      *prometheus.GaugeVec
+	callbacks *prometheus.CounterVec
+}
+
+// NewMetrics returns metrics that are registered with reg; nil for none.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	factory := promauto.With(reg)
+	return &Metrics{
+		calls: factory.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_upstream_calls_total", Help: "Calls to providers, by outcome.",
+		}, []string{"upstream", "call", "outcome"}),
+		seconds: factory.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vayu_upstream_call_seconds", Help: "Duration of calls to providers, including the wait for a slot.",
+			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100},
+		}, []string{"upstream", "call"}),
+		open: factory.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vayu_upstream_breaker_open", Help: "1 while the circuit breaker of a provider is open, by lane.",
+		}, []string{"upstream", "lane"}),
+		callbacks: factory.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_upstream_callbacks_total", Help: "Callbacks of providers, by outcome.",
+		}, []string{"upstream", "outcome"}),
+	}
 }

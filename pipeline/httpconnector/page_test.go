@@ -109,7 +109,7 @@ func wantOpen(t *testing.T, got any, err error) {
 
 func openOperator(t *testing.T, file string) order.Connection {
 	t.Helper()
-	c, err := recharge.Open(file, nil, nil)
+	c, err := recharge.Open(file, httpconnector.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func openOperator(t *testing.T, file string) order.Connection {
 
 func openBank(t *testing.T, file string) bank.Connection {
 	t.Helper()
-	c, err := verify.Open(file, nil, nil)
+	c, err := verify.Open(file, httpconnector.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestPageIsComplete(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			faults := c.check(write(t, c.unknown))
+			faults := c.open(write(t, c.unknown))
 			if faults == nil {
 				t.Fatal("a file with unknown keys is accepted")
 			}

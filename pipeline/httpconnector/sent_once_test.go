@@ -76,7 +76,7 @@ func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 			}
 			var out fixture.Log
 			reg := prometheus.NewRegistry()
-			client := open(t, strings.Replace(simple, "timeout: 5s", "timeout: 1m", 1), c.url, Options{Metrics: reg, Log: slog.New(slog.NewTextHandler(&out, nil))})
+			client := open(t, strings.Replace(simple, "timeout: 5s", "timeout: 1m", 1), c.url, Options{Metrics: NewMetrics(reg), Log: slog.New(slog.NewTextHandler(&out, nil))})
 			ctx := t.Context()
 			if w != nil {
 				ctx = manualDeadline{ctx, w.late}
@@ -104,7 +104,7 @@ func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 func TestUnknownHostIsNotSent(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
-	client := open(t, simple, "https://shop.example", Options{Metrics: reg, Dial: func(context.Context, string, string) (net.Conn, error) {
+	client := open(t, simple, "https://shop.example", Options{Metrics: NewMetrics(reg), Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "shop.example", IsNotFound: true}
 	}})
 	if _, err := client.Call(t.Context(), "order", values); !errors.Is(err, ErrNotSent) || !strings.Contains(err.Error(), "name of the host") {

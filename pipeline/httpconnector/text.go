@@ -13,13 +13,8 @@ import (
 // CallbackProblem returns the reply to a callback that [Client.Receive] rejected. It quotes
 // nothing of the request.
 func CallbackProblem(err error) *schema.Problem {
-	switch {
-	case errors.Is(err, ErrNoSignature):
-		return schema.NewProblem(schema.SignatureRequired, "", "The request must be signed.")
-	case errors.Is(err, ErrStale):
-		return schema.NewProblem(schema.SignatureInvalid, "", "The signature is too old, or of the future.")
-	case errors.Is(err, ErrSignature):
-		return schema.NewProblem(schema.SignatureInvalid, "", "The signature is not that of the body.")
+	if p, ok := errors.AsType[*schema.Problem](err); ok {
+		return p
 	}
 	return schema.NewProblem(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }

@@ -53,7 +53,8 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	events := outbox.New(outbox.Config{DB: db})
 	var err error
 	d.Service, err = recharge.New(recharge.Config{
-		DB: db, Box: accesstest.ClaimedCipher(t, db), Events: events, Metrics: d.reg, BatchShare: 8,
+		Options:     transaction.Options{DB: db, Cipher: accesstest.ClaimedCipher(t, db), Events: events, Registry: d.reg},
+		Settings:    recharge.Settings{BatchRoom: 8},
 		Connections: []order.Connection{sandbox.Connection(nil), d.pending.connection("pending"), d.pending.connection("second")},
 	})
 	if err != nil {
@@ -156,8 +157,10 @@ type pendingProvider struct {
 
 func (c *pendingProvider) connection(name string) order.Connection {
 	return order.Connection{
-		Name: name, World: schema.Live, Operators: []string{"Airtel"}, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8,
-		Operator: c, Directory: c, Receiver: c, Available: func() bool { return !c.closed.Load() },
+		Link: transaction.Link{
+			Name: name, World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8, Available: func() bool { return !c.closed.Load() },
+		},
+		Operators: []string{"Airtel"}, Operator: c, Directory: c, Receiver: c,
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/sandbox"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -218,7 +219,7 @@ func TestRunProcessesBatch(t *testing.T) {
 			records[i] = orderFor("9000000001", fmt.Sprint("b", i), "10")
 		}
 		records[7] = strings.Replace(records[7], "10,", "1,", 1)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []item.Kind{d.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{d.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,11 +267,13 @@ func until(t *testing.T, is func() bool) {
 func TestBatchWithoutProviderIsRejected(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
-		only, err := recharge.New(recharge.Config{DB: d.DB, Box: d.Box, Events: d.Events, BatchShare: 8, Connections: []order.Connection{sandbox.Connection(nil)}})
+		only, err := recharge.New(recharge.Config{
+			Options: transaction.Options{DB: d.DB, Cipher: d.Cipher, Events: d.Events}, Settings: recharge.Settings{BatchRoom: 8}, Connections: []order.Connection{sandbox.Connection(nil)},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Box, Change: d.access.Change, Kinds: []item.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -27,8 +28,8 @@ func BenchmarkLatency(b *testing.B) {
 	events := outbox.New(outbox.Config{DB: db})
 	a := accesstest.AddTenant(b, db, "shop")
 	sqlstoretest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", a.ID)
-	s, err := New(Config{DB: db, Events: events, Connections: []order.Connection{{
-		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
+	s, err := New(Config{Options: transaction.Options{DB: db, Events: events}, Connections: []order.Connection{{
+		Link: transaction.Link{Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64}, Operator: prompt{},
 	}}})
 	if err != nil {
 		b.Fatal(err)

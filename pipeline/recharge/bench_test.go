@@ -58,8 +58,8 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 		execSQL(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
 	addBatch(b, db, owners[0], b.N)
-	s, err := New(Config{DB: db, Events: events, Connections: []order.Connection{{
-		Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64, Operator: prompt{},
+	s, err := New(Config{Options: transaction.Options{DB: db, Events: events}, Connections: []order.Connection{{
+		Link: transaction.Link{Name: "prompt", Timeout: 10 * time.Second, Concurrency: 64}, Operator: prompt{},
 	}}})
 	if err != nil {
 		b.Fatal(err)
@@ -71,8 +71,8 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	b.ResetTimer()
 	rate := concurrently(b, c.callers, b.N, func(caller, i int) error {
 		q := request.Request{
-			Owner: owners[caller%c.accounts], RefID: fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 199_00,
-			Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"},
+			Origin: transaction.Origin{Owner: owners[caller%c.accounts], Caller: httpapi.Who{Key: "key_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Request: "req_01KAHJ9T6Z3M4Q5R6S7T8V9W0X", Client: "192.0.2.1"}},
+			RefID:  fmt.Sprint("ref-", i), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 199_00,
 		}
 		if c.batch {
 			q.Item = &transaction.BatchItem{Batch: "rbt_1", Index: i}

@@ -2,13 +2,18 @@ package recharge
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"slices"
 	"time"
 
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/recharge/settle"
@@ -39,6 +44,29 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 // never is the condition of a full wait: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
+// selectIDByRef runs for every new recharge and rarely finds a row. Preparing it costs the
+// engine less than preparing a statement with all columns.
+const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
+
+// findByRef returns the existing recharge with the ref_id of a request.
+func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
+	view := s.DB.View(ctx)
+	var id string
+	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return record.Record{}, false, nil
+	}
+	if err != nil {
+		return record.Record{}, false, err
+	}
+	rec, found, err := record.Table.Get(view, id)
+	if err != nil || !found {
+		return record.Record{}, false, errors.Join(err, settle.ErrMissingRow(found))
+	}
+	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
+	return s.Repeated(rec, r.Item, same)
+}
+
 // createAndWait creates a recharge whose ref_id is new. It waits at most the duration wait for its
 // final state, and returns early as [Service.Do] describes.
 func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait time.Duration) (record.Record, error) {
@@ -46,14 +74,14 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 	if err != nil {
 		return record.Record{}, err
 	}
-	w := s.Waiters.Add(d.ID)
-	defer s.Waiters.Remove(d.ID, w)
+	updates, remove := s.Waiters.Add(d.ID)
+	defer remove()
 	end := s.Now().Add(wait) // before create starts the call
 	made, err := s.create(ctx, r, d)
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	made = s.Await(ctx, made, w, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
+	made = s.Await(ctx, made, updates, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
 	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
 	}
@@ -64,15 +92,16 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 type draft struct {
 	record.Record
 
-	connection *connection     // nil if the number is invalid
-	lease      workqueue.Lease // lease of the slot; zero if there is no slot
+	connection *order.Connection // nil if the number is invalid
+	lease      workqueue.Lease   // lease of the slot; zero if there is no slot
 }
 
 // draft chooses the connection for a request, and tries to acquire a slot. It returns a
 // *schema.Problem if no recharge can be created. A draft with an invalid number is failed already.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	d := &draft{Record: record.Record{
-		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number, RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
+		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number,
+		RequestedOperator: r.RequestedOperator, Operator: r.RequestedOperator, Amount: r.Amount,
 	}}
 	if r.Item != nil {
 		d.Batch = *r.Item
@@ -81,18 +110,14 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 		if err := s.chooseConnection(ctx, d); err != nil {
 			return nil, err
 		}
+		d.lease = s.Acquire(ctx, &d.connection.Link, &d.Record, defaultWait)
+		d.Provider = d.connection.Name
 	}
-	slot := d.connection != nil && d.connection.tryAcquire(ctx, r)
 	now := sqlstore.TruncateMicros(s.Now()) // read after the lookup, which may have taken seconds
 	d.ID, d.CreatedAt = record.NewID(now), now
-	if d.connection == nil {
+	d.Reference = d.ID
+	if !r.Valid {
 		d.failed(schema.InvalidNumber, record.InvalidNumberTexts[d.Type]+" "+record.NothingCharged)
-		return d, nil
-	}
-	d.Provider, d.Reference = d.connection.Name, d.ID
-	if slot {
-		d.lease, d.Sent = s.Queue.NewLease(d.connection.Pool), true
-		d.SentAt = d.connection.LatestStart(d.lease)
 	}
 	return d, nil
 }
@@ -145,7 +170,7 @@ var (
 // failed makes a recharge fail before any provider call.
 func (d *draft) failed(code schema.Code, text string) {
 	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, text, d.CreatedAt
-	d.Provider, d.Reference, d.Sent, d.SentAt = "", "", false, time.Time{}
+	d.Provider, d.Reference, d.Sent, d.SentAt, d.lease = "", "", false, time.Time{}, workqueue.Lease{}
 }
 
 // create stores a recharge, reserves its amount and starts the submit call if the draft has a slot.
@@ -155,8 +180,8 @@ func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (rec
 		made = *d
 		return s.insert(tx, r, &made)
 	})
-	if s.Inserted(&made.Record, d.connection.pool(), d.lease, err) {
-		go s.runJob(job{connection: d.connection, rec: made.Record, call: settle.CallSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
+	if s.Inserted(&made.Record, link(d.connection), d.lease, err) {
+		go s.runJob(job{Connection: d.connection, rec: made.Record, call: settle.CallSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	if err != nil {
 		return record.Record{}, err
@@ -172,12 +197,11 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 
 // insert stores a recharge and its audit row, begins its batch item and reserves its amount.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
-	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
+	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err
 	}
-	now := d.CreatedAt
 	if d.State == schema.RechargePending {
-		enough, err := wallet.Reserve(tx, now, d.Owner, d.ID, d.Amount)
+		enough, err := wallet.Reserve(tx, d.CreatedAt, d.Owner, d.ID, d.Amount)
 		if err != nil {
 			return err
 		}
@@ -185,18 +209,10 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 			d.failed(schema.InsufficientBalance, record.FailureText(schema.InsufficientBalance))
 		}
 	}
-	due := time.Time{}
-	switch {
-	case d.State != schema.RechargePending:
-		d.lease = workqueue.Lease{}
-	case d.lease.Token != "":
-		due = d.lease.Until
-	default:
-		due = now
-	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.RequestedOperator, d.Operator,
-		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
-		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, now.UnixMicro(), sqlstore.Micros(d.FinishedAt))
+		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt),
+		sqlstore.Micros(transaction.FirstDue(&d.Base, d.lease)), d.lease.Token,
+		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
 	}
@@ -217,10 +233,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *request.Request, rec *r
 		}
 		action, detail["code"] = "recharge.failed", rec.ErrorCode
 	}
-	err := audit.Append(tx, rec.CreatedAt, audit.Entry{
-		Account: rec.Owner.Account, World: rec.Owner.World, Actor: r.Caller.Key, Action: action, Subject: rec.ID,
-		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
-	})
+	err := audit.Append(tx, rec.CreatedAt, r.Audit(&rec.Base, action, detail))
 	if err != nil || rec.State != schema.RechargeFailed {
 		return err
 	}
@@ -232,37 +245,64 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, r *request.Request, rec *r
 func (s *Service) sendPendingEvent(ctx context.Context, r record.Record) record.Record {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()
+	now := r
 	err := s.DB.Update(sqlstore.WithWorld(limit, r.Owner.World), func(tx *sqlstore.Tx) error {
-		now, found, err := record.Table.One(tx, "UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0 RETURNING "+record.Columns, r.ID)
-		if err != nil {
-			return err
+		n, err := tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND state = 'pending' AND told_pending = 0", r.ID)
+		if err == nil {
+			now, _, err = record.Table.Get(tx, r.ID)
 		}
-		if found {
-			r = now
-			return record.AppendEvent(tx, s.Events, &r)
-		}
-		now, found, err = record.Table.Get(tx, r.ID)
-		if found {
-			r = now
+		if err == nil && n == 1 {
+			err = record.AppendEvent(tx, s.Events, &now)
 		}
 		return err
 	})
-	s.metrics.Records.Observe(limit, err) // after an error r is the row as last read
-	return r
-}
-
-// tryAcquire acquires a slot for a request. A batch item waits for a slot, at most defaultWait.
-func (conn *connection) tryAcquire(ctx context.Context, r *request.Request) bool {
-	if r.Item == nil {
-		return conn.TryAcquire(false)
+	s.metrics.Records.Observe(limit, err)
+	if err != nil {
+		return r
 	}
-	return conn.AcquireWithin(ctx, defaultWait)
+	return now
 }
 
-// pool returns the pool of a connection; nil if the connection is nil.
-func (conn *connection) pool() *workqueue.Pool {
-	if conn == nil {
+// BatchKind returns the batch kind of recharges. A record has the format of the body of
+// POST /v1/recharge.
+func (s *Service) BatchKind() item.Kind {
+	return item.Kind{
+		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
+		Write: schema.RechargeWrite, Read: schema.RechargeRead,
+		Do: s.doItem, Ready: s.connected, Render: renderItems, Concurrency: s.settings.BatchRoom,
+	}
+}
+
+// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each record
+// would fail after the reply that the batch is accepted.
+func (s *Service) connected(world schema.World) error {
+	if slices.ContainsFunc(s.connections, func(conn *order.Connection) bool { return conn.World == world }) {
 		return nil
 	}
-	return conn.Pool
+	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
+}
+
+// doItem creates a recharge from a record and waits for its final state, at most defaultWait.
+// Without the wait, a batch would flood operators that immediately answer that an order is pending.
+// After the wait, a pending recharge continues without a worker of the batch.
+func (s *Service) doItem(ctx context.Context, of item.Item) error {
+	// An unavailable operator is a temporary error. A missing connection is a final error.
+	by := transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge}
+	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
+		r, err := request.Parse(of.Record)
+		if err == nil {
+			r.Origin = from
+			_, _, err = s.Do(ctx, r, defaultWait)
+		}
+		return err
+	})
+}
+
+// maxRetryAge is the maximum age of a batch whose items are retried while their operator is
+// unavailable. Later, the client no longer wants the recharges.
+const maxRetryAge = 24 * time.Hour
+
+// renderItems renders recharges for replies about batches.
+func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
+	return record.Table.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

@@ -86,22 +86,24 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the detected operator rejected. If possible, it
-// acquires a slot of the new operator's connection, or reuses the slot of the connection own. The
-// caller releases an acquired slot unless the recharge is redirected. redetect returns nil if no
-// other operator is found or connected, and an error if the lookup failed.
-func (s *Service) redetect(ctx context.Context, r *record.Record, own *connection) (*settle.Reroute, error) {
+// redetect adds a reroute to a result if the number belongs to another operator than the detected one. If
+// possible, it acquires a slot of the other operator's connection, which the caller releases or uses (see reroute).
+// It adds no reroute if no other operator is found or connected. If the lookup failed, it sets the error of the
+// result.
+func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Result) {
+	if res.Err != nil || res.Outcome != order.NotSubscriber || !r.Redetects() || r.Reference != res.Reference {
+		return
+	}
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
-	if err != nil || sub.Operator == "" || sub.Operator == r.Operator {
-		return nil, err
+	if res.Err = err; err != nil || sub.Operator == "" || sub.Operator == r.Operator {
+		return
 	}
 	conn, available := s.route(r.Owner.World, sub.Operator)
 	if conn == nil {
-		return nil, nil
+		return
 	}
-	to := &settle.Reroute{Pool: conn.Pool, Provider: conn.Name, Subscriber: sub}
-	if available && (conn == own || conn.TryAcquire(r.Batch.Batch != "")) {
-		to.Lease = s.Queue.NewLease(conn.Pool)
+	res.Reroute = &settle.Reroute{Connection: conn, Subscriber: sub}
+	if available && conn.TryAcquire(r.InBatch()) {
+		res.Reroute.Lease = s.Queue.NewLease(conn.Pool)
 	}
-	return to, nil
 }

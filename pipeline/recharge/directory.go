@@ -7,6 +7,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/pipeline/recharge/numbering"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
 	"vayu/schema"
@@ -73,7 +74,7 @@ func (s *Service) plans(c *httpapi.Call) (httpapi.Response, error) {
 func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle string) ([]schema.Plan, error) {
 	var failed error
 	for _, c := range s.connections {
-		if c.World != w || c.Directory == nil || !c.serves(operator) {
+		if c.World != w || c.Directory == nil || !c.Serves(operator) {
 			continue
 		}
 		all, err := plansFrom(ctx, c, operator, circle)
@@ -89,7 +90,7 @@ func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle 
 	return nil, schema.NewProblem(schema.NoData, "operator", "No provider has plans of this operator.")
 }
 
-func plansFrom(ctx context.Context, c *connection, operator, circle string) ([]schema.Plan, error) {
+func plansFrom(ctx context.Context, c *order.Connection, operator, circle string) ([]schema.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	return c.Directory.Plans(ctx, operator, circle)

@@ -19,6 +19,7 @@ import (
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -125,8 +126,10 @@ func eachServiceFixture(t *testing.T, do func(t *testing.T, s *serviceFixture)) 
 
 func (p *fakeProvider) connection() order.Connection {
 	return order.Connection{
-		Name: "fake", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4,
-		Operator: p, Reverser: p, Directory: p, Available: p.available,
+		Link: transaction.Link{
+			Name: "fake", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Available: p.available,
+		},
+		Operator: p, Reverser: p, Directory: p,
 	}
 }
 
@@ -153,8 +156,9 @@ func (s *serviceFixture) restart(db *sqlstore.DB, more ...order.Connection) {
 	s.reg = prometheus.NewRegistry()
 	var err error
 	s.Service, err = New(Config{
-		DB: db, Box: accesstest.ClaimedCipher(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, MaskAfter: 180 * day,
-		Connections: append([]order.Connection{s.fake.connection()}, more...), BatchShare: 4,
+		Options:     transaction.Options{DB: db, Cipher: accesstest.ClaimedCipher(s.t, db), Events: events, Registry: s.reg, Now: s.clock.Now},
+		Settings:    Settings{BatchRoom: 4, MaskAfter: 180 * day},
+		Connections: append([]order.Connection{s.fake.connection()}, more...),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -173,8 +177,8 @@ func (s *serviceFixture) checkLedger() {
 func (s *serviceFixture) request() request.Request {
 	s.refs++
 	return request.Request{
-		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
-		Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		Origin: transaction.Origin{Owner: s.owner, Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"}},
+		RefID:  fmt.Sprint("ref-", s.refs), Type: schema.Prepaid, Number: "9810012345", Valid: true, RequestedOperator: "Airtel", Amount: 100_00,
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // job is the next call of a recharge. It occupies a slot of the connection.
 type job struct {
-	*connection
+	*order.Connection
 
 	rec  record.Record
 	call settle.Call
@@ -29,6 +29,16 @@ type job struct {
 	done  chan<- settle.Effect // receives the result; may be nil
 }
 
+// nextCall returns the call that a due recharge needs. first means that the order cannot have
+// been sent yet. A pending recharge then needs a submit call. Any other recharge needs an enquiry,
+// because the order or a reversal may have arrived although the answer was lost.
+func nextCall(r *record.Record, first bool) settle.Call {
+	if r.State == schema.RechargePending && first {
+		return settle.CallSubmit
+	}
+	return settle.CallEnquire
+}
+
 // runJob makes the call of a job and the immediate follow-up calls, and releases the slot.
 // When the service stops, Run waits for runJob.
 func (s *Service) runJob(j job) {
@@ -37,7 +47,7 @@ func (s *Service) runJob(j job) {
 	for going := true; going; {
 		out, going = s.step(ctx, &j)
 	}
-	j.Release(j.rec.Batch.Batch != "")
+	j.Release(j.rec.InBatch())
 	if j.done != nil {
 		j.done <- out
 	}
@@ -52,51 +62,49 @@ func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bo
 		return settle.Effect{Record: j.rec}, false
 	}
 	res := s.callProvider(ctx, j)
-	if res.Err == nil && res.Outcome == order.NotSubscriber && j.rec.Redetects() {
-		res.Reroute, res.Err = s.redetect(ctx, &j.rec, j.connection)
-	}
+	s.redetect(ctx, &j.rec, &res)
 	recorded := s.Record(ctx, func(limit context.Context) (err error) {
 		out, err = s.settler.Settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
 	if !recorded {
-		s.releaseUnusedSlot(j, &res, false)
-		return settle.Effect{Record: j.rec}, false
+		out = settle.Effect{Record: j.rec}
 	}
-	s.releaseUnusedSlot(j, &res, out.Transition == settle.Redirect)
+	s.reroute(ctx, &res, &out)
 	j.rec = out.Record
-	switch {
-	case out.Transition == settle.Resend:
-		j.call, j.resent, j.lease.Until = settle.CallSubmit, true, out.Due
-		return out, true
-	case out.Transition == settle.ConfirmRefund:
-		j.call, j.refused, j.lease.Until = settle.CallEnquire, true, out.Due
-		return out, true
-	case out.Transition == settle.RetryRefund:
-		j.call, j.resent, j.lease.Until = settle.CallReverse, true, out.Due
-		return out, true
-	case out.Transition == settle.Redirect && res.Reroute.Lease.Token != "":
-		j.connection, j.call, j.resent, j.lease = s.connectionOf(j.World, res.Reroute.Provider), settle.CallSubmit, false, res.Reroute.Lease
-		return out, true
-	case out.Transition == settle.Redirect:
-		res.Reroute.WakeAt(out.Due)
-	case !out.Due.IsZero():
-		j.WakeAt(out.Due)
+	switch out.Transition {
+	case settle.Redirect:
+		return out, false
+	case settle.Resend:
+		j.call, j.resent = settle.CallSubmit, true
+	case settle.ConfirmRefund:
+		j.call, j.refused = settle.CallEnquire, true
+	case settle.RetryRefund:
+		j.call, j.resent = settle.CallReverse, true
+	default:
+		if !out.Due.IsZero() {
+			j.WakeAt(out.Due)
+		}
+		return out, false
 	}
-	return out, false
+	j.lease.Until = out.Due
+	return out, true
 }
 
-// releaseUnusedSlot releases one slot if redetect acquired a second one. It releases the old
-// connection's slot if the job continues with the new connection, else the new connection's slot.
-func (s *Service) releaseUnusedSlot(j *job, res *settle.Result, redirected bool) {
-	if res.Reroute == nil || res.Reroute.Lease.Token == "" || res.Reroute.Pool == j.Pool {
-		return
+// reroute starts the order to the other operator if a result redirected its recharge. Otherwise it releases the
+// slot that redetect acquired for that order.
+func (s *Service) reroute(calls context.Context, res *settle.Result, out *settle.Effect) {
+	to, redirected := res.Reroute, out.Transition == settle.Redirect
+	switch {
+	case to == nil:
+	case to.Lease.Token == "" && redirected:
+		to.WakeAt(out.Due)
+	case to.Lease.Token == "":
+	case redirected:
+		go s.runJob(job{Connection: to.Connection, rec: out.Record, call: settle.CallSubmit, lease: to.Lease, calls: calls})
+	default:
+		to.Release(out.InBatch())
 	}
-	unneeded := res.Reroute.Pool
-	if redirected {
-		unneeded = j.Pool
-	}
-	unneeded.Release(j.rec.Batch.Batch != "")
 }
 
 // callProvider makes the call of a job and returns its result.
@@ -105,10 +113,9 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	if j.call == settle.CallSubmit {
 		failpoint.Point(failpoint.RechargeSending)
 	}
-	call := transaction.Call{Name: j.call.String(), Provider: j.Name, World: j.World, Subject: j.rec.ID, Timeout: j.Timeout}
-	res.Err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
+	res.Err = s.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
 		res.Answer, err = s.callOperator(ctx, j)
-		if err == nil && (res.Outcome < order.Pending || res.Outcome > order.Reversed) {
+		if err == nil && !res.Outcome.IsDefined() {
 			err = fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
 		}
 		return res.Outcome.String(), err
@@ -124,7 +131,10 @@ const actor = "operator"
 var answeredFailpoints = [...]string{settle.CallSubmit: failpoint.RechargeAnswered, settle.CallEnquire: failpoint.RechargeEnquired, settle.CallReverse: failpoint.RefundAnswered}
 
 func (s *Service) callOperator(ctx context.Context, j *job) (order.Answer, error) {
-	o := orderOf(&j.rec)
+	o := order.Order{
+		Reference: j.rec.Reference, Type: j.rec.Type, Number: j.rec.Number, Operator: j.rec.Operator, Circle: j.rec.Circle, Amount: j.rec.Amount,
+		CreatedAt: j.rec.CreatedAt, ProviderRef: j.rec.ProviderRef,
+	}
 	switch {
 	case j.call == settle.CallSubmit:
 		return j.Operator.Submit(ctx, o)
@@ -137,20 +147,26 @@ func (s *Service) callOperator(ctx context.Context, j *job) (order.Answer, error
 	}
 }
 
-// orderOf returns the order that is sent to the provider.
-func orderOf(r *record.Record) order.Order {
-	return order.Order{
-		Reference: r.Reference, Type: r.Type, Number: r.Number, Operator: r.Operator, Circle: r.Circle, Amount: r.Amount,
-		CreatedAt: r.CreatedAt, ProviderRef: r.ProviderRef,
+// Settle applies a provider's result from a callback, a file or a person, by compare-and-set. It is
+// idempotent. A result that contradicts a success or failure raises an alarm and changes no state.
+// `by` is the source in the audit log. The error is not_found for an unknown reference.
+func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a order.Answer, by string) (record.Record, error) {
+	if !a.Outcome.IsDefined() {
+		return record.Record{}, fmt.Errorf("settling %q: %w: %d", reference, transaction.ErrOutcome, a.Outcome)
 	}
-}
-
-// nextCall returns the call that a due recharge needs. first means that the order cannot have
-// been sent yet. A pending recharge then needs a submit call. Any other recharge needs an enquiry,
-// because the order or a reversal may have arrived although the answer was lost.
-func nextCall(r *record.Record, first bool) settle.Call {
-	if r.State == schema.RechargePending && first {
-		return settle.CallSubmit
+	r, err := record.ByReference(s.DB.View(ctx), world, provider, reference)
+	if err != nil {
+		return record.Record{}, err
 	}
-	return settle.CallEnquire
+	res := settle.Result{Answer: a, Call: settle.CallNone, Reference: reference, CalledAt: s.Now(), By: by}
+	s.redetect(ctx, &r, &res)
+	out, err := s.settler.Settle(ctx, &r, &res, workqueue.Lease{})
+	if err != nil {
+		out = settle.Effect{Record: r}
+	}
+	s.reroute(s.Queue.CallContext(), &res, &out)
+	if l := s.linkOf(world, out.Provider); l != nil && !out.Due.IsZero() && out.Transition != settle.Redirect {
+		l.WakeAt(out.Due)
+	}
+	return out.Record, err
 }

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -205,7 +206,7 @@ func (r *contention) do(in ask, wait time.Duration) got {
 		return got{kind: "read", available: b.Available}
 	}
 	rec, replayed, err := r.service.Do(r.t.Context(), request.Request{
-		Owner: o, RefID: fmt.Sprintf("ref %d", in.ref), Type: schema.Prepaid, Number: r.number(in.account, in.ref), Valid: true,
+		Origin: transaction.Origin{Owner: o}, RefID: fmt.Sprintf("ref %d", in.ref), Type: schema.Prepaid, Number: r.number(in.account, in.ref), Valid: true,
 		RequestedOperator: "Airtel", Amount: in.amount,
 	}, wait)
 	switch {

@@ -46,7 +46,7 @@ func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
 
 // maskLoop masks numbers until ctx ends.
 func (s *Service) maskLoop(ctx context.Context) {
-	for s.MaskAfter > 0 {
+	for s.settings.MaskAfter > 0 {
 		span := maskInterval
 		n, err := s.MaskNumbers(ctx)
 		s.metrics.masks.Observe(ctx, err)
@@ -60,9 +60,9 @@ func (s *Service) maskLoop(ctx context.Context) {
 }
 
 // MaskNumbers masks the numbers of up to 100 settled recharges whose last change is older than
-// MaskAfter, in one transaction. It returns how many it has masked.
+// mask-after, in one transaction. It returns how many it has masked.
 func (s *Service) MaskNumbers(ctx context.Context) (n int, err error) {
-	before := s.Now().Add(-s.MaskAfter).UnixMicro()
+	before := s.Now().Add(-s.settings.MaskAfter).UnixMicro()
 	old, err := sqlstore.All(s.DB.View(ctx), scanNumber, selectClear, before, maskBatchSize)
 	if err != nil || len(old) == 0 {
 		return 0, err
@@ -94,7 +94,7 @@ func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error)
 // numberDigest returns the digest that is stored when a number is masked. It is computed from the
 // full number and the recharge's id, so recharges of the same number have different digests.
 func (s *Service) numberDigest(id, number string) []byte {
-	return s.Box.Digest("recharge/number", []byte(id), []byte(number))
+	return s.Cipher.Digest("recharge/number", []byte(id), []byte(number))
 }
 
 // sameNumber reports whether a recharge has the given number, even if the stored one is masked.

@@ -20,6 +20,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
@@ -407,7 +408,9 @@ func codeOf(err error) schema.Code {
 func runService(t *testing.T, db *sqlstore.DB, h *modelProvider) (s *recharge.Service, stop func()) {
 	t.Helper()
 	box := outbox.New(outbox.Config{DB: db})
-	s, err := recharge.New(recharge.Config{DB: db, Box: accesstest.Cipher(t), Events: box, Connections: []order.Connection{h.connection()}, BatchShare: 1})
+	s, err := recharge.New(recharge.Config{
+		Options: transaction.Options{DB: db, Cipher: accesstest.Cipher(t), Events: box}, Connections: []order.Connection{h.connection()}, Settings: recharge.Settings{BatchRoom: 1},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -82,7 +83,7 @@ func newModelProvider(name string) *modelProvider {
 
 func (h *modelProvider) connection() order.Connection {
 	return order.Connection{
-		Name: h.name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: 4,
+		Link:     transaction.Link{Name: h.name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: 4},
 		Operator: h, Reverser: h, Directory: h,
 	}
 }

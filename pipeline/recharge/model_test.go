@@ -13,6 +13,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -147,7 +148,7 @@ func (m *model) recharge(rt *rapid.T) {
 	p := m.drawWallet(rt)
 	it := &modelItem{script: drawScript(rt)}
 	it.request = request.Request{
-		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
+		Origin: transaction.Origin{Owner: p.owner}, RefID: m.next("ref"), Type: schema.Prepaid, Number: m.number(), Valid: true,
 		RequestedOperator: rapid.SampledFrom([]string{"", "", "Airtel", "Jio"}).Draw(rt, "asked"),
 		Amount:            schema.Paise(rapid.Int64Range(10_00, 400_00).Draw(rt, "amount")),
 	}
@@ -158,7 +159,7 @@ func (m *model) recharge(rt *rapid.T) {
 func (m *model) invalidNumber(rt *rapid.T) {
 	p := m.drawWallet(rt)
 	it := &modelItem{script: &script{}, request: request.Request{
-		Owner: p.owner, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
+		Origin: transaction.Origin{Owner: p.owner}, RefID: m.next("ref"), Type: schema.Prepaid, Number: "12345", RequestedOperator: "Airtel", Amount: 10_00,
 	}}
 	m.make(rt, p, it)
 }

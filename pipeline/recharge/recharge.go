@@ -6,16 +6,13 @@
 package recharge
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
-	"vayu/internal/sqlstore"
-	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/settle"
@@ -25,53 +22,46 @@ import (
 
 // Config configures a [Service].
 type Config struct {
-	DB     *sqlstore.DB
-	Box    *encryption.Cipher // for masked numbers and Idempotency-Keys
-	Events transaction.Events
+	transaction.Options // the Cipher is for masked numbers and Idempotency-Keys
+
 	// Connections are the providers of both worlds, live and sandbox.
 	Connections []order.Connection
-	// BatchShare is the maximum number of batch items in flight.
-	BatchShare int
-	// MaskAfter is the time from the last change of a settled recharge to the masking of its
-	// number; 0 disables masking.
-	MaskAfter time.Duration
-	Log       *slog.Logger          // nil for none
-	Trace     *tracing.Tracer       // nil for none
-	Metrics   prometheus.Registerer // nil for none
-	// Now is the clock; nil for time.Now.
-	Now func() time.Time
+	Settings    Settings
 }
 
 // Service carries out recharges. Its handlers may be called once the store is ready. Run
 // makes the calls of recharges that become due.
 type Service struct {
-	Config
 	*transaction.Core[record.Record, *record.Record]
 
+	settings    Settings
 	settler     settle.Settler
 	metrics     *metrics
-	connections []*connection
+	connections []*order.Connection
 }
 
-// New returns a service that is idle until Run. It fails if two connections have
-// the same name, or if a connection has no operator, no timeout or no concurrency. It panics
-// if a metric is already registered.
+// New returns a service that is idle until Run. It fails if two connections have the same name, or if a connection
+// has no operator, no timeout or no concurrency.
 func New(c Config) (*Service, error) {
-	c.Now = transaction.WallClock(c.Now)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &Service{Config: c, Core: transaction.NewCore(kind, transaction.Options{
-		DB: c.DB, Log: c.Log, Trace: c.Trace, Metrics: c.Metrics, Now: c.Now,
-	})}
+	s := &Service{Core: transaction.NewCore(kind, c.Options), settings: c.Settings}
 	s.metrics = newMetrics(s.Core.Metrics)
-	s.settler = settle.Settler{DB: c.DB, Events: c.Events, Now: c.Now, Waiters: s.Waiters, Provider: s.poolOf, Observe: s.observeResult}
-	for i := range c.Connections {
-		if err := s.connect(c.Connections[i]); err != nil {
-			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
+	s.settler = settle.Settler{Options: s.Options, Waiters: s.Waiters, Link: s.linkOf, Observe: s.observeResult}
+	for _, conn := range c.Connections {
+		if err := s.connect(conn); err != nil {
+			return nil, fmt.Errorf("connecting %s: %w", conn.Name, err)
 		}
 	}
 	return s, nil
+}
+
+func (s *Service) connect(conn order.Connection) error {
+	if conn.Operator == nil {
+		return errors.New("the connection has no operator")
+	}
+	s.connections = append(s.connections, &conn)
+	return s.Connect(&conn.Link, func(claim workqueue.Claim[record.Record]) {
+		go s.runJob(job{Connection: &conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
+	})
 }
 
 // kind describes recharges as transactions.
@@ -83,4 +73,60 @@ var kind = transaction.Kind[record.Record, *record.Record]{
 		return schema.RechargeDetail{Recharge: record.Reply(r), ProviderCalls: calls, Alarm: r.Alarm}
 	},
 	Summary: record.Summary,
+}
+
+// linkOf returns the link of the connection with a name; nil if there is none.
+func (s *Service) linkOf(world schema.World, name string) *transaction.Link {
+	return link(transaction.Named(s.connections, world, name))
+}
+
+// link returns the link of a connection; nil if the connection is nil.
+func link(conn *order.Connection) *transaction.Link {
+	if conn == nil {
+		return nil
+	}
+	return &conn.Link
+}
+
+// route returns the first connection that serves an operator and is available. If none is
+// available, ok is false, and conn is the first connection that serves the operator, or nil.
+func (s *Service) route(world schema.World, operator string) (conn *order.Connection, ok bool) {
+	return transaction.Route(s.connections, world, func(conn *order.Connection) bool { return conn.Serves(operator) })
+}
+
+// Callbacks returns the callback handlers, by the name of the provider that sends the callbacks.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, conn := range s.connections {
+		if conn.Receiver != nil {
+			out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a order.Answer) error {
+				_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, settle.ByCallback+conn.Name)
+				return err
+			})
+		}
+	}
+	return out
+}
+
+// Run makes the calls that are due and masks the numbers of old recharges until ctx ends.
+// Then it waits for the calls in flight.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.DB.Ready(ctx); err != nil {
+		return nil //nolint:nilerr // ctx ended before the store was ready
+	}
+	_ = s.warnStranded(ctx) // a failure log has the error
+	s.RunWith(ctx, s.maskLoop)
+	return nil
+}
+
+// warnStranded logs the providers that have pending recharges, but are no longer
+// configured.
+func (s *Service) warnStranded(ctx context.Context) error {
+	return s.EachPending(ctx, func(world schema.World, provider string, pending int64) error {
+		if s.linkOf(world, provider) == nil {
+			s.Log.WarnContext(ctx, "recharges are pending with a provider that is not configured; they stay so until it is again",
+				"provider", provider, "world", world.String(), "pending", pending)
+		}
+		return nil
+	})
 }

@@ -10,8 +10,10 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/settle"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -34,20 +36,20 @@ func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish re
 	if err != nil {
 		return record.Record{}, err
 	}
-	conn := s.connectionOf(o.World, r.Provider)
+	conn := transaction.Named(s.connections, o.World, r.Provider)
 	if err := refundable(&r, conn); err != nil || r.State == schema.RechargeRefunded || r.RefundID != "" {
 		return r, err
 	}
 	done := make(chan settle.Effect, 1)
-	j := job{connection: conn, call: settle.CallReverse, done: done}
-	slot := conn.TryAcquire(r.Batch.Batch != "")
+	j := job{Connection: conn, call: settle.CallReverse, done: done}
+	slot := conn.TryAcquire(r.InBatch())
 	if slot {
 		j.lease = s.Queue.NewLease(conn.Pool)
 	}
 	r, wanted, err := s.requestRefund(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
 		if slot {
-			conn.Release(r.Batch.Batch != "")
+			conn.Release(r.InBatch())
 		}
 		return r, err
 	}
@@ -77,7 +79,7 @@ var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is
 
 // refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be
 // refunded, already is, or has a requested refund.
-func refundable(r *record.Record, conn *connection) error {
+func refundable(r *record.Record, conn *order.Connection) error {
 	switch {
 	case r.State == schema.RechargePending:
 		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
@@ -121,11 +123,8 @@ func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish r
 		if _, err := wish.once.Claim(tx, now, path+"/"+r.ID); err != nil {
 			return err
 		}
-		return audit.Append(tx, now, audit.Entry{
-			Account: r.Owner.Account, World: r.Owner.World, Actor: wish.by.Key, Action: "recharge.refund", Subject: r.ID,
-			Request: wish.by.Request, Client: wish.by.Client,
-			Detail: map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason},
-		})
+		from := transaction.Origin{Caller: wish.by}
+		return audit.Append(tx, now, from.Audit(&r.Base, "recharge.refund", map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason}))
 	})
 	if err != nil {
 		return *seen, false, fmt.Errorf("requesting the refund of %s: %w", seen.ID, err)

@@ -278,7 +278,7 @@ func TestExpiringLeaseSendsNothing(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: settle.CallSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{Connection: s.connections[0], rec: r, call: settle.CallSubmit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		if got := s.fake.calls(); len(got) != 0 || s.metric("vayu_recharge_overdue_total") != 1 {
 			t.Errorf("it received %q, and %v are counted", got, s.metric("vayu_recharge_overdue_total"))
 		}

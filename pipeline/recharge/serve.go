@@ -95,7 +95,7 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	once, err := idempotency.Parse(s.Box, c)
+	once, err := idempotency.Parse(s.Cipher, c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

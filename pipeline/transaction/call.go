@@ -20,43 +20,32 @@ var (
 	ErrPanic = errors.New("the provider's code panicked")
 )
 
-// Call describes one call to a provider.
-type Call struct {
-	Name     string // in metrics and logs: "submit"
-	Provider string
-	World    schema.World
-	Subject  string // id of the transaction
-	Timeout  time.Duration
-}
-
-// Call makes a call to a provider by the function do, which returns the name of the outcome.
-// It adds the call to metrics and trace, and logs an error. If do panics, the error is ErrPanic.
-func (c *Core[R, P]) Call(ctx context.Context, call Call, do func(context.Context) (outcome string, err error)) error {
-	limit, done := context.WithTimeout(ctx, call.Timeout)
+// Call makes a call to a provider by the function do, which returns the name of the outcome. The parameter name
+// identifies the call in metrics and logs, such as "submit", and subject is the id of the transaction. Call adds
+// the call to metrics and trace, and logs an error. If do panics, the error is ErrPanic.
+func (c *Core[R, P]) Call(ctx context.Context, l *Link, name, subject string, do func(context.Context) (outcome string, err error)) error {
+	limit, done := context.WithTimeout(ctx, l.Timeout)
 	defer done()
 	began := time.Now()
-	limit, span := c.o.Trace.Start(limit, c.kind.Actor+" call", tracing.Client)
+	limit, span := c.Trace.Start(limit, c.kind.Actor+" call", tracing.Client)
 	var outcome string
 	err := panics.Catch(func() (err error) {
 		outcome, err = do(limit)
 		return err
 	})
 	if p, ok := errors.AsType[*panics.Error](err); ok {
-		c.o.Log.Error("a provider's code panicked", "provider", call.Provider, "call", call.Name, "panic", p)
+		c.Log.Error("a provider's code panicked", "provider", l.Name, "call", name, "panic", p)
 		err = ErrPanic
 	}
 	if err != nil {
 		outcome = ErrorLabel(err)
 	}
-	c.Metrics.ObserveCall(call.Provider, call.Name, outcome, time.Since(began))
+	c.Metrics.ObserveCall(l.Name, name, outcome, time.Since(began))
 	if span.Recording() {
-		span.EndCall(tracing.ProviderCall{
-			Provider: call.Provider, World: call.World.String(), Call: call.Name, Result: outcome, Subject: call.Subject,
-		}, err)
+		span.EndCall(tracing.ProviderCall{Provider: l.Name, World: l.World.String(), Call: name, Result: outcome, Subject: subject}, err)
 	}
 	if err != nil && !errors.Is(err, httpconnector.ErrNotCalled) {
-		c.o.Log.Warn("calling a provider failed", "provider", call.Provider, "world", call.World.String(), "call", call.Name,
-			c.kind.Name, call.Subject, "error", err)
+		c.Log.Warn("calling a provider failed", "provider", l.Name, "world", l.World.String(), "call", name, c.kind.Name, subject, "error", err)
 	}
 	return err
 }

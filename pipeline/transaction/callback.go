@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"time"
 
@@ -53,19 +52,18 @@ type Callbacks struct {
 }
 
 // NewCallbacks merges maps of handlers by provider name. It fails if two providers have the
-// same name, because the path of a callback has only the name. It panics if the metric is
-// already registered.
+// same name, because the path of a callback has only the name.
 func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
 	c := &Callbacks{handlers: map[string]Callback{}, total: promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
 		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
 	}, []string{"provider", "result"})}
 	for _, some := range all {
-		for name := range some {
+		for name, handle := range some {
 			if c.handlers[name] != nil {
 				return nil, fmt.Errorf("two providers are named %q, and the path of a callback has only the name", name)
 			}
+			c.handlers[name] = handle
 		}
-		maps.Copy(c.handlers, some)
 	}
 	return c, nil
 }

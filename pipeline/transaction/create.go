@@ -2,11 +2,35 @@ package transaction
 
 import (
 	"errors"
+	"time"
 
+	"vayu/internal/access/audit"
 	"vayu/internal/failpoint"
+	"vayu/internal/httpapi"
+	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
+
+// Origin is the source of a request.
+type Origin struct {
+	Owner  schema.Owner
+	Caller httpapi.Who
+	Item   *BatchItem // batch item that the request belongs to; nil for none
+}
+
+// Audit returns an entry of the audit log about a transaction and its caller.
+func (o *Origin) Audit(b *Base, action string, detail map[string]any) audit.Entry {
+	e := b.Audit(o.Caller.Key, action, detail)
+	e.Request, e.Client = o.Caller.Request, o.Caller.Client
+	return e
+}
+
+// Audit returns an entry of the audit log about a transaction.
+func (b *Base) Audit(actor, action string, detail map[string]any) audit.Entry {
+	return audit.Entry{Account: b.Owner.Account, World: b.Owner.World, Actor: actor, Action: action, Subject: b.ID, Detail: detail}
+}
 
 // ErrExists means that a transaction exists already for the reference or the batch item of a
 // request.
@@ -43,15 +67,40 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
 }
 
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
+// began before. It does nothing for a transaction without an item.
+func BeginItem(tx *sqlstore.Tx, b *Base) error {
+	if !b.InBatch() {
+		return nil
+	}
+	begun, err := item.Begin(tx, item.Item{Batch: b.Batch.Batch, Index: b.Batch.Index, Owner: b.Owner}, b.ID)
+	if err == nil && !begun {
+		err = ErrExists
+	}
+	return err
+}
+
+// FirstDue returns when the first call of a new transaction is due: at the end of its lease, or at once.
+// It is zero for a final transaction.
+func FirstDue(b *Base, lease workqueue.Lease) time.Time {
+	switch {
+	case !b.FinishedAt.IsZero():
+		return time.Time{}
+	case lease.Token != "":
+		return lease.Until
+	}
+	return b.CreatedAt
+}
+
 // Inserted handles err, the result of inserting a transaction. The parameter lease is the
 // lease of the first call; zero if the call is queued. Inserted releases the slot of the
 // call if err is set or the transaction is final. It wakes the queue for a queued call. start
-// is true if the caller must start the call.
-func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, err error) (start bool) {
+// is true if the caller must start the call. The link is nil for a transaction that needs no call.
+func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {
 		if lease.Token != "" {
-			pool.Release(b.InBatch())
+			l.Release(b.InBatch())
 		}
 		if err == nil {
 			c.Metrics.Finished(b, r.Status())
@@ -60,7 +109,7 @@ func (c *Core[R, P]) Inserted(r P, pool *workqueue.Pool, lease workqueue.Lease, 
 	}
 	failpoint.Point(c.kind.Created)
 	if lease.Token == "" {
-		pool.WakeAt(b.CreatedAt)
+		l.WakeAt(b.CreatedAt)
 		return false
 	}
 	return true

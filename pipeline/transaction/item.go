@@ -8,18 +8,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
-
-// CheckItem returns a problem for a batch record that is no JSON object.
-func CheckItem(record jsontext.Value) error {
-	if record.Kind() != jsontext.KindBeginObject {
-		return schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
-	}
-	return nil
-}
 
 // Rejection defines which errors of a batch item are final.
 type Rejection struct {
@@ -31,9 +24,17 @@ type Rejection struct {
 	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
-// FinishItem handles err, the result of creating the transaction of a batch item. It rejects
-// the item if err is final. It returns an error if the item is to be retried.
-func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by Rejection) error {
+// DoItem creates the transaction of a batch item by the function do. It rejects the item if the error of do
+// is final, or if the record is no JSON object. It returns an error if the item is to be retried.
+func (c *Core[R, P]) DoItem(ctx context.Context, of item.Item, by Rejection, do func(context.Context, Origin) error) error {
+	var err error
+	if jsontext.Value(of.Record).Kind() == jsontext.KindBeginObject {
+		err = do(ctx, Origin{
+			Owner: of.Owner, Caller: httpapi.Who{Key: of.Key, Request: of.Request, Client: of.Client}, Item: &BatchItem{of.Batch, of.Index},
+		})
+	} else {
+		err = schema.NewProblem(schema.InvalidRequest, "", "A record must be a JSON object.")
+	}
 	problem, rejected := errors.AsType[*schema.Problem](err)
 	if !rejected {
 		return err
@@ -44,8 +45,8 @@ func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by
 			return errors.Join(err, failed)
 		}
 	}
-	return c.o.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		done, err := item.Reject(tx, c.o.Now(), of, problem)
+	return c.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		done, err := item.Reject(tx, c.Now(), of, problem)
 		if err != nil || done == nil || by.Completed == nil {
 			return err
 		}
@@ -56,8 +57,8 @@ func (c *Core[R, P]) FinishItem(ctx context.Context, of item.Item, err error, by
 // isOlder reports whether a batch is older than the given age.
 func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) (bool, error) {
 	var made int64
-	err := c.o.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
-	return err == nil && c.o.Now().Sub(time.UnixMicro(made)) > age, err
+	err := c.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)
+	return err == nil && c.Now().Sub(time.UnixMicro(made)) > age, err
 }
 
 // RenderItems returns an owner's transactions of the records [from, to) of a batch, by id. The
@@ -76,17 +77,4 @@ func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID st
 		}
 	}
 	return out, nil
-}
-
-// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
-// began before. A nil item is a no-op.
-func BeginItem(tx *sqlstore.Tx, of *BatchItem, b *Base) error {
-	if of == nil {
-		return nil
-	}
-	begun, err := item.Begin(tx, item.Item{Batch: of.Batch, Index: of.Index, Owner: b.Owner}, b.ID)
-	if err == nil && !begun {
-		err = ErrExists
-	}
-	return err
 }

@@ -1,6 +1,11 @@
 package transaction
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -8,11 +13,49 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
+	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
 // ListParams are the query parameters of the list of a kind of transactions.
 var ListParams = []string{"ref_id", "status", "batch_id", "from", "to", "limit", "cursor"}
+
+// ServeList answers GET of the transactions of an account.
+func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
+	f, name, err := readFilter(call, c.kind.List, c.kind.States)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	all, next, err := c.kind.Page(c.DB.View(call.Context()), f)
+	if err != nil {
+		return httpapi.Response{}, fmt.Errorf("listing %s: %w", c.kind.List, err)
+	}
+	reply := schema.List[any]{Status: schema.Success, Data: []any{}}
+	for i := range all {
+		reply.Data = append(reply.Data, c.kind.Reply(&all[i]))
+	}
+	if reply.HasMore = next != ""; reply.HasMore {
+		reply.NextCursor = pagination.Cursor(call, name, next)
+	}
+	return httpapi.Response{Value: reply}, nil
+}
+
+// Filter selects rows of an owner.
+type Filter struct {
+	Owner    schema.Owner
+	State    string // "" for all; otherwise a state of the table, because the query has it as a literal
+	Ref      string // "" for all
+	Batch    string // "" for all
+	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
+	After    string // next, as Page returned it for the previous page; "" for the first page
+	Limit    int
+	// Scan bounds the rows read for a state without an index; 0 means 10,000, which takes
+	// some milliseconds.
+	Scan int
+}
+
+// defaultScan is the default of [Filter.Scan].
+const defaultScan = 10_000
 
 // readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
 // from, to, limit and cursor. The error is a *schema.Problem that lists every fault. The
@@ -22,7 +65,8 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
 	if f.State != "" && !slices.Contains(states, f.State) {
-		faults.Add("status", "The status of "+list+" is "+oneOf(states)+".")
+		last := len(states) - 1
+		faults.Add("status", "The status of "+list+" is "+strings.Join(states[:last], ", ")+" or "+states[last]+".")
 	}
 	f.From, f.To = pagination.TimeRange(&faults, c.Params)
 	name = list + "?" + url.Values{
@@ -33,17 +77,165 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	return f, name, faults.Problem()
 }
 
-// oneOf joins texts: "a, b or c".
-func oneOf(states []string) string {
-	var b strings.Builder
-	for i, s := range states {
-		switch {
-		case i > 0 && i == len(states)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(s)
+// Page returns the rows of a page, the newest first. Next is the id after which the next
+// page begins; "" on the last page. For a state without an index, a page may be short
+// without being the last.
+func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
+	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
+		return nil, "", nil // such values match nothing, and not every store accepts them as text
 	}
-	return b.String()
+	floor := ""
+	switch {
+	case f.Batch != "":
+		all, err = t.ofBatch(q, &f)
+	case t.needsScan(&f):
+		text, args := t.floorQuery(&f)
+		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, "", err
+		}
+		fallthrough
+	default:
+		text, args := t.query(&f, floor)
+		all, err = sqlstore.All(q, t.Scan, text, args...)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if len(all) > f.Limit {
+		all = all[:f.Limit]
+		return all, P(&all[f.Limit-1]).Shared().ID, nil
+	}
+	return all, floor, nil
+}
+
+// needsScan reports whether a filter has a state without an index, and no reference. Such a
+// filter may read many rows to find few.
+func (t *Table[R, P]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
+
+// queryBuilder builds a query and its arguments.
+type queryBuilder struct {
+	text string
+	args []any
+}
+
+// value adds an argument and returns its placeholder.
+func (q *queryBuilder) value(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
+// addIndexed adds the conditions that use an index: the owner and a reference, or a range of
+// the owner's ids with an indexed state. Without row comparisons, PostgreSQL would sort, or
+// read the rows of all accounts in the order of the primary key.
+func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
+	if f.Ref != "" {
+		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
+		return
+	}
+	from, to := pagination.IDRange(t.Prefix, f.From, f.To, f.After)
+	bound := func(id string) string {
+		return "(" + q.value(f.Owner.Account) + ", " + q.value(f.Owner.World.String()) + ", " + q.value(id) + ")"
+	}
+	q.text += "(account_id, mode, id) >= " + bound(max(from, floor)) + " AND (account_id, mode, id) < " + bound(to)
+	if f.State != t.Unindexed {
+		q.addState(f)
+	}
+}
+
+// addState adds the condition on the state, as a literal, because partial indexes have it.
+func (q *queryBuilder) addState(f *Filter) {
+	if f.State != "" {
+		q.text += " AND state = '" + f.State + "'"
+	}
+}
+
+// descending is the reverse order of the index of (account_id, mode, id).
+const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
+
+// query returns the query for a page and one more row, with ids at or above the id floor.
+func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
+	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
+	t.addIndexed(&q, f, floor)
+	if f.From != math.MinInt64 {
+		q.text += " AND created_at >= " + q.value(f.From)
+	}
+	if f.To != math.MaxInt64 {
+		q.text += " AND created_at < " + q.value(f.To)
+	}
+	if f.Ref != "" || f.State == t.Unindexed {
+		q.addState(f)
+	}
+	return q.text + descending + q.value(f.Limit+1), q.args
+}
+
+// floorQuery returns the query for floor, the lowest id that one request reads.
+func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
+	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
+	t.addIndexed(&q, f, "")
+	scan := f.Scan
+	if scan == 0 {
+		scan = defaultScan
+	}
+	// The offset is a literal, because for an argument PostgreSQL assumes a tenth of all rows.
+	return q.text + descending + "1 OFFSET " + strconv.Itoa(scan-1), q.args
+}
+
+// selectSubjects selects the subjects (transaction ids) of a batch's records below an id, the
+// newest first; "" selects all.
+const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
+
+// ofBatch returns the rows of a batch that match f, the newest first. It stops when it has
+// more than f.Limit rows. An owner without this batch gets no rows.
+func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
+	var mine int
+	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
+	if err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return nil, err
+	}
+	ids, err := sqlstore.All(q, sqlstore.Scalar[string], selectSubjects, f.Batch, f.After)
+	if err != nil {
+		return nil, err
+	}
+	var all []R
+	for some := range chunks(ids, f.Limit+1) {
+		found, err := t.byIDs(q, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range some {
+			if r, ok := found[id]; ok && f.matches(P(&r).Shared(), P(&r).Status()) {
+				all = append(all, r)
+			}
+		}
+		if len(all) > f.Limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// minChunk is the minimum size of every chunk between the first and the last. Pages of one row
+// would otherwise need thousands of queries for a batch.
+const minChunk = 500
+
+// chunks splits ids. The first chunk has the size of a page, which is often enough.
+func chunks(ids []string, first int) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for size := first; len(ids) > 0; size = max(size, minChunk) {
+			some := ids[:min(len(ids), size)]
+			ids = ids[len(some):]
+			if !yield(some) {
+				return
+			}
+		}
+	}
+}
+
+// matches reports whether a filter matches a row that is known to be in the filter's batch.
+func (f *Filter) matches(b *Base, state string) bool {
+	at := b.CreatedAt.UnixMicro()
+	return b.Owner == f.Owner && (f.State == "" || state == f.State) && (f.Ref == "" || b.RefID == f.Ref) && at >= f.From && at < f.To
 }

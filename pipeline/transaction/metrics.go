@@ -19,33 +19,31 @@ type Metrics struct {
 
 	prefix, list            string
 	log                     *slog.Logger
-	auto                    promauto.Factory
+	factory                 promauto.Factory
 	outcomes, calls         *prometheus.CounterVec
 	callSeconds             *prometheus.HistogramVec
 	failures                *prometheus.CounterVec
 	claims, counts, rereads *failurelog.Log
-
-	// Numbers of the last count, by world (live or sandbox).
-	pending, old [len(schema.Worlds)]atomic.Int64
+	pending, old            perWorld
 }
 
+// perWorld has the numbers of the last count, by world (live or sandbox).
+type perWorld [len(schema.Worlds)]atomic.Int64
+
 func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer) *Metrics {
-	m := &Metrics{prefix: prefix, list: list, log: log, auto: promauto.With(reg)}
+	m := &Metrics{prefix: prefix, list: list, log: log, factory: promauto.With(reg)}
 	m.outcomes = m.Counters("outcomes_total",
 		"Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
 		"world", "provider", "outcome")
 	m.calls = m.Counters("calls_total", "Calls of providers, by kind of call and result.", "provider", "call", "result")
-	m.callSeconds = m.auto.NewHistogramVec(prometheus.HistogramOpts{
+	m.callSeconds = m.factory.NewHistogramVec(prometheus.HistogramOpts{
 		Name: prefix + "call_seconds", Help: "Duration of calls of providers.",
 		Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"provider", "call"})
 	m.Overdue = m.Counter("overdue_total",
 		"Orders that were not sent because their lease was about to expire; a status enquiry follows.")
 	m.failures = m.Counters("store_failures_total", "Failed reads and writes of the state store, by purpose.", "doing")
-	for _, world := range schema.Worlds {
-		m.Gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.",
-			world, &m.pending[world])
-	}
+	m.gauge("pending", "Transactions that are pending, as of the last count, which is at most a minute old.", &m.pending)
 	m.claims = m.FailureLog("claim", "due calls stay queued")
 	m.Records = m.FailureLog("record", "a status enquiry follows later")
 	m.counts = m.FailureLog("count", "gauges keep their last values")
@@ -55,27 +53,24 @@ func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer
 
 // Counters creates counters with labels.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return m.auto.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
+	return m.factory.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 }
 
 // Counter creates a counter.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
-	return m.auto.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
+	return m.factory.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 }
 
-// Gauge creates a gauge of a world (live or sandbox), which shows a given value.
-func (m *Metrics) Gauge(name, help string, world schema.World, of *atomic.Int64) {
-	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
-	}, func() float64 { return float64(of.Load()) })
+func (m *Metrics) gauge(name, help string, of *perWorld) {
+	for _, world := range schema.Worlds {
+		m.factory.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
+		}, func() float64 { return float64(of[world].Load()) })
+	}
 }
 
 // GaugeOld adds gauges of the transactions that are pending for longer than oldAge.
-func (m *Metrics) GaugeOld(name, help string) {
-	for _, world := range schema.Worlds {
-		m.Gauge(name, help, world, &m.old[world])
-	}
-}
+func (m *Metrics) GaugeOld(name, help string) { m.gauge(name, help, &m.old) }
 
 // FailureLog returns a log of store failures. doing names the operation, and meanwhile the
 // effect of a failure.

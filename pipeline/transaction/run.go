@@ -60,8 +60,8 @@ func (t *Table[R, P]) countPending() string {
 // id contains the creation time of its transaction.
 func (c *Core[R, P]) CountPending(ctx context.Context) {
 	var pending, old [len(schema.Worlds)]int64
-	before, _ := pagination.FirstID(c.kind.Prefix, c.o.Now().Add(-oldAge).UnixMicro())
-	err := c.o.DB.View(ctx).QueryRow(c.kind.countPending(), before).
+	before, _ := pagination.FirstID(c.kind.Prefix, c.Now().Add(-oldAge).UnixMicro())
+	err := c.DB.View(ctx).QueryRow(c.kind.countPending(), before).
 		Scan(&pending[schema.Live], &old[schema.Live], &pending[schema.Sandbox], &old[schema.Sandbox])
 	c.Metrics.counts.Observe(ctx, err)
 	if err != nil {
@@ -88,7 +88,7 @@ func (t *Table[R, P]) Queries() (count, byProvider string) {
 
 // EachPending calls a function for each world and provider with pending transactions.
 func (c *Core[R, P]) EachPending(ctx context.Context, do func(world schema.World, provider string, pending int64) error) error {
-	err := sqlstore.Each(c.o.DB.View(ctx), func(row sqlstore.Scanner) error {
+	err := sqlstore.Each(c.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var mode, provider string
 		var n int64
 		if err := row.Scan(&mode, &provider, &n); err != nil {

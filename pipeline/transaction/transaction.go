@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
@@ -56,12 +57,6 @@ type Record[R any] interface {
 
 const pendingState = "pending"
 
-// Events appends events for an account's webhooks, in the transaction of the change that they
-// record.
-type Events interface {
-	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
-}
-
 // Kind describes a kind of transactions.
 type Kind[R any, P Record[R]] struct {
 	*Table[R, P]
@@ -83,44 +78,54 @@ type Kind[R any, P Record[R]] struct {
 	Summary func(r P, hasSteps bool) *Summary
 }
 
-// Options are the dependencies of a [Core].
+// Events appends events for an account's webhooks, in the transaction of the change that they
+// record.
+type Events interface {
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// Options are the dependencies of a service of transactions.
 type Options struct {
-	DB      *sqlstore.DB
-	Log     *slog.Logger
-	Trace   *tracing.Tracer
-	Metrics prometheus.Registerer // nil for none
-	Now     func() time.Time
+	DB       *sqlstore.DB
+	Cipher   *encryption.Cipher
+	Events   Events
+	Log      *slog.Logger          // nil for none
+	Trace    *tracing.Tracer       // nil for none
+	Registry prometheus.Registerer // of metrics; nil for none
+	Now      func() time.Time      // nil for time.Now
 }
 
 // Core is the part of a service that all kinds share. A service embeds a Core.
 type Core[R any, P Record[R]] struct {
+	Options
+
 	Queue   *workqueue.Queue[R]
 	Waiters *Waiters[Update[R]] // waiters by transaction id
 	Metrics *Metrics
 
-	kind Kind[R, P]
-	o    Options
+	kind  Kind[R, P]
+	links []*Link
 }
 
-// NewCore returns a core without providers. It panics if a metric is already registered.
+// NewCore returns a core without providers. The clock of the core has no monotonic part. That part stops while a
+// machine is suspended, but the times in the store go on.
 func NewCore[R any, P Record[R]](kind Kind[R, P], o Options) *Core[R, P] {
-	m := newMetrics(kind.List, kind.Metrics, o.Log, o.Metrics)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	o.Now = func() time.Time { return now().Round(0) }
+	m := newMetrics(kind.List, kind.Metrics, o.Log, o.Registry)
 	return &Core[R, P]{
+		Options: o, Waiters: NewWaiters[Update[R]](), Metrics: m, kind: kind,
 		Queue: workqueue.New(workqueue.Config[R]{
 			DB: o.DB, Table: workqueue.Table[R]{Name: kind.Name, Columns: kind.Columns, Scan: kind.Scan}, ClaimFailures: m.claims,
 			OnClaimed: func() { failpoint.Point(kind.Claimed) }, Log: o.Log, Now: o.Now,
 		}),
-		Waiters: NewWaiters[Update[R]](), Metrics: m, kind: kind, o: o,
 	}
-}
-
-// WallClock returns a clock without the monotonic part. That part stops while a machine
-// is suspended, but the times in the store go on. A nil clock is time.Now.
-func WallClock(now func() time.Time) func() time.Time {
-	if now == nil {
-		now = time.Now
-	}
-	return func() time.Time { return now().Round(0) }
 }
 
 // Find returns a transaction by its id. The error is not_found if the owner has none with this id.
@@ -129,7 +134,7 @@ func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, er
 	if !schema.IsID(id) {
 		return none, c.kind.Missing
 	}
-	r, found, err := c.kind.Get(c.o.DB.View(ctx), id)
+	r, found, err := c.kind.Get(c.DB.View(ctx), id)
 	switch {
 	case err != nil:
 		return none, err

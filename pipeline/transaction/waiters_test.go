@@ -6,7 +6,9 @@ import "testing"
 func TestWaitersGetTheNewestResult(t *testing.T) {
 	t.Parallel()
 	w := NewWaiters[int]()
-	a, b, c := w.Add("x"), w.Add("x"), w.Add("y")
+	a, removeA := w.Add("x")
+	b, removeB := w.Add("x")
+	c, removeC := w.Add("y")
 	if got := w.Counts(); got["x"] != 2 || got["y"] != 1 || len(got) != 2 {
 		t.Errorf("got %v", got)
 	}
@@ -14,24 +16,24 @@ func TestWaitersGetTheNewestResult(t *testing.T) {
 		w.Notify("x", i)
 	}
 	w.Notify("z", 9)
-	for _, one := range []*Waiter[int]{a, b} {
-		if got := <-one.Updates; got != 2 {
+	for _, one := range []<-chan int{a, b} {
+		if got := <-one; got != 2 {
 			t.Errorf("got %d", got)
 		}
 	}
 	select {
-	case got := <-c.Updates:
+	case got := <-c:
 		t.Errorf("of another it hears %d", got)
 	default:
 	}
-	w.Remove("x", a)
+	removeA()
 	w.Notify("x", 7)
-	if got := <-b.Updates; got != 7 || len(a.Updates) != 0 {
-		t.Errorf("got %d, and %d for who has gone", got, len(a.Updates))
+	if got := <-b; got != 7 || len(a) != 0 {
+		t.Errorf("got %d, and %d for who has gone", got, len(a))
 	}
-	w.Remove("x", b)
-	w.Remove("x", b)
-	w.Remove("y", c)
+	removeB()
+	removeB()
+	removeC()
 	if got := w.Counts(); len(got) != 0 {
 		t.Errorf("for ever wait %v", got)
 	}

@@ -57,10 +57,10 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	events := outbox.New(outbox.Config{DB: db, Now: now})
 	var err error
 	d.Service, err = verify.New(verify.Config{
-		DB: db, Cipher: box, Events: events, Metrics: d.reg, Settings: verify.DefaultSettings(), Now: now,
+		Options: transaction.Options{DB: db, Cipher: box, Events: events, Registry: d.reg, Now: now}, Settings: verify.DefaultSettings(),
 		PublicURL: func() string { return "https://api.example.com" },
 		Connections: []bank.Connection{sandbox.Connection(now), {
-			Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8, Bank: d.clerk, Receiver: d.clerk,
+			Link: transaction.Link{Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8}, Bank: d.clerk, Receiver: d.clerk,
 		}},
 	})
 	if err != nil {

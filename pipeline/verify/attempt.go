@@ -50,7 +50,7 @@ func nextCall(r *Record, first bool) call {
 
 // job is a verification and its next call. It holds a slot of the bank's pool (one concurrent call).
 type job struct {
-	*connection
+	*bank.Connection
 
 	rec        Record
 	private    request.Private
@@ -62,8 +62,8 @@ type job struct {
 }
 
 // resume starts the next call of a claimed verification.
-func (s *Service) resume(l *connection, claim workqueue.Claim[Record]) {
-	j := job{connection: l, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
+func (s *Service) resume(conn *bank.Connection, claim workqueue.Claim[Record]) {
+	j := job{Connection: conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease}
 	if j.private, j.decryptErr = s.decryptPrivate(&claim.Record); j.decryptErr != nil {
 		s.metrics.undecryptable.Inc()
 		s.Log.Error("a pending verification cannot be decrypted; restore the encryption key", "verification", claim.Record.ID, "error", j.decryptErr)
@@ -76,7 +76,7 @@ func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	for s.step(ctx, &j) {
 	}
-	j.Release(j.rec.Batch.Batch != "")
+	j.Release(j.rec.InBatch())
 }
 
 // step makes one call and records its result. It reports whether another call follows immediately.
@@ -130,8 +130,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	if j.call == callDeposit {
 		failpoint.Point(failpoint.VerifySending)
 	}
-	call := transaction.Call{Name: j.call.String(), Provider: j.Name, World: j.World, Subject: j.rec.ID, Timeout: j.Timeout}
-	res.err = s.Call(ctx, call, func(ctx context.Context) (outcome string, err error) {
+	res.err = s.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
 		if res.Answer, err = callConnection(ctx, j); err == nil {
 			err = checkAnswer(&res)
 		}
@@ -149,7 +148,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 // Unknown of a lookup.
 func checkAnswer(res *providerResult) error {
 	switch {
-	case res.Outcome < bank.Pending || res.Outcome > bank.NotMade:
+	case !res.Outcome.IsDefined():
 		return fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)
 	case res.call == callResolve && res.Outcome == bank.Unknown:
 		return fmt.Errorf("%w: unknown, for an address", transaction.ErrOutcome)

@@ -267,7 +267,7 @@ func TestVerificationIsGivenUp(t *testing.T) {
 			eachStore(t, func(t *testing.T, s *serviceFixture) {
 				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.deposit, c.enquire })
 				r := s.do(s.request())
-				s.advance(s.Settings.GiveUp - time.Second)
+				s.advance(s.Service.settings.GiveUp - time.Second)
 				if got := s.record(r.ID); got.State != schema.VerificationPending || len(s.events()) != 0 {
 					t.Errorf("too early it is %+v", got)
 				}
@@ -322,7 +322,7 @@ func TestExpiringLeaseSendsNoDeposit(t *testing.T) {
 		if !s.connections[0].TryAcquire(false) {
 			t.Fatal("there is no slot")
 		}
-		s.runJob(job{connection: s.connections[0], rec: r, call: callDeposit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
+		s.runJob(job{Connection: s.connections[0], rec: r, call: callDeposit, lease: workqueue.Lease{Token: "t", Until: s.clock.Now().Add(10 * time.Second)}})
 		s.wantCalls("under it")
 		if got := s.metric("vayu_verify_overdue_total"); got != 1 {
 			t.Errorf("%v are counted", got)

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
 	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
@@ -29,20 +28,20 @@ func (s *Service) BatchKind() item.Kind {
 	return item.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
 		Write: schema.VerifyWrite, Read: schema.VerifyRead, Retention: resultsKept, ResultsURL: s.resultsURL,
-		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Render: show, Concurrency: s.Settings.BatchRoom,
+		Do: s.doItem, Ready: s.requireBank, Completed: s.bulkCompleted, Render: show, Concurrency: s.settings.BatchRoom,
 	}
 }
 
 // resultsURL returns the URL of the results of a batch. It uses the configured base URL, never
 // one from a client.
 func (s *Service) resultsURL(id string) string {
-	return s.PublicURL() + batchPath + "/" + id + "/results"
+	return s.publicURL() + batchPath + "/" + id + "/results"
 }
 
 // requireBank rejects a batch if its world (live or sandbox) has no bank. Otherwise each record
 // would be rejected later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
-	if slices.ContainsFunc(s.connections, func(l *connection) bool { return l.World == world }) {
+	if slices.ContainsFunc(s.connections, func(conn *bank.Connection) bool { return conn.World == world }) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
@@ -50,25 +49,17 @@ func (s *Service) requireBank(world schema.World) error {
 
 // doItem creates the verification of a batch record and waits for its end, up to itemWait. The wait
 // keeps a batch from creating verifications faster than a fast bank answers.
-func (s *Service) doItem(ctx context.Context, item item.Item) error {
-	r, err := recordOf(item.Record)
-	if err == nil {
-		r.Owner = item.Owner
-		r.Caller.Key, r.Caller.Request, r.Caller.Client = item.Key, item.Request, item.Client
-		r.Item = &transaction.BatchItem{Batch: item.Batch, Index: item.Index}
-		_, _, err = s.Do(ctx, r, itemWait, false)
-	}
+func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	// The error for a method without a bank is final.
-	return s.FinishItem(ctx, item, err, transaction.Rejection{Final: fieldMethod, MaxAge: s.Settings.GiveUp, Completed: s.bulkCompleted})
-}
-
-// recordOf parses a batch record as a request. The record may be any JSON value.
-func recordOf(record jsontext.Value) (request.Request, error) {
-	if err := transaction.CheckItem(record); err != nil {
-		return request.Request{}, err
-	}
-	r, _, err := request.Parse(record)
-	return r, err
+	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}
+	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
+		r, _, err := request.Parse(of.Record)
+		if err == nil {
+			r.Origin = from
+			_, _, err = s.Do(ctx, r, itemWait, false)
+		}
+		return err
+	})
 }
 
 // results reads verifications for replies about batches. It omits the columns that such replies

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/sandbox"
@@ -213,7 +214,7 @@ func TestBatchWithoutBankIsRefused(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, d *apiFixture) {
 		only, err := verify.New(verify.Config{
-			DB: d.DB, Cipher: d.Cipher, Events: d.Events, Settings: verify.DefaultSettings(), PublicURL: d.PublicURL, Connections: []bank.Connection{sandbox.Connection(nil)},
+			Options: transaction.Options{DB: d.DB, Cipher: d.Cipher, Events: d.Events}, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" }, Connections: []bank.Connection{sandbox.Connection(nil)},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -68,8 +69,8 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	}
 	events := outbox.New(outbox.Config{DB: db})
 	s, err := verify.New(verify.Config{
-		DB: db, Cipher: box, Events: events, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
-		Connections: []bank.Connection{{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000, Bank: c.bank}},
+		Options: transaction.Options{DB: db, Cipher: box, Events: events}, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
+		Connections: []bank.Connection{{Link: transaction.Link{Name: "prompt", Timeout: 30 * time.Second, ResendAfter: 30 * time.Second, Concurrency: 2000}, Bank: c.bank}},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -107,10 +107,12 @@ func TestOnlyOutcomesAreCached(t *testing.T) {
 			t.Errorf("got %+v", again)
 		}
 		s.wantCalls("for both", "resolve")
-		s.bank.set(func() { s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: s.Settings.GiveUp}) })
+		s.bank.set(func() {
+			s.bank.deposit = answers(bank.Answer{Outcome: bank.Pending, RetryAfter: s.Service.settings.GiveUp})
+		})
 		lost := s.do(s.request())
 		s.bank.set(func() { s.bank.enquire = fails(errLost) })
-		s.advance(s.Settings.GiveUp)
+		s.advance(s.Service.settings.GiveUp)
 		if got := s.record(lost.ID); got.ErrorCode != schema.BankNetworkError {
 			t.Fatalf("got %+v", got)
 		}

@@ -19,9 +19,6 @@ import (
 	"vayu/schema"
 )
 
-// idPrefix is the prefix of ids; a ULID follows.
-const idPrefix = "ver_"
-
 // Do creates a verification and waits until it ends, for at most the duration wait. The returned
 // record may be pending. Do returns early after a failed call, unless patient is set.
 //
@@ -38,13 +35,13 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration,
 			if err != nil {
 				return Record{}, err
 			}
-			w := s.Waiters.Add(d.ID)
-			defer s.Waiters.Remove(d.ID, w)
+			updates, remove := s.Waiters.Add(d.ID)
+			defer remove()
 			made, err := s.create(context.WithoutCancel(ctx), &r, d) // a disconnected client does not cancel the verification
 			if err != nil {
 				return Record{}, err
 			}
-			return s.Await(ctx, made, w, wait, enough), nil
+			return s.Await(ctx, made, updates, wait, enough), nil
 		})
 	if replayed {
 		rec = s.AwaitReplayed(ctx, rec, wait, enough)
@@ -76,8 +73,8 @@ func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bo
 type draft struct {
 	Record
 
-	connection *connection     // nil if a cached answer is used
-	lease      workqueue.Lease // lease of the acquired slot; empty if the verification is queued
+	connection *bank.Connection // nil if a cached answer is used
+	lease      workqueue.Lease  // lease of the acquired slot; empty if the verification is queued
 }
 
 // draft prepares the record of a request and acquires a slot if one is free. If it rejects the
@@ -106,10 +103,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	if d.Encrypted, err = s.encryptPrivate(d.ID, &r.Private); err != nil {
 		return nil, err
 	}
-	if d.connection.tryAcquire(ctx, r) {
-		d.lease, d.Sent = s.Queue.NewLease(d.connection.Pool), true
-		d.SentAt = d.connection.LatestStart(d.lease)
-	}
+	d.lease = s.Acquire(ctx, &d.connection.Link, &d.Record, itemWait)
 	return d, nil
 }
 
@@ -137,10 +131,10 @@ const selectCached = "SELECT " + columns + ` FROM verification
 // useCachedAnswer fills the draft with the bank's answer of a recent verification, if caching is
 // enabled. That verification has the same owner and CacheKey. It reports whether there is one.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
-	if s.Settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
+	if s.settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil
 	}
-	was, found, err := verifications.One(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.Settings.Cache).UnixMicro())
+	was, found, err := verifications.One(s.DB.View(ctx), selectCached, r.Owner.Account, r.Owner.World.String(), d.CacheKey, d.CreatedAt.Add(-s.settings.Cache).UnixMicro())
 	if err != nil || !found {
 		return false, err
 	}
@@ -157,8 +151,8 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *dr
 // create stores a verification and starts its first call, if it has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
-	if s.Inserted(&d.Record, d.connection.pool(), d.lease, err) {
-		go s.runJob(job{connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
+	if s.Inserted(&d.Record, link(d.connection), d.lease, err) {
+		go s.runJob(job{Connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	return d.Record, err
 }
@@ -173,7 +167,7 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 // insert stores a verification, its idempotency key and its audit row. For a cached answer, it also
 // stores the audit row of the end, and the event or the result of the batch record.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
-	if err := transaction.BeginItem(tx, r.Item, &d.Base); err != nil {
+	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err
 	}
 	claimed, err := r.Once.Claim(tx, d.CreatedAt, path+"/"+d.ID)
@@ -183,21 +177,14 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if !claimed {
 		return transaction.ErrExists
 	}
-	var due time.Time
-	switch {
-	case d.State != schema.VerificationPending:
-	case d.lease.Token != "":
-		due = d.lease.Until
-	default:
-		due = d.CreatedAt
-	}
 	f := &d.Beneficiary
 	reasons, err := reasonsText(f.SuspiciousReasons)
 	if err != nil {
 		return err
 	}
 	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.CacheKey,
-		string(d.State), string(d.Method), d.Target, d.IFSC, d.Encrypted, sqlstore.BoolToInt(d.Named), d.Threshold, d.Provider, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt), sqlstore.Micros(due), d.lease.Token,
+		string(d.State), string(d.Method), d.Target, d.IFSC, d.Encrypted, sqlstore.BoolToInt(d.Named), d.Threshold, d.Provider, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt),
+		sqlstore.Micros(transaction.FirstDue(&d.Base, d.lease)), d.lease.Token,
 		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
 		d.AnsweredBy, d.Key, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
@@ -213,10 +200,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if r.Name != "" {
 		detail["name_hash"] = r.NameDigest(s.Cipher)
 	}
-	err = audit.Append(tx, d.CreatedAt, audit.Entry{
-		Account: d.Owner.Account, World: d.Owner.World, Actor: r.Caller.Key, Action: "verification.create", Subject: d.ID,
-		Request: r.Caller.Request, Client: r.Caller.Client, Detail: detail,
-	})
+	err = audit.Append(tx, d.CreatedAt, r.Audit(&d.Base, "verification.create", detail))
 	if err != nil || d.State == schema.VerificationPending {
 		return err
 	}

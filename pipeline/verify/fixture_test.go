@@ -18,6 +18,7 @@ import (
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
@@ -136,7 +137,8 @@ func eachStore(t *testing.T, do func(t *testing.T, s *serviceFixture)) {
 // connection returns the connection of the fake bank.
 func (p *fakeBank) connection() bank.Connection {
 	return bank.Connection{
-		Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Bank: p, Available: p.available,
+		Link: transaction.Link{Name: "puppet", World: schema.Live, Timeout: 10 * time.Second, ResendAfter: time.Minute, Concurrency: 4, Available: p.available},
+		Bank: p,
 	}
 }
 
@@ -168,7 +170,8 @@ func (s *serviceFixture) begin(db *sqlstore.DB, more ...bank.Connection) {
 	s.reg = prometheus.NewRegistry()
 	var err error
 	s.Service, err = New(Config{
-		DB: db, Cipher: initializedBox(s.t, db), Events: events, Metrics: s.reg, Now: s.clock.Now, Settings: s.settings, Log: s.log.Logger(),
+		Options:     transaction.Options{DB: db, Cipher: initializedBox(s.t, db), Events: events, Registry: s.reg, Now: s.clock.Now, Log: s.log.Logger()},
+		Settings:    s.settings,
 		Connections: append([]bank.Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})
 	if err != nil {
@@ -187,8 +190,9 @@ func (s *serviceFixture) set(change func(*Settings)) {
 func (s *serviceFixture) request() request.Request {
 	s.refs++
 	return request.Request{
-		Owner: s.owner, RefID: fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: request.Private{Account: anAccount, IFSC: aBranch, Name: aName},
-		Tolerance: -1, Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"},
+		Origin: transaction.Origin{Owner: s.owner, Caller: httpapi.Who{Key: "key_1", Request: "req_1", Client: "192.0.2.1"}},
+		RefID:  fmt.Sprint("ref-", s.refs), Method: schema.VerifyPennyDrop, Private: request.Private{Account: anAccount, IFSC: aBranch, Name: aName},
+		Tolerance: -1,
 	}
 }
 

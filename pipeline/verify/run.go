@@ -38,7 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 // verifications older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
 	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
-		if s.connectionOf(world, provider) != nil {
+		if s.linkOf(world, provider) != nil {
 			return nil
 		}
 		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; configure it again, or they will be given up",
@@ -65,7 +65,7 @@ func (s *Service) giveUpUnconfigured(ctx context.Context, mode, provider string)
 	if err != nil {
 		return err
 	}
-	old, err := sqlstore.All(s.DB.View(ctx), scanRecord, selectStranded, mode, provider, now.UnixMicro(), now.Add(-s.Settings.GiveUp).UnixMicro())
+	old, err := sqlstore.All(s.DB.View(ctx), scanRecord, selectStranded, mode, provider, now.UnixMicro(), now.Add(-s.settings.GiveUp).UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -91,12 +91,12 @@ const (
 
 // deleteOld purges verifications whose retention has ended.
 func (s *Service) deleteOld(ctx context.Context) {
-	if s.Settings.Retention == 0 {
+	if s.settings.Retention == 0 {
 		return
 	}
 	now := s.Now()
-	if s.deleteAll(ctx, deleteSingle, now.Add(-s.Settings.Retention)) {
-		s.deleteAll(ctx, deleteBatched, now.Add(-max(s.Settings.Retention, resultsKept)))
+	if s.deleteAll(ctx, deleteSingle, now.Add(-s.settings.Retention)) {
+		s.deleteAll(ctx, deleteBatched, now.Add(-max(s.settings.Retention, resultsKept)))
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 	for {
 		var n int
 		err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-			ids, err := sqlstore.All(tx, scanID, text, before.UnixMicro(), deleteMost)
+			ids, err := sqlstore.All(tx, sqlstore.Scalar[string], text, before.UnixMicro(), deleteMost)
 			if err != nil {
 				return err
 			}
@@ -122,9 +122,4 @@ func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) 
 			return true
 		}
 	}
-}
-
-func scanID(row sqlstore.Scanner) (id string, err error) {
-	err = row.Scan(&id)
-	return id, err
 }

@@ -66,11 +66,11 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
-	if l := st.connectionOf(r.Owner.World, r.Provider); l != nil {
+	if l := st.linkOf(r.Owner.World, r.Provider); l != nil {
 		resendAfter = l.ResendAfter
 	}
 	st.out.transition = decide(r, st.result, resendAfter)
-	if v := st.out.transition; (v == retryLater || v == retryAsNew || v == requeue) && st.now.Sub(r.CreatedAt) >= st.Settings.GiveUp {
+	if v := st.out.transition; (v == retryLater || v == retryAsNew || v == requeue) && st.now.Sub(r.CreatedAt) >= st.settings.GiveUp {
 		st.out.transition = fail
 	}
 	switch st.out.transition {
@@ -168,9 +168,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	} else {
 		detail["code"] = r.ErrorCode
 	}
-	err := audit.Append(tx, now, audit.Entry{
-		Account: r.Owner.Account, World: r.Owner.World, Actor: by, Action: "verification." + string(r.State), Subject: r.ID, Detail: detail,
-	})
+	err := audit.Append(tx, now, r.Audit(by, "verification."+string(r.State), detail))
 	if err != nil || r.Batch.Batch == "" {
 		return err
 	}
@@ -229,7 +227,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 // renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	until, renewed, err := verifications.Renew(st.tx, r, st.connectionOf(r.Owner.World, r.Provider).pool(), st.lease, true, st.now)
+	until, renewed, err := verifications.Renew(st.tx, r, st.linkOf(r.Owner.World, r.Provider), st.lease, true, st.now)
 	if err != nil || !renewed {
 		st.out.transition = noop
 		return err

@@ -5,16 +5,13 @@
 package verify
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"vayu/internal/encryption"
 	"vayu/internal/failpoint"
-	"vayu/internal/sqlstore"
-	"vayu/internal/tracing"
+	"vayu/internal/workqueue"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -22,55 +19,53 @@ import (
 
 // Config holds the dependencies and settings of a Service.
 type Config struct {
-	DB     *sqlstore.DB
-	Cipher *encryption.Cipher // encrypts private columns
-	Events transaction.Events
+	transaction.Options // the Cipher encrypts private columns
+
 	// Connections are the banks of both worlds, live and sandbox.
 	Connections []bank.Connection
 	Settings    Settings
 	// PublicURL returns the base URL of this installation, such as https://api.example.com;
 	// results_url begins with it.
 	PublicURL func() string
-	Log       *slog.Logger          // nil for none
-	Trace     *tracing.Tracer       // nil for none
-	Metrics   prometheus.Registerer // nil for none
-	// Now is the clock; nil for time.Now.
-	Now func() time.Time
 }
 
 // Service verifies bank accounts and UPI addresses. Its handlers may be called once its store
 // is ready. Pending verifications proceed while Run is active.
 type Service struct {
-	Config
 	*transaction.Core[Record, *Record]
 
+	settings    Settings
+	publicURL   func() string
 	metrics     *metrics
-	connections []*connection
+	connections []*bank.Connection
 	misses      *misses
 }
 
-// New returns a service that is idle until Run. It panics if a metric is already registered. A
-// connection needs a unique name, a bank, a timeout, a concurrency, and ResendAfter >= Timeout.
+// New returns a service that is idle until Run. A connection needs a unique name, a bank, a timeout, a
+// concurrency, and ResendAfter >= Timeout.
 func New(c Config) (*Service, error) {
-	c.Now = transaction.WallClock(c.Now)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
+	s := &Service{
+		Core: transaction.NewCore(kind, c.Options), settings: c.Settings, publicURL: c.PublicURL, misses: newMisses(c.Settings.EnumerationThreshold),
 	}
-	s := &Service{Config: c, misses: newMisses(c.Settings.EnumerationThreshold), Core: transaction.NewCore(kind, transaction.Options{
-		DB: c.DB, Log: c.Log, Trace: c.Trace, Metrics: c.Metrics, Now: c.Now,
-	})}
 	s.metrics = newMetrics(s.Core.Metrics)
-	for i := range c.Connections {
-		if err := s.connect(c.Connections[i]); err != nil {
-			return nil, fmt.Errorf("connecting %s: %w", c.Connections[i].Name, err)
+	for _, conn := range c.Connections {
+		if err := s.connect(conn); err != nil {
+			return nil, fmt.Errorf("connecting %s: %w", conn.Name, err)
 		}
 	}
 	return s, nil
 }
 
-// verifications describes the table `verification` for package transaction.
-var verifications = &transaction.Table[Record, *Record]{
-	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord, Missing: errNoVerification,
+// connect validates a connection and adds it to the service.
+func (s *Service) connect(conn bank.Connection) error {
+	switch {
+	case conn.Bank == nil:
+		return errors.New("no bank is set")
+	case conn.ResendAfter < conn.Timeout:
+		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
+	}
+	s.connections = append(s.connections, &conn)
+	return s.Connect(&conn.Link, func(claim workqueue.Claim[Record]) { s.resume(&conn, claim) })
 }
 
 // kind describes verifications as transactions.
@@ -84,26 +79,53 @@ var kind = transaction.Kind[Record, *Record]{
 	Summary: summaryOf,
 }
 
-// Record is a stored verification.
-type Record struct {
-	transaction.Base
-
-	Digest      []byte // digest of the request, to detect a repetition
-	CacheKey    []byte // digest of the target
-	State       schema.VerificationState
-	Method      schema.VerificationMethod
-	Target      string // masked
-	IFSC        string
-	Encrypted   []byte             // encrypted Private; nil once the verification has ended
-	Named       bool               // the request has an expected name
-	Threshold   int                // minimum passing score of a name match
-	DelayCode   schema.Code        // why the outcome is delayed; "" for no failure
-	Beneficiary schema.Beneficiary // set on success
-	Verified    bool
-	UTR         string
-	AnsweredBy  string // id of the verification whose answer was reused; "" for none
-	Key         string // id of the API key
+// linkOf returns the link of the connection with a name; nil if there is none.
+func (s *Service) linkOf(world schema.World, name string) *transaction.Link {
+	return link(transaction.Named(s.connections, world, name))
 }
 
-// Status returns the state as a string. It is for package transaction.
-func (r *Record) Status() string { return string(r.State) }
+// link returns the link of a connection; nil if the connection is nil.
+func link(conn *bank.Connection) *transaction.Link {
+	if conn == nil {
+		return nil
+	}
+	return &conn.Link
+}
+
+// Refusals of requests. Nothing is recorded of a refused request.
+var (
+	errUnserved = &schema.Problem{
+		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
+	}
+	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
+)
+
+// fieldMethod is the field of a refusal if no bank serves the method. A retry is refused, too.
+const fieldMethod = "method"
+
+// route returns the first available connection of a world that supports a method. The error is
+// errUnserved or errUnavailable.
+func (s *Service) route(world schema.World, method schema.VerificationMethod) (*bank.Connection, error) {
+	conn, available := transaction.Route(s.connections, world, func(conn *bank.Connection) bool { return conn.Serves(method) })
+	switch {
+	case conn == nil:
+		return nil, errUnserved
+	case !available:
+		return nil, errUnavailable
+	}
+	return conn, nil
+}
+
+// Callbacks returns the callback handlers of the banks that send callbacks, by the bank's name.
+func (s *Service) Callbacks() map[string]transaction.Callback {
+	out := map[string]transaction.Callback{}
+	for _, conn := range s.connections {
+		if conn.Receiver != nil {
+			out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a bank.Answer) error {
+				_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, "provider:"+conn.Name)
+				return err
+			})
+		}
+	}
+	return out
+}

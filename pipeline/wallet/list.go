@@ -1,9 +1,13 @@
 package wallet
 
 import (
+	"fmt"
+	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
@@ -43,4 +47,96 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 
 func spanName(from, to int64) []string {
 	return []string{strconv.FormatInt(from, 10), strconv.FormatInt(to, 10)}
+}
+
+// statementLine is a line of an account statement: how a ledger entry changed the two balances.
+type statementLine struct {
+	subject, kind   string // subject: id of the recharge or payment
+	at              int64  // microseconds
+	available, held schema.Paise
+}
+
+// selectLines scans the index "posting_account" backwards and stops after a page. It selects one
+// posting of each entry that changes a balance: of the ledger "held" for a commit, else of
+// "available". If entries of a subject have the same time, a reserve is last, as it is the oldest.
+const selectLines = selectLine + "FROM posting " + whereLines
+
+// selectSubjectLines is like selectLines, for one subject. It first materializes the few postings
+// of the subject. Otherwise SQLite would scan all postings of the account.
+const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
+
+const selectLine = "SELECT subject, kind, ledger, at, amount "
+
+const whereLines = `WHERE account_id = $1 AND mode = $2 AND at >= $3 AND at < $4 AND at <= $5
+	AND (ledger = 'available' OR ledger = 'held' AND kind = 'commit')
+	AND (at < $5 OR subject < $6 OR subject = $6 AND kind > $7)
+	ORDER BY at DESC, subject DESC, kind LIMIT $8`
+
+func scanLine(row sqlstore.Scanner) (l statementLine, err error) {
+	var ledger string
+	var amount schema.Paise
+	if err := row.Scan(&l.subject, &l.kind, &ledger, &l.at, &amount); err != nil {
+		return statementLine{}, err
+	}
+	switch {
+	case ledger == held:
+		l.held = amount
+	case l.kind == kindReserve || l.kind == kindRelease:
+		l.available, l.held = amount, -amount
+	default:
+		l.available = amount
+	}
+	return l, nil
+}
+
+// listEntries answers GET /v1/wallet/entries. The newest entries come first.
+func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
+	var f schema.RequestErrors
+	subject, from, to := subjectIn(&f, c.Params)
+	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
+	limit, last := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	after := statementLine{at: math.MaxInt64} // for the first page: later than any entry
+	if last != "" {
+		if _, err := fmt.Sscan(last, &after.at, &after.subject, &after.kind); err != nil {
+			pagination.RejectCursor(&f)
+			return httpapi.Response{}, f.Problem()
+		}
+	}
+	query, args := selectLines, []any{c.Account, c.World.String(), from, to, after.at, after.subject, after.kind, limit + 1}
+	if subject != "" {
+		query, args = selectSubjectLines, append(args, subject)
+	}
+	rows, err := sqlstore.All(s.DB.View(c.Context()), scanLine, query, args...)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return pagination.Reply(rows, limit,
+		func(l statementLine) (schema.WalletEntry, error) { return l.toWire(), nil },
+		func(l statementLine) *string {
+			return pagination.Cursor(c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
+		})
+}
+
+// subjects matches the ids of recharges and payments.
+var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
+
+// subjectIn parses the query parameters "subject", "from" and "to". subject is "" for all subjects.
+// from and to are as in [pagination.TimeRange].
+func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
+	subject, ok := params["subject"]
+	if ok && !subjects.MatchString(subject) {
+		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
+	}
+	from, to = pagination.TimeRange(f, params)
+	return subject, from, to
+}
+
+func (l statementLine) toWire() schema.WalletEntry {
+	const micro = "2006-01-02T15:04:05.000000Z"
+	return schema.WalletEntry{
+		Subject: l.subject, Kind: l.kind, At: time.UnixMicro(l.at).UTC().Format(micro), Available: l.available, Held: l.held,
+	}
 }

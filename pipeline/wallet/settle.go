@@ -25,7 +25,7 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	if err != nil {
 		return nil, err
 	}
-	s.metrics.payment(p)
+	s.count(p)
 	return p, nil
 }
 
@@ -49,7 +49,7 @@ func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Pais
 	if err != nil {
 		return nil, err
 	}
-	s.metrics.payment(p)
+	s.count(p)
 	return p, nil
 }
 

@@ -77,10 +77,7 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 
 // each runs the checks for both worlds (live and sandbox) of an account; "" means every account.
 func (v *verifier) each(account string, checks ...func() error) error {
-	accounts, err := sqlstore.All(v.view, func(row sqlstore.Scanner) (id string, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
+	accounts, err := sqlstore.All(v.view, sqlstore.Scalar[string], "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
 	if err != nil {
 		return fmt.Errorf("listing the accounts: %w", err)
 	}
@@ -125,4 +122,51 @@ func (v *verifier) finish() {
 	slices.SortFunc(v.report.Ledgers, func(a, b LedgerSum) int {
 		return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Ledger, b.Ledger))
 	})
+}
+
+// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If
+// account is "", it checks all accounts. The report has only faults. The error is as for [Verify].
+func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
+	return verifyAudited(db.View(ctx), account, verifyRows)
+}
+
+// verifyAudited is like VerifyAuditLog. rows is the maximum number of rows of a page.
+func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
+	v := verifier{view: view, rows: rows}
+	err := v.each(account, v.checkAuditLog)
+	return v.report, err
+}
+
+// selectAudited lists the rows of a table by id. For each it selects whether the row is pending or
+// has its audit row. The audit log has an index by subject.
+const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
+		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
+	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
+
+// checkAuditLog checks that each final row of v.owner has its audit row. It reads the rows in
+// pages. That is safe, because a row and its audit row are committed together.
+func (v *verifier) checkAuditLog() error {
+	for _, table := range []string{"recharge", "payment", "verification"} {
+		statement := fmt.Sprintf(selectAudited, table)
+		for after, more := "", true; more; {
+			n := 0
+			err := sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
+				var final string
+				var found bool
+				if err := row.Scan(&after, &final, &found); err != nil {
+					return err
+				}
+				n++
+				if !found {
+					v.wrongf(after, "the audit log has no row %s.%s of it", table, final)
+				}
+				return nil
+			}, statement, v.owner.Account, v.owner.World.String(), after, v.rows)
+			if err != nil {
+				return err
+			}
+			more = n == v.rows
+		}
+	}
+	return nil
 }

@@ -25,8 +25,7 @@ func NewWallet() *cobra.Command {
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *tool.State, wallets *wallet.Service) error) error {
 	return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 		events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-		wallets := wallet.New(wallet.Config{DB: st.DB, Events: events, Log: st.Log})
-		return work(ctx, st, wallets)
+		return work(ctx, st, wallet.New(wallet.Config{DB: st.DB, Events: events, Log: st.Log}))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"vayu/internal/lifecycle"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
@@ -36,25 +37,22 @@ type money struct {
 
 func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	m := &s.money
-	var err error
 	m.wallets = wallet.New(wallet.Config{DB: s.state, Events: s.outbox, Change: s.access.Change, Log: log, Metrics: reg})
-	providers, err := connections(cfg, log, reg)
+	calls := httpconnector.Options{Log: log, Metrics: httpconnector.NewMetrics(reg)}
+	providers, err := connections(cfg, calls)
 	if err != nil {
 		return err
 	}
-	m.recharges, err = recharge.New(recharge.Config{
-		DB: s.state, Box: s.box, Events: s.outbox, Connections: providers, BatchShare: cfg.Recharge.BatchRoom, MaskAfter: cfg.Recharge.MaskAfter, Log: log, Trace: s.trace, Metrics: reg,
-	})
+	options := transaction.Options{DB: s.state, Cipher: s.box, Events: s.outbox, Log: log, Trace: s.trace, Registry: reg}
+	m.recharges, err = recharge.New(recharge.Config{Options: options, Connections: providers, Settings: cfg.Recharge})
 	if err != nil {
 		return err
 	}
-	verifiers, err := banks(cfg, log, reg)
+	verifiers, err := banks(cfg, calls)
 	if err != nil {
 		return err
 	}
-	m.verifications, err = verify.New(verify.Config{
-		DB: s.state, Cipher: s.box, Events: s.outbox, Connections: verifiers, Settings: cfg.Verify, PublicURL: s.publicURL, Log: log, Trace: s.trace, Metrics: reg,
-	})
+	m.verifications, err = verify.New(verify.Config{Options: options, Connections: verifiers, Settings: cfg.Verify, PublicURL: s.publicURL})
 	if err != nil {
 		return err
 	}
@@ -77,17 +75,17 @@ func (s *Service) publicURL() string {
 
 // connections returns the connections to recharge providers. One of them is the simulated provider of the
 // sandbox. The others come from configuration files.
-func connections(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]order.Connection, error) {
+func connections(c settings.Config, o httpconnector.Options) ([]order.Connection, error) {
 	return connect("recharge.operators", sandbox.Connection(time.Now), c.Recharge.Operators,
-		func(file string) (order.Connection, error) { return connector.Open(file, log, reg) },
+		func(file string) (order.Connection, error) { return connector.Open(file, o) },
 		func(c order.Connection) string { return c.Name })
 }
 
 // banks returns the connections to verification providers. One of them is the simulated provider of the
 // sandbox. The others come from configuration files.
-func banks(c settings.Config, log *slog.Logger, reg prometheus.Registerer) ([]bank.Connection, error) {
+func banks(c settings.Config, o httpconnector.Options) ([]bank.Connection, error) {
 	return connect("verify.banks", banksandbox.Connection(time.Now), c.Verify.Banks,
-		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, log, reg) },
+		func(file string) (bank.Connection, error) { return bankaggregator.Open(file, o) },
 		func(c bank.Connection) string { return c.Name })
 }
 

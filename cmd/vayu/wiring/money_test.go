@@ -9,6 +9,7 @@ import (
 	"vayu/cmd/vayu/settings"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/internal/testing/providers/fakebank"
+	"vayu/pipeline/httpconnector"
 )
 
 // A recharge stores the name of its provider, so names must be unique. The error has
@@ -38,7 +39,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 	} {
 		cfg := settings.Defaults()
 		cfg.Recharge.Operators = c.files
-		_, err := connections(cfg, nil, nil)
+		_, err := connections(cfg, httpconnector.Options{})
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -74,7 +75,7 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 	} {
 		cfg := settings.Defaults()
 		cfg.Verify.Banks = c.files
-		_, err := banks(cfg, nil, nil)
+		_, err := banks(cfg, httpconnector.Options{})
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: got %v", name, err)
 		}

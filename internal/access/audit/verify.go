@@ -53,10 +53,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Re
 // verifyPages is Verify with a page size, so that tests can use small pages.
 func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int, report func(Report)) error {
 	view := db.View(ctx)
-	accounts, err := sqlstore.All(view, func(row sqlstore.Scanner) (id string, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
+	accounts, err := sqlstore.All(view, sqlstore.Scalar[string], "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
 	if err != nil {
 		return fmt.Errorf("listing the accounts: %w", err)
 	}

@@ -151,7 +151,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 // deleteAll answers DELETE /v1/sessions: it ends all sessions of the calling key.
 func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
-		gone, err := sqlstore.All(tx, scanText, "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
+		gone, err := sqlstore.All(tx, sqlstore.Scalar[string], "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending all sessions: %w", err)
 		}

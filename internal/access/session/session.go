@@ -120,7 +120,7 @@ func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, er
 			args = append(args, c.Session)
 		}
 		return sqlstore.Each(view, func(row sqlstore.Scanner) error {
-			id, err := scanText(row)
+			id, err := sqlstore.Scalar[string](row)
 			active[id] = true
 			return err
 		}, text, args...)
@@ -150,7 +150,7 @@ func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash tokenHash,
 		row.id, hash[:], row.key, row.client, row.agent, row.created, row.expires); err != nil {
 		return one, ends, nil, fmt.Errorf("creating a session: %w", err)
 	}
-	over, err = sqlstore.All(tx, scanText, `DELETE FROM session WHERE key_id = $1 AND id NOT IN
+	over, err = sqlstore.All(tx, sqlstore.Scalar[string], `DELETE FROM session WHERE key_id = $1 AND id NOT IN
 		(SELECT id FROM session WHERE key_id = $1 ORDER BY id DESC LIMIT $2) RETURNING id`, key.ID, mostPerKey)
 	if err != nil {
 		return one, ends, nil, fmt.Errorf("ending the oldest sessions: %w", err)
@@ -213,9 +213,4 @@ func noCookie() *http.Cookie {
 	c := cookieOf("", 0) //nolint:gosec // as above
 	c.MaxAge = -1
 	return c
-}
-
-func scanText(row sqlstore.Scanner) (text string, err error) {
-	err = row.Scan(&text)
-	return text, err
 }

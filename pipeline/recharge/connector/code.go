@@ -23,8 +23,8 @@ func readCodes(s *section.Section, known []string) codeTable {
 	}
 	c.codes = map[string]string{}
 	for _, e := range s.Entries() {
-		if !contains(known, e.Name) {
-			s.Faultf(e.Name, "is no name here; known: %s", join(known))
+		if !slices.Contains(known, e.Name) {
+			s.Faultf(e.Name, "is no name here; known: %s", strings.Join(known, ", "))
 		}
 		if e.Text == "" {
 			s.Faultf(e.Name, "must not be empty")
@@ -39,7 +39,7 @@ func readCodes(s *section.Section, known []string) codeTable {
 func (c *codeTable) distinct(s *section.Section, names []string) {
 	first := map[string]string{}
 	for _, name := range c.names {
-		if !contains(names, name) {
+		if !slices.Contains(names, name) {
 			continue
 		}
 		if other, there := first[c.codes[name]]; there {
@@ -62,7 +62,7 @@ func (c *codeTable) code(name string) (string, bool) {
 // name returns the name with the code, out of the list among; false if there is none.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
-		if c.codes[name] == code && contains(among, name) {
+		if c.codes[name] == code && slices.Contains(among, name) {
 			return name, true
 		}
 	}
@@ -107,9 +107,3 @@ func mobileNames() []string {
 	}
 	return names
 }
-
-func circleNames() []string { return numbering.Circles() }
-
-func contains(all []string, one string) bool { return slices.Contains(all, one) }
-
-func join(all []string) string { return strings.Join(all, ", ") }

@@ -7,21 +7,19 @@
 package connector
 
 import (
-	"log/slog"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"slices"
+	"strings"
 
 	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/numbering"
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
 // providerCodes is the section "recharge" of a description file.
 type providerCodes struct {
-	world     schema.World
-	resend    time.Duration
 	operators codeTable
 	circles   codeTable
 	types     codeTable
@@ -36,68 +34,44 @@ type provider struct {
 }
 
 // Open reads a file and returns the connection that it describes, without connecting. The error
-// lists every fault of the file with its line. log and reg may be nil.
-func Open(file string, log *slog.Logger, reg prometheus.Registerer) (order.Connection, error) {
-	from, err := httpconnector.Open(file)
+// lists every fault of the file with its line.
+func Open(file string, o httpconnector.Options) (order.Connection, error) {
+	p := &provider{}
+	client, err := httpconnector.Open(file, shape(), p.read, o)
 	if err != nil {
 		return order.Connection{}, err
 	}
-	d, b, err := read(from)
-	if err != nil {
-		return order.Connection{}, err
-	}
-	client, err := httpconnector.New(d, httpconnector.Options{Log: log, Metrics: reg})
-	if err != nil {
-		return order.Connection{}, err
-	}
-	p := &provider{providerCodes: b, client: client}
+	p.client = client
 	c := order.Connection{
-		Name: d.Name, World: b.world, Operators: b.serves, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
-		Operator: p, Available: client.Available,
+		Link: transaction.Link{
+			Name: client.Name, World: client.World, Timeout: client.Timeout, ResendAfter: client.ResendAfter, Concurrency: client.Concurrency, Available: client.Available,
+		},
+		Operators: p.serves, Operator: p,
 	}
-	if d.HasCall(refund) {
+	if client.HasCall(refund) {
 		c.Reverser = p
 	}
-	if d.HasCall(detect) || d.HasCall(plans) {
-		c.Directory = directory{p, d.HasCall(detect), d.HasCall(plans)}
+	if client.HasCall(detect) || client.HasCall(plans) {
+		c.Directory = directory{p, client.HasCall(detect), client.HasCall(plans)}
 	}
-	if d.HasCallback() {
+	if client.HasCallback() {
 		c.Receiver = p
 	}
 	return c, nil
 }
 
-// Check returns every fault of a file with its line; nil if there is none.
-func Check(file string) error {
-	from, err := httpconnector.Open(file)
-	if err == nil {
-		_, _, err = read(from)
-	}
-	return err
-}
-
-func read(from httpconnector.Source) (*httpconnector.Description, providerCodes, error) {
-	var b providerCodes
-	d, err := httpconnector.Parse(from, shape(), func(root *section.Section, d *httpconnector.Description) {
-		b = readProviderCodes(root.Section("recharge"), d)
-	})
-	return d, b, err
-}
-
-func readProviderCodes(s *section.Section, d *httpconnector.Description) providerCodes {
-	b := providerCodes{
-		world:     httpconnector.World(s),
-		resend:    d.ResendAfter(s),
-		operators: readCodes(s.Section("operators"), operatorNames()),
-		circles:   readCodes(s.Section("circles"), circleNames()),
-		types:     readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)}),
-	}
+// read reads the section "recharge".
+func (b *providerCodes) read(root *section.Section, d *httpconnector.Description) {
+	s := root.Section("recharge")
+	d.ReadPolicy(s)
+	b.operators = readCodes(s.Section("operators"), operatorNames())
+	b.circles = readCodes(s.Section("circles"), numbering.Circles())
+	b.types = readCodes(s.Section("types"), []string{string(schema.Prepaid), string(schema.DTH)})
 	if d.HasCall(detect) {
 		b.operators.distinct(s.Section("operators"), mobileNames())
-		b.circles.distinct(s.Section("circles"), circleNames())
+		b.circles.distinct(s.Section("circles"), numbering.Circles())
 	}
 	b.readServes(s)
-	return b
 }
 
 // readServes reads the served operators from the key "serves". Without this key, they are the
@@ -114,8 +88,8 @@ func (b *providerCodes) readServes(s *section.Section) {
 	}
 	b.serves = nil
 	for _, e := range list {
-		if !contains(known, e.Text) {
-			s.Faultf("serves", "%q is none of those that it has codes for: %s", e.Text, join(known))
+		if !slices.Contains(known, e.Text) {
+			s.Faultf("serves", "%q is none of those that it has codes for: %s", e.Text, strings.Join(known, ", "))
 		}
 		b.serves = append(b.serves, e.Text)
 	}

@@ -16,6 +16,8 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
+	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
@@ -71,8 +73,13 @@ func TestOpen(t *testing.T) {
 func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
+	metrics := httpconnector.NewMetrics(reg)
 	for _, name := range []string{"first", "second"} {
-		c := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		file := write(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1))
+		c, err := connector.Open(file, httpconnector.Options{Metrics: metrics})
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, _ = c.Operator.Submit(t.Context(), sampleOrder)
 	}
 	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total"); counted != 2 {

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
@@ -40,7 +41,7 @@ func serve(t *testing.T, c providers.Config, replace ...string) (*fakeaggregator
 // open opens the connection of a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) order.Connection {
 	t.Helper()
-	c, err := connector.Open(write(t, text), nil, reg)
+	c, err := connector.Open(write(t, text), httpconnector.Options{Metrics: httpconnector.NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}

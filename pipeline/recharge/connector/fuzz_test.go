@@ -3,6 +3,7 @@ package connector
 import (
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,16 +23,17 @@ func FuzzFile(f *testing.F) {
 			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
 			ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
 		}
-		d, b, err := read(from)
+		var b providerCodes
+		d, err := httpconnector.Parse(from, shape(), b.read)
 		if err != nil {
 			return
 		}
 		for _, name := range append(b.serves, b.operators.names...) {
-			if !contains(operatorNames(), name) {
+			if !slices.Contains(operatorNames(), name) {
 				t.Errorf("it serves %q", name)
 			}
 		}
-		if b.resend < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
+		if d.ResendAfter < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
 			t.Errorf("got %+v with %+v", d, b)
 		}
 	})
@@ -41,15 +43,12 @@ func FuzzFile(f *testing.F) {
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"order_ref":"a","status":"SUCCESS","txn_id":"b","circle":"DL","code":"DOWN"}`))
 	from := httpconnector.Source{File: "x.yaml", Text: []byte(fakeaggregator.Describe("https://aggregator.example"))}
-	d, b, err := read(from)
+	p := &provider{}
+	d, err := httpconnector.Parse(from, shape(), p.read)
 	if err != nil {
 		f.Fatal(err)
 	}
-	client, err := httpconnector.New(d, httpconnector.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	p := &provider{providerCodes: b, client: client}
+	p.client = httpconnector.New(d, httpconnector.Options{})
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}

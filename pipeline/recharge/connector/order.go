@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -74,4 +77,13 @@ func (p *provider) answer(fields map[string]string) order.Answer {
 		}
 	}
 	return a
+}
+
+// Receive verifies and decodes a callback. It implements transaction.Receiver.
+func (p *provider) Receive(header http.Header, body []byte, now time.Time) (transaction.Message[order.Answer], error) {
+	reply, err := p.client.Receive(header, body, now)
+	if err != nil {
+		return transaction.Message[order.Answer]{}, httpconnector.CallbackProblem(err)
+	}
+	return transaction.Message[order.Answer]{Reference: reply.Fields["reference"], Answer: p.answer(reply.Fields)}, nil
 }

@@ -4,6 +4,7 @@ package order
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"vayu/pipeline/transaction"
@@ -94,29 +95,27 @@ type Directory interface {
 
 // Connection is a configured provider.
 type Connection struct {
-	Name  string // in the store, in metrics, and in the path of its callbacks
-	World schema.World
+	transaction.Link
+
 	// Operators are the canonical names of the operators that the provider serves; nil means all.
 	Operators []string
-	// Timeout bounds one call.
-	Timeout time.Duration
-	// ResendAfter is the minimum time from sending an order to sending it again, if the provider
-	// reports it as unknown. A delayed request must arrive within this time.
-	ResendAfter time.Duration
-	// Concurrency is the maximum number of calls in flight.
-	Concurrency int
-
 	Operator  Operator
 	Reverser  Reverser                     // nil: no reversals on request
 	Directory Directory                    // nil: no lookups
 	Receiver  transaction.Receiver[Answer] // nil: no callbacks
-	// Available reports whether the provider can be called now; nil means always.
-	Available func() bool
 }
+
+// Serves reports whether orders of an operator may use this connection.
+func (c *Connection) Serves(operator string) bool {
+	return c.Operators == nil || slices.Contains(c.Operators, operator)
+}
+
+// IsDefined reports whether o is one of the outcomes above.
+func (o Outcome) IsDefined() bool { return o >= Pending && o <= Reversed }
 
 // String returns the outcome's name in logs and in the audit log.
 func (o Outcome) String() string {
-	if o < Pending || o > Reversed {
+	if !o.IsDefined() {
 		return "unknown outcome"
 	}
 	return [...]string{"pending", "succeeded", "failed", "not_subscriber", "unknown", "reversed"}[o]

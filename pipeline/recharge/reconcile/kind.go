@@ -3,6 +3,8 @@ package reconcile
 import (
 	"time"
 
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
@@ -68,33 +70,22 @@ func (k Kind) Info() KindInfo {
 	return KindInfo{Kind: k}
 }
 
-// Alarms of recharges with contradicted outcomes.
-const (
-	// LateSuccess means that the provider carried out the order of a recharge that has failed here,
-	// or a replaced or unsent order. If it was the current order of the recharge, the amount was
-	// posted from the ledger "suspense".
-	LateSuccess = "late_success"
-	// LateFailure means that the provider did not carry out a recharge that was charged here. The
-	// recharge may have been refunded later.
-	LateFailure = "late_failure"
-)
-
 // isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If both
 // the first and a second order have failed, the alarm may belong to either order. Then isResolved
 // returns false, because money may have moved twice.
-func (r *Record) isResolved(k Kind) bool {
+func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
 	}
 	switch k {
 	case Suspended, SuspenseBack:
-		return r.Alarm == LateSuccess && r.Reference == r.ID
+		return r.Alarm == settle.AlarmLateSuccess && r.Reference == r.ID
 	case Earlier:
-		return r.Alarm == LateSuccess && r.State != schema.RechargeFailed
+		return r.Alarm == settle.AlarmLateSuccess && r.State != schema.RechargeFailed
 	case Claim, Absent:
-		return r.Alarm == LateFailure
+		return r.Alarm == settle.AlarmLateFailure
 	case RefundedHere:
-		return r.Alarm == LateFailure && !r.RefundedAt.After(r.ResolvedAt)
+		return r.Alarm == settle.AlarmLateFailure && !r.RefundedAt.After(r.ResolvedAt)
 	default:
 		return false
 	}
@@ -102,7 +93,7 @@ func (r *Record) isResolved(k Kind) bool {
 
 // classifyLine returns how a line and its recharge differ; "" if they agree. The file can only show
 // refunds made before the time until. If until is zero, the file shows all refunds.
-func classifyLine(l *Line, r *Record, until time.Time) Kind {
+func classifyLine(l *Line, r *record.Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers
 	}
@@ -130,8 +121,8 @@ func classifyLine(l *Line, r *Record, until time.Time) Kind {
 	return classifyFailed(l, r)
 }
 
-func classifyFailed(l *Line, r *Record) Kind {
-	suspended := r.Alarm == LateSuccess
+func classifyFailed(l *Line, r *record.Record) Kind {
+	suspended := r.Alarm == settle.AlarmLateSuccess
 	switch {
 	case l.Status == Success && suspended:
 		return Suspended
@@ -147,7 +138,7 @@ func classifyFailed(l *Line, r *Record) Kind {
 
 // classifyUnmatched classifies a line whose reference is unknown for this provider. r is the
 // recharge with the id in that reference; nil if there is none.
-func classifyUnmatched(l *Line, r *Record) Kind {
+func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:
 		return NotOurs

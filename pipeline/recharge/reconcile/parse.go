@@ -5,98 +5,69 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	textencoding "golang.org/x/text/encoding"
-	encoding "golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
-
+	"vayu/pipeline/csvfile"
 	"vayu/schema"
 )
 
-// maxNameLength limits references and ids in a file, in bytes. Those in the store are shorter.
-const maxNameLength = 128
-
-// separators are the possible separators of cells.
-var separators = []rune{',', ';', '\t'}
-
-// LineError is the error of an unreadable line.
-type LineError struct {
-	Number int // from 1
-	Text   string
+// Line is one transaction of an operator's file.
+type Line struct {
+	Number    int    // line number in the file, from 1; of the first line if a row has several
+	Reference string // our reference, as the operator wrote it
+	ID        string // the operator's id of the transaction; empty if the file has none
+	Status    Status
+	Amount    schema.Paise
 }
 
-// Error implements error.
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Number, e.Text) }
-
-// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte order mark.
-// It yields every non-empty line, or a *LineError for an unreadable one, and continues. Any other
-// error ends the sequence: a *HeaderError for an unusable header, or a read error.
+// Parse reads an operator's file: CSV with a header, in UTF-8, or in UTF-16 with a byte order mark. It yields
+// every non-empty line, or a *csvfile.LineError for an unreadable one, and continues. Any other error ends the
+// sequence: a *csvfile.HeaderError for an unusable header, or a read error.
 func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		rows := newRowReader(transform.NewReader(r, encoding.BOMOverride(textencoding.Nop.NewDecoder())), separators[0])
+		rows := csvfile.New(r)
 		at, err := header(rows, l)
 		if err != nil {
 			yield(Line{}, err)
 			return
 		}
 		for {
-			cells, number, err := rows.next(at.fits)
+			cells, number, err := rows.Next()
 			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil && number == 0 {
-				yield(Line{}, fmt.Errorf("reading the file: %w", err))
 				return
 			}
 			line := Line{Number: number}
 			if err == nil {
-				err = at.read(cells, l, &line)
+				if err = at.read(cells, l, &line); err != nil {
+					line, err = Line{Number: number}, &csvfile.LineError{Number: number, Text: err.Error()}
+				}
 			}
-			if err != nil {
-				line, err = Line{Number: number}, &LineError{number, err.Error()}
-			}
-			if !yield(line, err) {
+			_, isLine := errors.AsType[*csvfile.LineError](err)
+			if !yield(line, err) || err != nil && !isLine {
 				return
 			}
 		}
 	}
 }
 
-// header reads the first non-empty row and finds the columns in it. It sets the separator to the
-// one that yields most cells.
-func header(rows *rowReader, l Layout) (columns, error) {
-	first, err := rows.first()
+// header reads the header and finds the columns in it.
+func header(rows *csvfile.Reader, l Layout) (columns, error) {
+	names, err := rows.Header(',', ';', '\t')
 	if err != nil {
 		return columns{}, err
-	}
-	var names []string
-	separator := separators[0]
-	for _, by := range separators {
-		rows.setSeparator(by)
-		if cells, ok := rows.cut(first); ok && len(cells) > len(names) {
-			separator, names = by, slices.Clone(cells)
-		}
 	}
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}
-	rows.setSeparator(separator)
 	return l.find(names)
 }
 
-// fits reports whether a row with this number of cells has the width of the header.
-func (c columns) fits(cells int) bool { return cells == c.count }
-
 // read fills a line from the cells of its row.
 func (c columns) read(cells []string, l Layout, line *Line) error {
-	for len(cells) > c.count && strings.TrimSpace(cells[len(cells)-1]) == "" {
-		cells = cells[:len(cells)-1] // the empty cell after a separator at the end of the row
-	}
-	if !c.fits(len(cells)) {
+	if len(cells) != c.count {
 		return fmt.Errorf("the header has %d columns, and it has %d", c.count, len(cells))
 	}
 	line.Reference = cleanCell(cells[c.reference])
@@ -113,12 +84,10 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	} else if !ok {
 		return fmt.Errorf("nothing is known of the status %q; say with --statuses what it means", short(status))
 	}
-	text := cells[c.amount]
-	amount, err := parseAmount(text)
-	if err != nil {
-		return amountFault(text, err)
+	var err error
+	if line.Amount, err = parseAmount(cells[c.amount]); err != nil {
+		return err
 	}
-	line.Amount = amount
 	if c.id >= 0 {
 		if line.ID = cleanCell(cells[c.id]); !isPrintable(line.ID) {
 			line.ID = ""
@@ -127,18 +96,33 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	return nil
 }
 
-func amountFault(text string, err error) error {
-	text = short(strings.TrimSpace(text))
+// groupedNumber is a number with commas between thousands, or between lakhs and crores:
+// 1,234.50 and 12,34,567. Other commas are not removed, because they may be decimal commas.
+var groupedNumber = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{2,3})*,[0-9]{3}(\.[0-9]*)?$`)
+
+// currencyMark is the possible prefix of an amount.
+var currencyMark = regexp.MustCompile(`^(?i)(₹|rs\.?|inr)\s*`)
+
+// parseAmount parses rupees exactly. The amount of a refund must be positive, too, because the
+// status of the line shows the direction.
+func parseAmount(cell string) (schema.Paise, error) {
+	cell = strings.TrimSpace(cell)
+	text := cell[len(currencyMark.FindString(cell)):]
+	if groupedNumber.MatchString(text) {
+		text = strings.ReplaceAll(text, ",", "")
+	}
+	amount, err := schema.ParsePaise(text)
 	switch {
 	case errors.Is(err, schema.ErrAmountPrecision):
-		return fmt.Errorf("its amount %q has more than two decimals", text)
-	case errors.Is(err, schema.ErrAmountRange):
-		return fmt.Errorf("its amount %q is out of range", text)
+		return 0, fmt.Errorf("its amount %q has more than two decimals", short(cell))
+	case errors.Is(err, schema.ErrAmountRange), err == nil && amount <= 0:
+		return 0, fmt.Errorf("its amount %q is out of range", short(cell))
+	case cell == "":
+		return 0, errors.New("it has no amount")
+	case err != nil:
+		return 0, fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", short(cell))
 	}
-	if text == "" {
-		return errors.New("it has no amount")
-	}
-	return fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", text)
+	return amount, nil
 }
 
 // cleanCell returns a reference or id without blanks around it, and without the apostrophe by which
@@ -150,6 +134,9 @@ func cleanCell(cell string) string {
 	}
 	return strings.Clone(cell) // releases the memory of the row
 }
+
+// maxNameLength limits references and ids in a file, in bytes. Those in the store are shorter.
+const maxNameLength = 128
 
 // isPrintable reports whether a text is printable and not longer than maxNameLength.
 func isPrintable(text string) bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/pipeline/csvfile"
 	"vayu/pipeline/recharge/reconcile"
 	"vayu/schema"
 )
@@ -33,7 +34,7 @@ type parseCase struct {
 func parsed(r io.Reader, l reconcile.Layout) (string, error) {
 	var out strings.Builder
 	for line, err := range reconcile.Parse(r, l) {
-		if bad, ok := errors.AsType[*reconcile.LineError](err); ok {
+		if bad, ok := errors.AsType[*csvfile.LineError](err); ok {
 			fmt.Fprintf(&out, "%d ! %s\n", bad.Number, bad.Text)
 			continue
 		}
@@ -129,10 +130,10 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		before := 1
 		for line, err := range reconcile.Parse(bytes.NewReader(text), reconcile.Layout{}) {
-			if bad, ok := errors.AsType[*reconcile.LineError](err); ok {
+			if bad, ok := errors.AsType[*csvfile.LineError](err); ok {
 				line.Number = bad.Number
 			} else if err != nil {
-				if _, ok := errors.AsType[*reconcile.HeaderError](err); !ok {
+				if _, ok := errors.AsType[*csvfile.HeaderError](err); !ok {
 					t.Errorf("the error of a file that can be read is %v", err)
 				}
 				continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/csvfile"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/schema"
@@ -40,9 +41,9 @@ type Comparison struct {
 // Difference is a line or a recharge on which the file and the store do not agree.
 type Difference struct {
 	Kind Kind
-	Line *Line   // nil for a missing or unreadable line
-	At   int     // number of the line; 0 for none
-	Ours *Record // recharge before the settlement; nil if there is none
+	Line *Line          // nil for a missing or unreadable line
+	At   int            // number of the line; 0 for none
+	Ours *record.Record // recharge before the settlement; nil if there is none
 	// Settled is the effect of the automatic action; nil if none was tried.
 	Settled *Settled
 	// Text is the error of an unreadable line.
@@ -67,7 +68,7 @@ type Counts struct {
 	File, Ours schema.Paise
 }
 
-func (t Counts) with(l *Line, r *Record) Counts {
+func (t Counts) with(l *Line, r *record.Record) Counts {
 	t.Count++
 	if l != nil {
 		t.File += l.Amount
@@ -117,12 +118,10 @@ func keyOf(reference string) key {
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}
-	err := r.eachLine(file, func(l *Line, _ *LineError) error {
-		if l != nil {
-			r.seen[keyOf(l.Reference)]++
-		}
+	err := r.eachLine(file, func(l *Line) error {
+		r.seen[keyOf(l.Reference)]++
 		return nil
-	})
+	}, func(*csvfile.LineError) error { return nil })
 	if err != nil {
 		return r.sum, err
 	}
@@ -130,23 +129,20 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 		return r.sum, fmt.Errorf("reading the file again: %w", err)
 	}
 	group := make([]*Line, 0, groupSize)
-	flush := func() error {
+	err = r.eachLine(file, func(l *Line) error {
+		r.sum.Lines++
+		if group = append(group, l); len(group) < groupSize {
+			return nil
+		}
 		err := r.processGroup(group)
 		group = group[:0]
 		return err
-	}
-	err = r.eachLine(file, func(l *Line, bad *LineError) error {
+	}, func(bad *csvfile.LineError) error {
 		r.sum.Lines++
-		if bad != nil {
-			return r.reportUnreadable(bad)
-		}
-		if group = append(group, l); len(group) == groupSize {
-			return flush()
-		}
-		return nil
+		return r.count(&Difference{Kind: Unreadable, At: bad.Number, Text: bad.Text})
 	})
 	if err == nil {
-		err = flush()
+		err = r.processGroup(group)
 	}
 	if err == nil && !c.From.IsZero() {
 		err = r.reportAbsent()
@@ -154,60 +150,57 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 	return r.sum, err
 }
 
-// eachLine calls do for every line of the file. For an unreadable line, do gets a nil line and the
-// error.
-func (r *run) eachLine(file io.Reader, do func(*Line, *LineError) error) error {
+// eachLine calls do for every readable line of the file, and unreadable for every other line.
+func (r *run) eachLine(file io.Reader, do func(*Line) error, unreadable func(*csvfile.LineError) error) error {
 	for line, err := range Parse(file, r.Layout) {
-		if r.ctx.Err() != nil {
+		bad, isLine := errors.AsType[*csvfile.LineError](err)
+		switch {
+		case r.ctx.Err() != nil:
 			return r.ctx.Err()
+		case isLine:
+			err = unreadable(bad)
+		case err == nil:
+			err = do(&line)
 		}
-		bad, isBad := errors.AsType[*LineError](err)
-		if err != nil && !isBad {
-			return err
-		}
-		one := &line
-		if isBad {
-			one = nil
-		}
-		if err := do(one, bad); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) reportUnreadable(bad *LineError) error {
-	r.sum.Kinds[Unreadable] = r.sum.Kinds[Unreadable].with(nil, nil)
-	r.sum.Left++
-	return r.report(Difference{Kind: Unreadable, At: bad.Number, Text: bad.Text})
-}
-
 // reportAbsent reports the recharges that the file lacks.
 func (r *run) reportAbsent() error {
-	after, end := idsFrom(r.From.Add(-clockMargin)), idsFrom(r.To.Add(clockMargin))
-	for {
-		page, err := sqlstore.All(r.DB.View(r.ctx), scan, selectAbsent,
-			r.World.String(), r.Provider, after, end, r.From.UnixMicro(), r.To.UnixMicro(), pageSize)
-		if err != nil {
-			return fmt.Errorf("finding recharges that the file lacks: %w", err)
-		}
-		for i := range page {
-			if r.seen[keyOf(page[i].Reference)] > 0 {
-				continue
-			}
-			if page[i].isResolved(Absent) {
-				r.sum.Resolved = r.sum.Resolved.with(nil, &page[i])
-				continue
-			}
-			r.sum.Kinds[Absent] = r.sum.Kinds[Absent].with(nil, &page[i])
-			r.sum.Left++
-			if err := r.report(Difference{Kind: Absent, Ours: &page[i]}); err != nil {
-				return err
-			}
-		}
-		if len(page) < pageSize {
+	first, end := idsFrom(r.From.Add(-clockMargin)), idsFrom(r.To.Add(clockMargin))
+	return pages(r.DB.View(r.ctx), selectAbsent, func(last *record.Record) []any {
+		return []any{r.World.String(), r.Provider, max(first, last.Reference), end, r.From.UnixMicro(), r.To.UnixMicro(), pageSize}
+	}, func(ours *record.Record) error {
+		d := &Difference{Kind: Absent, Ours: ours}
+		if r.seen[keyOf(ours.Reference)] > 0 || r.isResolved(d) {
 			return nil
 		}
-		after = page[len(page)-1].Reference
+		return r.count(d)
+	})
+}
+
+// isResolved reports whether the alarm of a difference was resolved, and then counts the difference as resolved.
+func (r *run) isResolved(d *Difference) bool {
+	if d.Ours == nil || !isResolved(d.Ours, d.Kind) {
+		return false
 	}
+	r.sum.Resolved = r.sum.Resolved.with(d.Line, d.Ours)
+	return true
+}
+
+// count adds a difference to the summary, and reports it.
+func (r *run) count(d *Difference) error {
+	r.sum.Kinds[d.Kind] = r.sum.Kinds[d.Kind].with(d.Line, d.Ours)
+	done := d.Settled != nil && d.Settled.Done
+	if done {
+		r.sum.Done[d.Kind]++
+	}
+	if !done || d.Kind == Suspense {
+		r.sum.Left++
+	}
+	return r.report(*d)
 }

@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,27 +19,24 @@ type Resolution struct {
 	By   string // person who enters the result, for the audit log
 }
 
-const (
-	resolveRow = "UPDATE recharge SET resolved_at = $2 WHERE id = $1 AND alarm <> '' AND resolved_at IS NULL RETURNING " + columnNames
-	selectOne  = columnsOf + "WHERE id = $1"
-)
+const resolveRow = "UPDATE recharge SET resolved_at = $2 WHERE id = $1 AND alarm <> '' AND resolved_at IS NULL RETURNING " + record.Columns
 
 // Resolve closes the alarm of a recharge and adds a row to the audit log. It moves no money. It
 // fails if there is no such recharge, or if the recharge has no open alarm. For an invalid note or
 // an unknown id the error is a *schema.Problem.
-func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Resolution) (Record, error) {
+func Resolve(ctx context.Context, db *sqlstore.DB, now time.Time, what Resolution) (r record.Record, err error) {
 	if err := what.check(); err != nil {
-		return Record{}, err
+		return r, err
 	}
-	var r Record
-	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		r, err = scan(tx.QueryRow(resolveRow, what.ID, now.UnixMicro()))
-		if errors.Is(err, sql.ErrNoRows) {
+	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
+		found, ok, err := record.Table.One(tx, resolveRow, what.ID, now.UnixMicro())
+		switch {
+		case err != nil:
+			return fmt.Errorf("resolving %s: %w", what.ID, err)
+		case !ok:
 			return unresolvableError(tx, what.ID)
 		}
-		if err != nil {
-			return fmt.Errorf("resolving %s: %w", what.ID, err)
-		}
+		r = found
 		return what.audit(tx, now, &r, "recharge.resolved", map[string]any{"alarm": r.Alarm})
 	})
 	return r, err
@@ -68,7 +63,7 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 	if err := what.check(); err != nil {
 		return record.Record{}, err
 	}
-	var r Record
+	var r record.Record
 	err := db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		if r, err = queryOne(tx, what.ID); err != nil {
 			return err
@@ -96,7 +91,7 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 }
 
 // checkResult returns an error if an outcome does not apply to the state of a recharge.
-func checkResult(r *Record, outcome order.Outcome) error {
+func checkResult(r *record.Record, outcome order.Outcome) error {
 	switch {
 	case outcome != order.Succeeded && outcome != order.Failed && outcome != order.Reversed:
 		return fmt.Errorf("%q is no outcome that is final", outcome)
@@ -109,19 +104,17 @@ func checkResult(r *Record, outcome order.Outcome) error {
 }
 
 // queryOne reads a recharge. If there is none, the error is the problem not_found.
-func queryOne(q sqlstore.Querier, id string) (Record, error) {
-	missing := schema.NewProblem(schema.NotFound, "id", "There is no such recharge.")
-	if !schema.IsID(id) {
-		return Record{}, missing
+func queryOne(q sqlstore.Querier, id string) (r record.Record, err error) {
+	found := false
+	if schema.IsID(id) {
+		if r, found, err = record.Table.Get(q, id); err != nil {
+			return r, fmt.Errorf("reading recharge %s: %w", id, err)
+		}
 	}
-	r, err := scan(q.QueryRow(selectOne, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, missing
+	if !found {
+		err = schema.NewProblem(schema.NotFound, "id", "There is no such recharge.")
 	}
-	if err != nil {
-		return Record{}, fmt.Errorf("reading recharge %s: %w", id, err)
-	}
-	return r, nil
+	return r, err
 }
 
 func (w Resolution) check() error {
@@ -131,9 +124,7 @@ func (w Resolution) check() error {
 	return nil
 }
 
-func (w Resolution) audit(tx *sqlstore.Tx, now time.Time, r *Record, action string, detail map[string]any) error {
+func (w Resolution) audit(tx *sqlstore.Tx, now time.Time, r *record.Record, action string, detail map[string]any) error {
 	detail["note"] = w.Note
-	return audit.Append(tx, now, audit.Entry{
-		Account: r.Owner.Account, World: r.Owner.World, Actor: w.By, Action: action, Subject: r.ID, Detail: detail,
-	})
+	return audit.Append(tx, now, r.Audit(w.By, action, detail))
 }

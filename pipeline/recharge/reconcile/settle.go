@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
@@ -33,23 +34,13 @@ func (r *run) processGroup(lines []*Line) error {
 			r.sum.Matches[l.Status] = r.sum.Matches[l.Status].with(l, d.Ours)
 			continue
 		}
-		if d.Ours != nil && d.Ours.isResolved(d.Kind) {
-			r.sum.Resolved = r.sum.Resolved.with(l, d.Ours)
-			continue
+		if !r.isResolved(d) {
+			all = append(all, d)
 		}
-		all = append(all, d)
 	}
 	failed := r.settle(all)
 	for _, d := range all {
-		r.sum.Kinds[d.Kind] = r.sum.Kinds[d.Kind].with(d.Line, d.Ours)
-		done := d.Settled != nil && d.Settled.Done
-		if done {
-			r.sum.Done[d.Kind]++
-		}
-		if !done || d.Kind == Suspense {
-			r.sum.Left++
-		}
-		if err := r.report(*d); err != nil {
+		if err := r.count(d); err != nil {
 			return err
 		}
 	}
@@ -59,13 +50,13 @@ func (r *run) processGroup(lines []*Line) error {
 // find looks up the recharges of lines. ours maps a reference to the recharge whose current order
 // has that reference at this provider. For the other lines, strangers maps the id in the reference
 // to the recharge of this world with that id.
-func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error) {
+func (r *run) find(lines []*Line) (ours, strangers map[string]*record.Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
 	for i, l := range lines {
 		names[i] = l.Reference
 	}
-	ours, err = find(view, &selectByReference, []any{r.World.String(), r.Provider}, names, func(o *Record) string { return o.Reference })
+	ours, err = find(view, &selectByReference, []any{r.World.String(), r.Provider}, names, func(o *record.Record) string { return o.Reference })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +66,7 @@ func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error
 			rest = append(rest, idOf(l.Reference))
 		}
 	}
-	strangers, err = find(view, &selectByID, nil, rest, func(o *Record) string { return o.ID })
+	strangers, err = find(view, &selectByID, nil, rest, func(o *record.Record) string { return o.ID })
 	for id, o := range strangers {
 		if o.Owner.World != r.World { // recharges of the other world are ignored
 			delete(strangers, id)
@@ -84,7 +75,7 @@ func (r *run) find(lines []*Line) (ours, strangers map[string]*Record, err error
 	return ours, strangers, err
 }
 
-func (r *run) classify(l *Line, ours, stranger *Record) *Difference {
+func (r *run) classify(l *Line, ours, stranger *record.Record) *Difference {
 	d := &Difference{Line: l, At: l.Number, Ours: ours}
 	switch {
 	case r.seen[keyOf(l.Reference)] > 1:
@@ -102,37 +93,21 @@ func (r *run) settle(all []*Difference) error {
 	if r.Settler == nil {
 		return nil
 	}
-	var (
-		under sync.WaitGroup
-		mu    sync.Mutex
-		first error
-		room  = make(chan struct{}, maxConcurrent)
-	)
+	var group errgroup.Group
+	group.SetLimit(maxConcurrent)
 	for _, d := range all {
-		if !d.Kind.Info().Automatic {
-			continue
+		if d.Kind.Info().Automatic {
+			group.Go(func() error { return r.settleOne(d) })
 		}
-		room <- struct{}{}
-		under.Go(func() {
-			defer func() { <-room }()
-			err := r.settleOne(d)
-			mu.Lock()
-			defer mu.Unlock()
-			if first == nil {
-				first = err
-			}
-		})
 	}
-	under.Wait()
-	return first
+	return group.Wait()
 }
 
 // settleOne settles one difference. If the settlement is refused, it stores the reason in the
 // difference and returns no error.
 func (r *run) settleOne(d *Difference) error {
 	rec, err := r.Settler.Settle(r.ctx, r.World, r.Provider, d.Line.Reference, answerFor(d.Kind, d.Line.ID), Actor)
-	var refused *schema.Problem
-	if errors.As(err, &refused) && refused.Code.Status() < http.StatusInternalServerError {
+	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code.Status() < http.StatusInternalServerError {
 		d.Settled = &Settled{State: d.Ours.State, Alarm: d.Ours.Alarm, Refusal: refused.Message}
 		return nil
 	}
@@ -168,6 +143,6 @@ func isDone(k Kind, r *record.Record) bool {
 	case Refund:
 		return r.State == schema.RechargeRefunded
 	default:
-		return r.Alarm == LateSuccess
+		return r.Alarm == settle.AlarmLateSuccess
 	}
 }

@@ -33,6 +33,7 @@ type Record struct {
 	RefundID          string
 	RefundReason      string
 	RefundedAt        time.Time // zero unless refunded
+	ResolvedAt        time.Time // when the alarm was resolved; zero for an open alarm or none
 }
 
 // Status returns the state as a string. It is for package transaction.
@@ -66,19 +67,20 @@ var Table = &transaction.Table[Record, *Record]{
 
 // Columns lists the columns of the table in the order in which scanRecord reads them.
 const Columns = `id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
-	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, number_digest`
+	sent, sent_at, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, resolved_at, number_digest`
 
 func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	var mode string
 	var sent, pendingSent, created int64
-	var sentAt, finished, refunded sql.NullInt64
+	var sentAt, finished, refunded, resolved sql.NullInt64
 	err = row.Scan(
 		&r.ID, &r.Owner.Account, &mode, &r.RefID, &r.State, &r.Type, &r.Number, &r.RequestedOperator, &r.Operator, &r.Circle, &r.Detection, &r.Amount,
 		&r.Provider, &r.Reference, &r.ProviderRef, &sent, &sentAt, &r.Tries, &pendingSent, &r.ErrorCode, &r.ErrorMessage, &r.Alarm,
-		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &r.Digest)
+		&r.RefundID, &r.RefundReason, &r.Batch.Batch, &r.Batch.Index, &created, &finished, &refunded, &resolved, &r.Digest)
 	r.Owner.World = schema.WorldOf(mode)
 	r.Sent, r.PendingEventSent = sent != 0, pendingSent != 0
-	r.SentAt, r.CreatedAt, r.FinishedAt, r.RefundedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished), sqlstore.FromMicros(refunded)
+	r.SentAt, r.CreatedAt, r.FinishedAt = sqlstore.FromMicros(sentAt), time.UnixMicro(created).UTC(), sqlstore.FromMicros(finished)
+	r.RefundedAt, r.ResolvedAt = sqlstore.FromMicros(refunded), sqlstore.FromMicros(resolved)
 	return r, err
 }
 

@@ -2,10 +2,8 @@
 package request
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,19 +19,17 @@ import (
 // Request is the request for one recharge, validated without the store and the providers. Only
 // Number can be invalid.
 type Request struct {
-	Owner             schema.Owner
+	transaction.Origin
+
 	RefID             string
 	Type              schema.RechargeType
 	Number            string // ten digits, or the id of a DTH subscriber; as received if Valid is false
 	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
-	Caller            httpapi.Who
 	// WaitFull makes the request wait its full time, because a callback may arrive. Otherwise
 	// the request ends early if the next status enquiry is due after that time.
 	WaitFull bool
-	// Item is the batch item that the recharge belongs to; nil if there is none.
-	Item *transaction.BatchItem
 }
 
 // Limits of the values in a body.
@@ -63,7 +59,7 @@ type requestBody struct {
 	RefID        jsontext.Value `json:"ref_id"`
 }
 
-// Parse parses a body. It leaves Owner, Caller, WaitFull and Item unset. The error is a
+// Parse parses a body. It leaves Origin and WaitFull unset. The error is a
 // *schema.Problem that lists every fault.
 func Parse(body []byte) (Request, error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
@@ -78,7 +74,7 @@ func Parse(body []byte) (Request, error) {
 	if f.required("ref_id", from.RefID) {
 		r.RefID = httpapi.Ref(&f.RequestErrors, from.RefID)
 	}
-	return r, f.problem()
+	return r, f.ProblemByStatus()
 }
 
 // form collects the faults of a body.
@@ -87,12 +83,6 @@ type form struct {
 
 	// least and most are the limits of the amount; 0 after a fault in operator or type.
 	least, most schema.Paise
-}
-
-// problem returns the faults as an error, sorted by their HTTP status: 400 precedes 422.
-func (f *form) problem() error {
-	slices.SortStableFunc(f.RequestErrors, func(a, b schema.ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
-	return f.Problem()
 }
 
 // required reports whether a required value is present; otherwise it adds a fault.
@@ -262,7 +252,7 @@ func Reason(c *httpapi.Call) (string, error) {
 	if ok && !schema.IsRef(text) {
 		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
 	}
-	return text, f.problem()
+	return text, f.ProblemByStatus()
 }
 
 // OperatorAndCircle reads the parameters of GET /v1/plans.
@@ -287,5 +277,5 @@ func OperatorAndCircle(params map[string]string) (operator, circle string, err e
 			f.Add("circle", "There is no such circle; the circles are "+strings.Join(numbering.Circles(), ", ")+".")
 		}
 	}
-	return operator, circle, f.problem()
+	return operator, circle, f.ProblemByStatus()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/pipeline/recharge/order"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -31,14 +32,10 @@ func Connection(now func() time.Time) order.Connection {
 	}
 	p := provider{now: now}
 	return order.Connection{
-		Name:        Name,
-		World:       schema.Sandbox,
-		Timeout:     timeout,
-		ResendAfter: resendAfter,
-		Concurrency: concurrency,
-		Operator:    p,
-		Reverser:    p,
-		Directory:   directory{},
+		Link:      transaction.Link{Name: Name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: concurrency},
+		Operator:  p,
+		Reverser:  p,
+		Directory: directory{},
 	}
 }
 

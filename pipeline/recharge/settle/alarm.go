@@ -3,6 +3,7 @@ package settle
 import (
 	"database/sql"
 	"errors"
+	"time"
 
 	"vayu/pipeline/wallet"
 	"vayu/schema"
@@ -42,7 +43,7 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	if err != nil || alarm == "" {
 		return false, err
 	}
-	r.Alarm = alarm
+	r.Alarm, r.ResolvedAt = alarm, time.Time{}
 	if err := st.recordStep(st.alarmAnswer()); err != nil {
 		return false, err
 	}

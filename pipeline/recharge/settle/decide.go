@@ -42,9 +42,8 @@ type Result struct {
 
 // Reroute is the operator that a number turned out to belong to.
 type Reroute struct {
-	*workqueue.Pool
+	*order.Connection
 
-	Provider   string
 	Subscriber order.Subscriber
 	Lease      workqueue.Lease // lease for a slot of the connection; zero if the order is queued
 }

@@ -75,8 +75,7 @@ func (st *transitionTx) sendPendingEvent() error {
 // refund. If the lease is lost, nothing changes.
 func (st *transitionTx) renewLease() error {
 	r, next := &st.out.Record, st.out.Transition
-	pool, _ := st.Settler.Provider(r.Owner.World, r.Provider)
-	until, renewed, err := record.Table.Renew(st.tx, r, pool, st.lease, next == Resend, st.now)
+	until, renewed, err := record.Table.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, next == Resend, st.now)
 	if err != nil || !renewed {
 		st.out.Transition = Noop
 		return err
@@ -98,7 +97,7 @@ func (st *transitionTx) redirect() (bool, error) {
 		due, sentAt = onto.Lease.Until, onto.LatestStart(onto.Lease)
 	}
 	r.Operator, r.Circle, r.Detection = onto.Subscriber.Operator, onto.Subscriber.Circle, record.SourceLookup
-	r.Provider, r.Reference, r.ProviderRef = onto.Provider, r.ID+record.SecondOrder, ""
+	r.Provider, r.Reference, r.ProviderRef = onto.Name, r.ID+record.SecondOrder, ""
 	r.Sent, r.SentAt, r.Tries = !sentAt.IsZero(), sentAt, 0
 	n, err := st.tx.Exec(redirectRow, r.ID, was.Reference, r.Operator, r.Circle, r.Provider, r.Reference,
 		sqlstore.BoolToInt(r.Sent), sqlstore.Micros(sentAt), sqlstore.Micros(due), onto.Lease.Token)

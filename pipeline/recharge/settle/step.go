@@ -80,7 +80,7 @@ func (res *Result) stepAnswer() schema.StepAnswer {
 		return transaction.MissingAnswer(res.Err)
 	case res.Call == CallReverse && (res.Outcome == order.Failed || res.Outcome == order.NotSubscriber):
 		return schema.AnswerRefused
-	case res.Outcome < order.Pending || res.Outcome > order.Reversed:
+	case !res.Outcome.IsDefined():
 		return schema.AnswerUnreadable
 	}
 	return [...]schema.StepAnswer{

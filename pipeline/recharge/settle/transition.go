@@ -35,14 +35,11 @@ type Effect struct {
 
 // Settler applies results of providers to recharges.
 type Settler struct {
-	DB      *sqlstore.DB
-	Events  transaction.Events
-	Now     func() time.Time
+	transaction.Options
+
 	Waiters *transaction.Waiters[transaction.Update[record.Record]]
-	// Provider returns the pool of a provider, and the time after which an order is sent
-	// again if the provider does not know it. The pool is nil if the provider is not
-	// configured any more.
-	Provider func(world schema.World, name string) (pool *workqueue.Pool, resendAfter time.Duration)
+	// Link returns the link to a provider; nil if the provider is not configured any more.
+	Link func(world schema.World, name string) *transaction.Link
 	// Observe counts and logs the effect of a result, after the effect is stored.
 	Observe func(*Effect, *Result)
 }
@@ -125,8 +122,10 @@ func decideReplaced(res *Result) Transition {
 }
 
 func (st *transitionTx) resendAfter() time.Duration {
-	_, after := st.Settler.Provider(st.out.Owner.World, st.out.Provider)
-	return after
+	if l := st.Link(st.out.Owner.World, st.out.Provider); l != nil {
+		return l.ResendAfter
+	}
+	return 0
 }
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or
@@ -323,7 +322,5 @@ func (st *transitionTx) audit(action string, more map[string]any) error {
 		detail["code"] = r.ErrorCode
 	}
 	maps.Copy(detail, more)
-	return audit.Append(st.tx, st.now, audit.Entry{
-		Account: r.Owner.Account, World: r.Owner.World, Actor: st.result.By, Action: action, Subject: r.ID, Detail: detail,
-	})
+	return audit.Append(st.tx, st.now, r.Audit(st.result.By, action, detail))
 }

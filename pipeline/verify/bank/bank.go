@@ -46,9 +46,12 @@ const (
 	NotMade
 )
 
+// IsDefined reports whether o is one of the outcomes above.
+func (o Outcome) IsDefined() bool { return o >= Pending && o <= NotMade }
+
 // String returns the name used in metrics and logs.
 func (o Outcome) String() string {
-	if o < Pending || o > NotMade {
+	if !o.IsDefined() {
 		return "unknown outcome"
 	}
 	return [...]string{"pending", "found", "not_found", "unknown", "not_made"}[o]
@@ -120,20 +123,14 @@ type Bank interface {
 
 // Connection is a bank with the settings of this installation.
 type Connection struct {
-	Name  string // used in the store, in metrics and in the path of callbacks
-	World schema.World
-	// Methods are the supported methods; nil for all.
-	Methods []schema.VerificationMethod
-	// Timeout limits the time of one call.
-	Timeout time.Duration
-	// ResendAfter is the minimum time from sending an order to sending it again, if the bank does
-	// not have the order. A slow request must reach the bank within this time.
-	ResendAfter time.Duration
-	// Concurrency is the limit of concurrent calls.
-	Concurrency int
+	transaction.Link
 
+	Methods  []schema.VerificationMethod // the supported methods; nil for all
 	Bank     Bank
 	Receiver transaction.Receiver[Answer] // nil if the bank sends no callbacks
-	// Available reports whether the bank can be called now; nil for always.
-	Available func() bool
+}
+
+// Serves reports whether the connection supports a method.
+func (c *Connection) Serves(method schema.VerificationMethod) bool {
+	return c.Methods == nil || slices.Contains(c.Methods, method)
 }

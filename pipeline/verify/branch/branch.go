@@ -60,9 +60,9 @@ WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch
 	OR ifsc_branch.city <> excluded.city OR ifsc_branch.district <> excluded.district OR ifsc_branch.state <> excluded.state`)
 
 // Import reads a directory of branches into the store. Branches that the file lacks remain. The
-// file is CSV in UTF-8. Its header has the column names of one of the two lists (see columns). IFSC
+// file is CSV in UTF-8 or UTF-16. Its header has the column names of one of the two lists (see columns). IFSC
 // and BRANCH are required. The Summary counts rejected rows by reason; all other rows are imported.
-// For a file without such a header the error is a *HeaderError. Other errors come from the reader
+// For a file without such a header the error is a *csvfile.HeaderError. Other errors come from the reader
 // or the store.
 //
 // The whole file is read before one transaction writes it, so the import is atomic. On SQLite,

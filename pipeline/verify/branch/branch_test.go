@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/pipeline/csvfile"
 	"vayu/pipeline/verify/branch"
 )
 
@@ -158,7 +159,7 @@ func TestInvalidFileIsRefused(t *testing.T) {
 		strings.Repeat("col,", 200):      "…",
 	} {
 		_, err := branch.Import(t.Context(), db, strings.NewReader(text))
-		if e, ok := errors.AsType[*branch.HeaderError](err); !ok || !strings.Contains(e.Text, want) {
+		if e, ok := errors.AsType[*csvfile.HeaderError](err); !ok || !strings.Contains(e.Text, want) {
 			t.Errorf("%.30q: got %v, want %q", text, err, want)
 		}
 	}

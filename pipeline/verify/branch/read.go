@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vayu/pipeline/csvfile"
 	"vayu/pipeline/verify/ifsc"
 )
 
@@ -48,30 +49,22 @@ var columns = [columnCount]column{
 // longest is the limit of a cell in bytes. Addresses have up to 300 bytes.
 const longest = 1000
 
-// HeaderError explains why a file is no directory of branches.
-type HeaderError struct{ Text string }
-
-// Error implements error.
-func (e *HeaderError) Error() string { return e.Text }
-
 // Reasons to reject a row.
 const (
-	reasonIFSC    = "its IFSC is none: four letters, a zero, six letters or digits"
-	reasonNoIFSC  = "it has no IFSC"
-	reasonBranch  = "its branch has no name"
-	reasonCells   = "it has fewer cells than the header, or more"
-	reasonUTF8    = "it is not in UTF-8"
-	reasonSign    = "it has characters that cannot be printed"
-	reasonLong    = "a cell is longer than 1,000 bytes"
-	reasonAgain   = "its IFSC has stood on an earlier line, with another branch"
-	reasonQuotes  = "its quotes do not match"
-	reasonTooLong = "it is longer than 64 KiB"
+	reasonIFSC   = "its IFSC is none: four letters, a zero, six letters or digits"
+	reasonNoIFSC = "it has no IFSC"
+	reasonBranch = "its branch has no name"
+	reasonCells  = "it has fewer cells than the header, or more"
+	reasonUTF8   = "it is not in UTF-8"
+	reasonSign   = "it has characters that cannot be printed"
+	reasonLong   = "a cell is longer than 1,000 bytes"
+	reasonAgain  = "its IFSC has stood on an earlier line, with another branch"
 )
 
 // read reads the branches of a file, in the order of its rows. It skips a row that repeats an
 // earlier row. It rejects a row with the code of an earlier row but other cells.
 func read(r io.Reader) ([]row, Summary, error) {
-	in := newRecords(r)
+	in := csvfile.New(r)
 	at, width, err := header(in)
 	if err != nil {
 		return nil, Summary{}, err
@@ -82,50 +75,41 @@ func read(r io.Reader) ([]row, Summary, error) {
 		seen = map[string]int{} // code to index in rows
 	)
 	for {
-		cells, line, err := in.next(width)
-		switch {
-		case errors.Is(err, io.EOF):
+		cells, line, err := in.Next()
+		if errors.Is(err, io.EOF) {
 			return rows, s, nil
-		case errors.Is(err, errQuotes):
-			s.Read++
-			s.refuse(reasonQuotes, line)
-			continue
-		case errors.Is(err, errTooLong):
-			s.Read++
-			s.refuse(reasonTooLong, line)
-			continue
+		}
+		var one row
+		var reason string
+		bad, isLine := errors.AsType[*csvfile.LineError](err)
+		switch {
+		case isLine:
+			reason = bad.Text
 		case err != nil:
-			return nil, Summary{}, fmt.Errorf("reading the file: %w", err)
+			return nil, Summary{}, err
+		default:
+			one, reason = parseRow(cells, at, width)
 		}
 		s.Read++
-		one, reason := parseRow(cells, at, width)
-		if reason == "" {
-			before, again := seen[one[ifscColumn]]
-			switch {
-			case !again:
-				seen[one[ifscColumn]] = len(rows)
-				rows = append(rows, one)
-				continue
-			case rows[before] == one:
-				continue // duplicate
-			}
-			reason = reasonAgain
+		before, again := seen[one[ifscColumn]]
+		switch {
+		case reason != "":
+			s.refuse(reason, line)
+		case !again:
+			seen[one[ifscColumn]] = len(rows)
+			rows = append(rows, one)
+		case rows[before] != one:
+			s.refuse(reasonAgain, line)
 		}
-		s.refuse(reason, line)
 	}
 }
 
-// header reads the first row that is not empty. at has the index of each column in this row, or -1
-// for a missing column. width is the number of cells of the row.
-func header(in *records) (at [columnCount]int, width int, err error) {
-	cells, _, err := in.next(0)
-	switch {
-	case errors.Is(err, io.EOF):
-		return at, 0, &HeaderError{"the file is empty"}
-	case errors.Is(err, errQuotes), errors.Is(err, errTooLong):
-		return at, 0, &HeaderError{"the first line is no header: " + err.Error()}
-	case err != nil:
-		return at, 0, fmt.Errorf("reading the file: %w", err)
+// header reads the header. at has the index of each column in it, or -1 for a missing column. width is the
+// number of cells of the header.
+func header(in *csvfile.Reader) (at [columnCount]int, width int, err error) {
+	cells, err := in.Header(',')
+	if err != nil {
+		return at, 0, err
 	}
 	names := make([]string, len(cells))
 	for i, cell := range cells {
@@ -145,7 +129,7 @@ func header(in *records) (at [columnCount]int, width int, err error) {
 		}
 	}
 	if len(missing) > 0 {
-		return at, 0, &HeaderError{fmt.Sprintf("this is no list of branches: its first line has no column %s, only %s",
+		return at, 0, &csvfile.HeaderError{Text: fmt.Sprintf("this is no list of branches: its first line has no column %s, only %s",
 			strings.Join(missing, " and no column "), quoteHeader(cells))}
 	}
 	if at[cityColumn] == at[districtColumn] {
@@ -165,9 +149,6 @@ func quoteHeader(cells []string) string {
 
 // parseRow converts cells to a branch. If the row is invalid, reason says why; otherwise it is "".
 func parseRow(cells []string, at [columnCount]int, width int) (one row, reason string) {
-	for len(cells) > width && strings.TrimSpace(cells[len(cells)-1]) == "" {
-		cells = cells[:len(cells)-1] // trailing comma
-	}
 	if len(cells) != width {
 		return row{}, reasonCells
 	}

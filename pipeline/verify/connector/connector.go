@@ -6,73 +6,47 @@
 package connector
 
 import (
-	"log/slog"
 	"slices"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/config/section"
 	"vayu/pipeline/httpconnector"
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
 
-// settings are the parts of a description that concern verifications only.
-type settings struct {
-	world   schema.World
-	resend  time.Duration
+// provider calls a bank. It is safe for concurrent use.
+type provider struct {
+	client  *httpconnector.Client
 	methods []schema.VerificationMethod // nil for all
 }
 
-// provider calls a bank. It is safe for concurrent use.
-type provider struct {
-	client *httpconnector.Client
-}
-
 // Open reads a description file and returns its connection, without connecting. The error
-// lists every fault of the file with its line. log and reg may be nil.
-func Open(file string, log *slog.Logger, reg prometheus.Registerer) (bank.Connection, error) {
-	from, err := httpconnector.Open(file)
+// lists every fault of the file with its line.
+func Open(file string, o httpconnector.Options) (bank.Connection, error) {
+	p := &provider{}
+	client, err := httpconnector.Open(file, shape(), p.read, o)
 	if err != nil {
 		return bank.Connection{}, err
 	}
-	d, b, err := read(from)
-	if err != nil {
-		return bank.Connection{}, err
-	}
-	client, err := httpconnector.New(d, httpconnector.Options{Log: log, Metrics: reg})
-	if err != nil {
-		return bank.Connection{}, err
-	}
-	calls := &provider{client}
+	p.client = client
 	c := bank.Connection{
-		Name: d.Name, World: b.world, Methods: b.methods, Timeout: d.Timeout, ResendAfter: b.resend, Concurrency: d.Concurrency,
-		Bank: calls, Available: client.Available,
+		Link: transaction.Link{
+			Name: client.Name, World: client.World, Timeout: client.Timeout, ResendAfter: client.ResendAfter, Concurrency: client.Concurrency, Available: client.Available,
+		},
+		Methods: p.methods, Bank: p,
 	}
-	if d.HasCallback() {
-		c.Receiver = calls
+	if client.HasCallback() {
+		c.Receiver = p
 	}
 	return c, nil
 }
 
-// Check returns every fault of a description file with its line, or nil.
-func Check(file string) error {
-	from, err := httpconnector.Open(file)
-	if err == nil {
-		_, _, err = read(from)
-	}
-	return err
-}
-
-func read(from httpconnector.Source) (*httpconnector.Description, settings, error) {
-	var b settings
-	d, err := httpconnector.Parse(from, shape(), func(root *section.Section, d *httpconnector.Description) {
-		s := root.Section("verify")
-		b = settings{world: httpconnector.World(s), resend: d.ResendAfter(s)}
-		b.readMethods(s, root.Section("calls"), d)
-	})
-	return d, b, err
+// read reads the section "verify".
+func (b *provider) read(root *section.Section, d *httpconnector.Description) {
+	s := root.Section("verify")
+	d.ReadPolicy(s)
+	b.readMethods(s, root.Section("calls"), d)
 }
 
 // requiredCalls are the calls that each method needs. An enquiry finds out whether a deposit was
@@ -86,7 +60,7 @@ var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.Veri
 
 // readMethods reads the supported methods: the methods that the file lists, or else those of which
 // the file describes a call.
-func (b *settings) readMethods(s, calls *section.Section, d *httpconnector.Description) {
+func (b *provider) readMethods(s, calls *section.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)
 		switch {

@@ -96,8 +96,13 @@ func onlyUPI(t *testing.T, text string) string {
 func TestSeveralFilesShareMetrics(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
+	metrics := httpconnector.NewMetrics(reg)
 	for _, name := range []string{"first", "second"} {
-		c := open(t, strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1), reg)
+		file := write(t, strings.Replace(fakebank.Describe("http://127.0.0.1:1"), "name: simulator", "name: "+name, 1))
+		c, err := connector.Open(file, httpconnector.Options{Metrics: metrics})
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, _ = c.Bank.Deposit(t.Context(), drop)
 	}
 	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
@@ -271,7 +276,7 @@ func TestTLSIsRequired(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "ca.pem"), ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := connector.Open(file, nil, nil)
+	c, err := connector.Open(file, httpconnector.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func serve(t *testing.T, c providers.Config, replace ...string) (*fakebank.Simul
 // open creates a connection from a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) bank.Connection {
 	t.Helper()
-	c, err := connector.Open(write(t, text), nil, reg)
+	c, err := connector.Open(write(t, text), httpconnector.Options{Metrics: httpconnector.NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ func FuzzFile(f *testing.F) {
 			File: "x.yaml", Text: []byte(text), Env: func(string) (string, bool) { return "", false },
 			ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
 		}
-		d, b, err := read(from)
+		var b provider
+		d, err := httpconnector.Parse(from, shape(), b.read)
 		if err != nil {
 			return
 		}
@@ -39,7 +40,7 @@ func FuzzFile(f *testing.F) {
 				t.Errorf("it serves %q with %+v", m, d)
 			}
 		}
-		if b.resend < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
+		if d.ResendAfter < d.Timeout || d.Timeout <= 0 || d.Concurrency < 1 {
 			t.Errorf("got %+v with %+v", d, b)
 		}
 	})
@@ -49,15 +50,12 @@ func FuzzFile(f *testing.F) {
 func FuzzCallback(f *testing.F) {
 	f.Add([]byte(`{"ref":"a","result":"VALID","txn":"b","utr":"1","account":{"name":"A\u202e","state":"ACTIVE","bank":"B","branch":"C"},"flags":["FRAUD","x"]}`))
 	from := httpconnector.Source{File: "x.yaml", Text: []byte(fakebank.Describe("https://bank.example"))}
-	d, _, err := read(from)
+	b := &provider{}
+	d, err := httpconnector.Parse(from, shape(), b.read)
 	if err != nil {
 		f.Fatal(err)
 	}
-	client, err := httpconnector.New(d, httpconnector.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	b := &provider{client}
+	b.client = httpconnector.New(d, httpconnector.Options{})
 	now := time.Unix(1795004800, 0)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := http.Header{}

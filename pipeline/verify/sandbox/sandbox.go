@@ -24,6 +24,7 @@ import (
 	"context"
 	"time"
 
+	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
 )
@@ -45,12 +46,8 @@ func Connection(now func() time.Time) bank.Connection {
 		now = time.Now
 	}
 	return bank.Connection{
-		Name:        Name,
-		World:       schema.Sandbox,
-		Timeout:     timeout,
-		ResendAfter: resendAfter,
-		Concurrency: concurrency,
-		Bank:        fakeBank{now},
+		Link: transaction.Link{Name: Name, World: schema.Sandbox, Timeout: timeout, ResendAfter: resendAfter, Concurrency: concurrency},
+		Bank: fakeBank{now},
 	}
 }
 

@@ -17,8 +17,10 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/outbox"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/csvfile"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/reconcile"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -136,7 +138,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 		}
 		show := newDifferences(cmd.OutOrStdout(), names, &c, r.json)
 		sum, err := c.Run(ctx, file, show.difference)
-		if _, ok := errors.AsType[*reconcile.HeaderError](err); ok {
+		if _, ok := errors.AsType[*csvfile.HeaderError](err); ok {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		if err := errors.Join(err, show.end(path, sum, err)); err != nil {
@@ -153,7 +155,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 // no connections to providers, because settling sends them no requests.
 func settler(st *tool.State) (reconcile.Settler, error) {
 	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
-	return recharge.New(recharge.Config{DB: st.DB, Events: events, Log: st.Log})
+	return recharge.New(recharge.Config{Options: transaction.Options{DB: st.DB, Events: events, Log: st.Log}})
 }
 
 // comparison validates the flags that apply to a file, and converts them to a Comparison.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"vayu/pipeline/recharge/reconcile"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
@@ -46,7 +48,7 @@ type rechargeLine struct {
 	CreatedAt     string               `json:"created_at"`
 }
 
-func lineOf(r *reconcile.Record, names map[string]string) rechargeLine {
+func lineOf(r *record.Record, names map[string]string) rechargeLine {
 	return rechargeLine{
 		TransactionID: r.ID, AccountID: r.Owner.Account, Account: names[r.Owner.Account], Mode: r.Owner.World.String(),
 		Provider: r.Provider, Reference: r.Reference, Mobile: r.Number, Operator: r.Operator, Amount: r.Amount,
@@ -96,8 +98,8 @@ func (e *entries) end() error {
 func why(e *reconcile.Entry) string {
 	return map[string]string{
 		string(schema.RechargePending): "pending for more than a day",
-		reconcile.LateSuccess:          "the provider has reported success of an order that had failed",
-		reconcile.LateFailure:          "the provider has reported failed after success",
+		settle.AlarmLateSuccess:        "the provider has reported success of an order that had failed",
+		settle.AlarmLateFailure:        "the provider has reported failed after success",
 	}[e.Why]
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"vayu/pipeline/recharge/reconcile"
+	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/settle"
 	"vayu/schema"
 )
 
@@ -11,8 +13,8 @@ import (
 func TestReasonIsValidInEveryState(t *testing.T) {
 	t.Parallel()
 	for why, want := range map[string]string{
-		"pending": "pending for more than a day", reconcile.LateFailure: "the provider has reported failed after success",
-		reconcile.LateSuccess: "the provider has reported success of an order that had failed",
+		"pending": "pending for more than a day", settle.AlarmLateFailure: "the provider has reported failed after success",
+		settle.AlarmLateSuccess: "the provider has reported success of an order that had failed",
 	} {
 		for _, in := range []schema.RechargeState{"pending", "success", "failed", "refunded"} {
 			if got := whyText(why, in); got != want {
@@ -23,5 +25,5 @@ func TestReasonIsValidInEveryState(t *testing.T) {
 }
 
 func whyText(of string, in schema.RechargeState) string {
-	return why(&reconcile.Entry{Record: reconcile.Record{State: in}, Why: of})
+	return why(&reconcile.Entry{Record: record.Record{State: in}, Why: of})
 }

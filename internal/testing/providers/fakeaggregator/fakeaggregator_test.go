@@ -18,6 +18,7 @@ import (
 
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/connector"
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
@@ -31,7 +32,7 @@ func connect(t *testing.T, s *fakeaggregator.Simulator) order.Connection {
 	if err := os.WriteFile(file, []byte(fakeaggregator.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := connector.Open(file, nil, nil)
+	c, err := connector.Open(file, httpconnector.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

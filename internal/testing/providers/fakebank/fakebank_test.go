@@ -20,6 +20,7 @@ import (
 	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
+	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
@@ -33,7 +34,7 @@ func connect(t *testing.T, s *fakebank.Simulator) bank.Connection {
 	if err := os.WriteFile(file, []byte(fakebank.Describe(server.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := connector.Open(file, nil, nil)
+	c, err := connector.Open(file, httpconnector.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"vayu/pipeline/csvfile"
 )
 
 // Layout describes a file in which columns or statuses have unusual names.
@@ -44,12 +46,6 @@ var usualNames = map[string][]string{
 // is the number of all columns.
 type columns struct{ reference, status, amount, id, count int }
 
-// HeaderError means that the file has no usable header, so that no line can be read.
-type HeaderError struct{ Text string }
-
-// Error implements error.
-func (e *HeaderError) Error() string { return e.Text }
-
 // find finds the columns by their names in the header.
 func (l Layout) find(names []string) (columns, error) {
 	var missing []string
@@ -65,10 +61,10 @@ func (l Layout) find(names []string) (columns, error) {
 	}
 	if len(missing) > 0 {
 		if strings.Join(names, "") == "" {
-			return columns{}, &HeaderError{"the first row has no names in it, and must be the header"}
+			return columns{}, &csvfile.HeaderError{Text: "the first row has no names in it, and must be the header"}
 		}
-		return columns{}, &HeaderError{fmt.Sprintf("no column for %s; the first row says %s; say which it is with --columns %s=NAME",
-			strings.Join(missing, ", "), quoted(names), strings.Join(missing, "=NAME,"))}
+		return columns{}, headerErrorf("no column for %s; the first row says %s; say which it is with --columns %s=NAME",
+			strings.Join(missing, ", "), quoted(names), strings.Join(missing, "=NAME,"))
 	}
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
@@ -81,31 +77,26 @@ func (l Layout) place(names []string, what string) (int, error) {
 	if ok {
 		fits = func(name string) bool { return strings.EqualFold(name, strings.TrimSpace(configured)) }
 	}
-	var found []int
+	at := -1
+	var found []string
 	for i, name := range names {
 		if fits(name) {
-			found = append(found, i)
+			at, found = i, append(found, name)
 		}
 	}
 	switch {
-	case len(found) == 1:
-		return found[0], nil
 	case len(found) > 1 && ok:
-		return 0, &HeaderError{fmt.Sprintf("%d columns are called %q; rename all but one in the file", len(found), configured)}
+		return 0, headerErrorf("%d columns are called %q; rename all but one in the file", len(found), configured)
 	case len(found) > 1:
-		return 0, &HeaderError{fmt.Sprintf("%s could be column %s; say which one with --columns %s=NAME", what, quoted(pick(names, found)), what)}
-	case ok:
-		return 0, &HeaderError{fmt.Sprintf("no column %q for %s, as --columns says; the first row says %s", configured, what, quoted(names))}
+		return 0, headerErrorf("%s could be column %s; say which one with --columns %s=NAME", what, quoted(found), what)
+	case ok && at < 0:
+		return 0, headerErrorf("no column %q for %s, as --columns says; the first row says %s", configured, what, quoted(names))
 	}
-	return -1, nil
+	return at, nil
 }
 
-func pick(names []string, at []int) []string {
-	picked := make([]string, len(at))
-	for i, n := range at {
-		picked[i] = names[n]
-	}
-	return picked
+func headerErrorf(format string, args ...any) error {
+	return &csvfile.HeaderError{Text: fmt.Sprintf(format, args...)}
 }
 
 // Limits of a list of names in an error: the number of names, and the bytes of each name.
@@ -116,18 +107,15 @@ const (
 
 // quoted formats a list of names for people.
 func quoted(names []string) string {
-	var b strings.Builder
-	for i, name := range names {
-		if i == maxQuotedNames {
-			fmt.Fprintf(&b, " and %d more", len(names)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", short(name))
+	var texts []string
+	for _, name := range names[:min(len(names), maxQuotedNames)] {
+		texts = append(texts, fmt.Sprintf("%q", short(name)))
 	}
-	return b.String()
+	text := strings.Join(texts, ", ")
+	if more := len(names) - len(texts); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // short truncates a text to maxQuotedLength.
@@ -136,6 +124,33 @@ func short(text string) string {
 		return text
 	}
 	return text[:maxQuotedLength] + "…"
+}
+
+// Status is the state of a transaction in an operator's file.
+type Status string
+
+// Values of Status.
+const (
+	Success  Status = "success"
+	Failed   Status = "failed"
+	Pending  Status = "pending"
+	Refunded Status = "refunded" // carried out and reversed
+)
+
+// Statuses lists all statuses.
+var Statuses = []Status{Success, Failed, Pending, Refunded}
+
+// statuses maps the usual status names in files, as fold returns them, to values of Status.
+var statuses = map[string]Status{
+	"s": Success, "success": Success, "successful": Success, "succeeded": Success, "succeed": Success,
+	"completed": Success, "complete": Success, "ok": Success,
+
+	"f": Failed, "fail": Failed, "failed": Failed, "failure": Failed, "unsuccessful": Failed, "rejected": Failed, "declined": Failed,
+
+	"p": Pending, "pending": Pending, "inprogress": Pending, "inprocess": Pending, "processing": Pending, "initiated": Pending,
+	"accepted": Pending, "submitted": Pending, "queued": Pending,
+
+	"r": Refunded, "refund": Refunded, "refunded": Refunded, "reversed": Refunded, "reversal": Refunded, "reverted": Refunded,
 }
 
 // status returns the status that a text in the file means. It returns false for an unknown text.
@@ -147,4 +162,19 @@ func (l Layout) status(text string) (Status, bool) {
 	}
 	s, ok := statuses[fold(text)]
 	return s, ok
+}
+
+// fold removes all ASCII characters but letters and digits, and returns lower case. So
+// "Client Ref. No" and "client_ref_no" are one name.
+func fold(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c+'a'-'A')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c >= 0x80:
+			out = append(out, c)
+		}
+	}
+	return string(out)
 }

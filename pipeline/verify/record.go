@@ -6,9 +6,44 @@ import (
 	"fmt"
 	"time"
 
+	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/transaction"
+	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
+
+// Record is a stored verification.
+type Record struct {
+	transaction.Base
+
+	Digest      []byte // digest of the request, to detect a repetition
+	CacheKey    []byte // digest of the target
+	State       schema.VerificationState
+	Method      schema.VerificationMethod
+	Target      string // masked
+	IFSC        string
+	Encrypted   []byte             // encrypted Private; nil once the verification has ended
+	Named       bool               // the request has an expected name
+	Threshold   int                // minimum passing score of a name match
+	DelayCode   schema.Code        // why the outcome is delayed; "" for no failure
+	Beneficiary schema.Beneficiary // set on success
+	Verified    bool
+	UTR         string
+	AnsweredBy  string // id of the verification whose answer was reused; "" for none
+	Key         string // id of the API key
+}
+
+// Status returns the state as a string. It is for package transaction.
+func (r *Record) Status() string { return string(r.State) }
+
+// idPrefix is the prefix of ids; a ULID follows.
+const idPrefix = "ver_"
+
+// verifications describes the table `verification` for package transaction.
+var verifications = &transaction.Table[Record, *Record]{
+	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord, Missing: errNoVerification,
+}
 
 // columns lists the columns that scanRecord reads.
 const columns = `id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref, sent, sent_at, tries, trouble,
@@ -82,3 +117,45 @@ func reasonsText(reasons []string) (string, error) {
 const selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")
+
+// encryptPrivate encrypts the private part of a request.
+func (s *Service) encryptPrivate(id string, p *request.Private) ([]byte, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encrypting the target of %s: %w", id, err)
+	}
+	return private.Encrypt(s.Cipher, text, id), nil
+}
+
+// decryptPrivate reads the private part of a pending verification.
+func (s *Service) decryptPrivate(r *Record) (p request.Private, err error) {
+	text, err := private.Decrypt(s.Cipher, r.Encrypted, r.ID)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return request.Private{}, fmt.Errorf("decrypting the target of %s: %w", r.ID, err)
+	}
+	p.IFSC = r.IFSC
+	return p, nil
+}
+
+// private is the column of the encrypted request data that bank calls need.
+var private = encryption.Column{
+	Table: "verification", Name: "private", Key: []string{"id"},
+	AssociatedData: func(key ...string) string { return "verification/" + key[0] + "/private" },
+}
+
+// EncryptedColumns returns the columns that this package encrypts.
+func EncryptedColumns() []encryption.Column { return []encryption.Column{private} }
+
+// Personal returns how to erase an account's personal data: all its verifications and timelines.
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
+		{
+			Table: "upstream_step", Key: []string{"subject", "number"},
+			From: "upstream_step t JOIN verification v ON v.id = t.subject WHERE v.account_id = $1",
+		},
+		{Table: "verification", Key: []string{"id"}, From: "verification t WHERE t.account_id = $1"},
+	}
+}

@@ -1,0 +1,89 @@
+package transaction
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"vayu/internal/workqueue"
+	"vayu/schema"
+)
+
+// Link is the part of a connection to a provider that every kind of transaction has. A connection embeds it.
+type Link struct {
+	Name  string // in the store, in metrics, and in the path of callbacks
+	World schema.World
+	// Timeout bounds one call.
+	Timeout time.Duration
+	// ResendAfter is the minimum time from sending an order to sending it again, if the provider
+	// reports it as unknown. A delayed request must arrive within this time.
+	ResendAfter time.Duration
+	// Concurrency is the maximum number of calls in flight.
+	Concurrency int
+	// Available reports whether the provider can be called now; nil means always.
+	Available func() bool
+
+	*workqueue.Pool // slots for calls; set by Connect
+}
+
+// Linked returns the link of a connection that embeds it.
+func (l *Link) Linked() *Link { return l }
+
+// Connection is the type constraint of a pointer to a connection.
+type Connection interface {
+	comparable
+
+	Linked() *Link
+}
+
+// Connect adds a provider. The function begin starts the call of a claimed transaction, and must not block. Names
+// are unique across live and sandbox, because the path of a callback has the name only.
+func (c *Core[R, P]) Connect(l *Link, begin func(workqueue.Claim[R])) (err error) {
+	if slices.ContainsFunc(c.links, func(other *Link) bool { return other.Name == l.Name }) {
+		return errors.New("two connections have this name")
+	}
+	c.links = append(c.links, l)
+	l.Pool, err = c.Queue.Add(workqueue.Provider{Name: l.Name, World: l.World, Timeout: l.Timeout, Concurrency: l.Concurrency, Available: l.Available}, begin)
+	return err
+}
+
+// Named returns the connection of a world with a name; nil if there is none.
+func Named[C Connection](all []C, world schema.World, name string) (none C) {
+	for _, conn := range all {
+		if l := conn.Linked(); l.World == world && l.Name == name {
+			return conn
+		}
+	}
+	return none
+}
+
+// Route returns the first connection of a world that serves an order and is available. If none is available,
+// available is false, and conn is the first connection that serves the order, or nil.
+func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn C, available bool) {
+	var none C
+	for _, candidate := range all {
+		if candidate.Linked().World != world || !serves(candidate) {
+			continue
+		}
+		if candidate.Linked().IsAvailable() {
+			return candidate, true
+		}
+		if conn == none {
+			conn = candidate
+		}
+	}
+	return conn, false
+}
+
+// Acquire acquires a slot for the first call of a new transaction if a slot is free. A batch item waits for a slot,
+// at most the duration wait. The lease is zero if there is no slot: then the call is queued.
+func (c *Core[R, P]) Acquire(ctx context.Context, l *Link, r P, wait time.Duration) (lease workqueue.Lease) {
+	b := r.Shared()
+	if b.InBatch() && !l.AcquireWithin(ctx, wait) || !b.InBatch() && !l.TryAcquire(false) {
+		return lease
+	}
+	lease = c.Queue.NewLease(l.Pool)
+	b.Sent, b.SentAt = true, l.LatestStart(lease)
+	return lease
+}
