@@ -35,6 +35,12 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
+// Repeat calls do at once, and then as [Every].
+func Repeat(ctx context.Context, period time.Duration, do func(context.Context)) {
+	do(ctx)
+	Every(ctx, period, do)
+}
+
 // Backoff returns the pause after consecutive failures: first × 2^failures, at most first × 2^20 and
 // at most longest.
 func Backoff(failures int, first, longest time.Duration) time.Duration {

@@ -90,7 +90,7 @@ func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum [
 	if err := w.storeChunks(tx, now, id, c, parsed.Chunks); err != nil {
 		return httpapi.Response{}, audit.Entry{}, err
 	}
-	tx.OnCommit(w.wake)
+	tx.OnCommit(w.accepted.send)
 	return w.acceptedReply(row{id: id, state: schema.BatchQueued, total: parsed.Total}), audit.Entry{
 		Action: w.kind.Name + ".batch", Subject: id, Detail: map[string]any{"total": parsed.Total},
 	}, nil

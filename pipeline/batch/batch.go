@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -80,4 +82,49 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	all.Wait()
 	return nil
+}
+
+// Routes returns the endpoints of every kind.
+func (s *Service) Routes() []httpapi.Route {
+	var all []httpapi.Route
+	for _, w := range s.workers {
+		read, one := string(w.kind.Read), w.kind.Path+"/{id}"
+		all = append(all,
+			httpapi.Route{Method: http.MethodPost, Path: w.kind.Path, Scope: string(w.kind.Write), Limit: httpapi.Money, Body: httpapi.BatchBody, Handler: w.accept},
+			httpapi.Route{Method: http.MethodGet, Path: w.kind.Path, Scope: read, Params: []string{"state", "ref_id", "from", "to", "limit", "cursor"}, Handler: w.list},
+			httpapi.Route{Method: http.MethodGet, Path: one, Scope: read, Handler: w.get},
+			httpapi.Route{Method: http.MethodGet, Path: one + "/results", Scope: read, Type: lines, Params: []string{"limit", "cursor"}, Handler: w.results},
+		)
+	}
+	return all
+}
+
+// Personal returns how to erase the personal data of an account: the items of its batches, and
+// their ref_ids, fingerprints and client IP addresses.
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
+		{
+			Table: "batch_item", Key: []string{"batch_id", "place"},
+			From: "batch_item t JOIN batch b ON b.id = t.batch_id WHERE b.account_id = $1",
+		},
+		{
+			Table: "batch", Key: []string{"id"}, Set: "ref_id = NULL, client = '', fingerprint = ''",
+			From: "batch t WHERE t.account_id = $1 AND (t.ref_id IS NOT NULL OR t.client <> '' OR t.fingerprint <> '')",
+		},
+	}
+}
+
+// encryptedRecords is the column with the records of chunks. Records contain phone numbers and bank
+// account numbers.
+var encryptedRecords = encryption.Column{
+	Table: "batch_chunk", Name: "records", Key: []string{"batch_id", "CAST(first AS TEXT)"},
+	AssociatedData: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },
+}
+
+// EncryptedColumns returns the columns of this package that a key rotation must re-encrypt.
+func EncryptedColumns() []encryption.Column { return []encryption.Column{encryptedRecords} }
+
+// encryptChunk encrypts the records of a chunk. first is the index of its first record.
+func encryptChunk(box *encryption.Cipher, batch string, first int, records []byte) []byte {
+	return encryptedRecords.Encrypt(box, records, batch, strconv.Itoa(first))
 }

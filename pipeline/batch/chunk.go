@@ -2,13 +2,17 @@ package batch
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/batch/body"
@@ -34,7 +38,7 @@ type chunk struct {
 	toRetry   int  // records to retry
 	done      int  // records done under this lease
 	lost      bool // another instance has the lease
-	releasing bool // its lease is being released
+	releasing bool // its lease is being released, or it is removed because the lease is lost
 }
 
 // leaseRequest limits the number of chunks to lease for an account.
@@ -121,6 +125,14 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 	var err error
 	c.begun, err = sqlstore.All(tx, sqlstore.Scalar[int], selectBegun, c.batch, c.first, c.first+c.count)
 	return err
+}
+
+// decrypted decrypts the records of a chunk, and returns its records.
+func (c *chunk) decrypted(box *encryption.Cipher) (todo []record, refused []duplicateRecord, err error) {
+	if c.bytes, err = encryptedRecords.Decrypt(box, c.bytes, c.batch, strconv.Itoa(c.first)); err != nil {
+		return nil, nil, err
+	}
+	return c.records()
 }
 
 // records returns the records of a chunk that are not yet in the table batch_item. todo are those
@@ -221,4 +233,51 @@ func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
 		return nil, fmt.Errorf("listing the accounts with batches: %w", err)
 	}
 	return all, nil
+}
+
+// duplicateRecord is a record to reject, because an earlier record has the same ref_id.
+type duplicateRecord struct {
+	record
+
+	first int
+}
+
+// insertRefusals inserts several rejected records into batch_item.
+var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
+	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
+
+// refuseDuplicates rejects the duplicates of a chunk in one short transaction with few statements,
+// and counts them as failed. It is idempotent.
+func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
+	texts := make([][]byte, len(all))
+	for i, d := range all {
+		why := schema.NewProblem(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", d.first))
+		var err error
+		if texts[i], err = json.Marshal(item.Refusal{RefID: item.RefOf(d.value), Error: *why}); err != nil {
+			return fmt.Errorf("encoding the error of record %d of %s: %w", d.index, c.batch, err)
+		}
+	}
+	return w.DB.Update(sqlstore.WithWorld(ctx, c.owner.World), func(tx *sqlstore.Tx) error {
+		refused := int64(0)
+		err := insertRefusals.Each(len(all), func(text string, from, to int) error {
+			args := append(make([]any, 0, 1+2*(to-from)), c.batch)
+			for i := from; i < to; i++ {
+				args = append(args, all[i].index, texts[i])
+			}
+			n, err := tx.Exec(text, args...)
+			refused += n
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("rejecting duplicates of %s: %w", c.batch, err)
+		}
+		if refused == 0 {
+			return nil
+		}
+		done, err := item.Count(tx, w.Now(), c.batch, 0, int(refused))
+		if err != nil || done == nil || w.kind.Completed == nil {
+			return err
+		}
+		return w.kind.Completed(tx, done)
+	})
 }

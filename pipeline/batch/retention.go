@@ -69,27 +69,21 @@ const purgeBatchSize = 500
 
 // purge deletes the items of expired batches until no such items are left.
 func (w *worker) purge(ctx context.Context) {
-	if w.kind.Retention == 0 {
-		return
-	}
-	w.jobOnce("empty", func() func() {
-		for more := true; more && ctx.Err() == nil; {
-			emptied := ""
-			err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-				more, emptied, err = w.purgeSome(tx)
-				return err
-			})
-			w.storeFailures.Observe(ctx, err)
-			if err != nil {
-				break
-			}
-			if emptied != "" {
-				w.metrics.purged.Inc()
-				w.Log.InfoContext(ctx, "the expired results of a batch were deleted", slog.String("batch", emptied))
-			}
+	for more := w.kind.Retention > 0; more && ctx.Err() == nil; {
+		emptied := ""
+		err := w.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+			more, emptied, err = w.purgeSome(tx)
+			return err
+		})
+		w.storeFailures.Observe(ctx, err)
+		if err != nil {
+			return
 		}
-		return func() {}
-	})
+		if emptied != "" {
+			w.metrics.purged.Inc()
+			w.Log.InfoContext(ctx, "the expired results of a batch were deleted", slog.String("batch", emptied))
+		}
+	}
 }
 
 // purgeSome deletes some items of the oldest expired batch. more is true if there was such a batch.

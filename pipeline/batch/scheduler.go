@@ -87,7 +87,22 @@ func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	r, best.ready = best.ready[0], best.ready[1:]
 	best.inFlight++
 	d.inFlight++
+	r.chunk.ready--
+	r.chunk.inFlight++
 	return r, true, time.Time{}
+}
+
+// end records that a record of a chunk is no longer in flight. A record that is not done is to be retried.
+func (d *scheduler) end(c *chunk, done bool) {
+	d.inFlight--
+	c.inFlight--
+	c.lane.inFlight--
+	if done {
+		c.done++
+		c.lane.failures = 0
+	} else {
+		c.toRetry++
+	}
 }
 
 // add appends the records of a chunk to the lane of the chunk's account.

@@ -2,9 +2,14 @@ package batch
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"sync"
 	"time"
 
+	"vayu/internal/failpoint"
 	"vayu/internal/failurelog"
+	"vayu/internal/panics"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
@@ -39,8 +44,7 @@ var defaultTiming = timing{
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
 }
 
-// worker processes the batches of one kind. Only the goroutine that executes run uses the fields
-// from scheduler to stopping, except tokens. Other goroutines send functions to completions.
+// worker accepts and shows the batches of one kind, and processes them while run is active.
 type worker struct {
 	*Service
 
@@ -48,93 +52,76 @@ type worker struct {
 	metrics       metrics
 	timing        timing
 	storeFailures *failurelog.Log
-	wakeups       chan struct{} // receives after a batch was accepted
-	completions   chan func()   // functions that the goroutine of run calls after a job
-
-	scheduler     *scheduler
-	leasedChunks  map[*chunk]bool // chunks that this worker has leased
-	bytes         int             // size of the records of leasedChunks
-	tokens        *workqueue.Tokens
-	leases        uint64          // number of claims
-	jobs          int             // goroutines that will send to completions
-	busy          map[string]bool // names of the running jobs that jobOnce started
-	pollAgain     bool            // a poll was requested during a poll
-	leasingPaused bool            // no chunk is leased before the next tick of pollInterval
-	stopping      bool
+	accepted      signal // a batch was accepted
 }
 
 func newWorker(s *Service, kind *item.Kind, m metrics) *worker {
-	w := &worker{
-		Service: s, kind: kind, metrics: m, timing: defaultTiming,
-		wakeups: make(chan struct{}, 1), completions: make(chan func(), kind.Concurrency),
+	return &worker{
+		Service: s, kind: kind, metrics: m, timing: defaultTiming, accepted: make(signal, 1),
+		storeFailures: failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "batches stay queued", m.failures),
 	}
-	w.storeFailures = failurelog.New(s.Log, "batches of "+kind.Name+": the state store", "working on batches", "batches stay queued", w.metrics.failures)
-	return w
 }
 
-// wake makes the worker poll for new batches. It is safe for concurrent use.
-func (w *worker) wake() {
+// signal wakes a loop. Its capacity is 1.
+type signal chan struct{}
+
+func (s signal) send() {
 	select {
-	case w.wakeups <- struct{}{}:
-	default:
+	case s <- struct{}{}:
+	default: // a signal is pending
 	}
 }
 
-// run processes batches until ctx ends, and then waits until the records in flight have finished.
+// maxBytes limits the leased records in memory: enough for a chunk of each of 500 accounts.
+const maxBytes = 32 << 20
+
+// processing is the state of a worker that processes batches.
+type processing struct {
+	*worker
+
+	ctx     context.Context // ends when the worker stops
+	records context.Context // context of records in flight; ends a grace period later
+	tokens  *workqueue.Tokens
+	hungry  signal         // a lane may need chunks
+	running sync.WaitGroup // records in flight, and releases of chunks
+
+	mu        sync.Mutex // guards the rest, and the chunks
+	scheduler *scheduler
+	leased    map[*chunk]bool
+	bytes     int         // size of the records of leased chunks
+	leases    uint64      // number of claims
+	resume    *time.Timer // fires when the pause of a lane ends
+}
+
+// run processes batches until ctx ends. Then it releases the chunks without records in flight, and waits for the
+// other chunks. After the grace period it cancels the records in flight.
 func (w *worker) run(ctx context.Context) {
-	w.scheduler, w.leasedChunks, w.bytes, w.jobs = newScheduler(w.kind.Concurrency), map[*chunk]bool{}, 0, 0
-	w.tokens, w.busy, w.pollAgain, w.leasingPaused, w.stopping = workqueue.NewTokens(), map[string]bool{}, false, false, false
 	if !w.expireLeases(ctx) {
 		return
 	}
-	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
-	look, renew, empty := time.NewTicker(w.timing.pollInterval), time.NewTicker(w.timing.lease/3), time.NewTicker(w.timing.purgeInterval)
-	defer look.Stop()
-	defer renew.Stop()
-	defer empty.Stop()
-	w.poll(ctx)
-	w.renew(ctx)
-	w.purge(ctx)
-	for ctx.Err() == nil {
-		again := w.startRecords(working)
-		w.leaseChunks(ctx)
-		select {
-		case then := <-w.completions:
-			w.jobs--
-			then()
-		case <-again:
-		case <-w.wakeups:
-			w.poll(ctx)
-		case <-look.C:
-			w.leasingPaused = false
-			w.poll(ctx)
-			w.releaseAll(working)
-		case <-renew.C:
-			w.renew(ctx)
-		case <-empty.C:
-			w.purge(ctx)
-		case <-ctx.Done():
-		}
+	p := &processing{
+		worker: w, ctx: ctx, tokens: workqueue.NewTokens(), hungry: make(signal, 1), scheduler: newScheduler(w.kind.Concurrency), leased: map[*chunk]bool{},
 	}
-	w.stop(working, giveUp)
-}
-
-// stop drops the queued records, releases the chunks without records in flight, and waits for the
-// other chunks. After the grace period it calls giveUp, which cancels the records in flight.
-func (w *worker) stop(working context.Context, giveUp func()) {
-	w.stopping = true
+	var giveUp func()
+	p.records, giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	p.resume = time.AfterFunc(time.Hour, func() { p.locked(p.start) })
+	defer p.resume.Stop()
+	var loops sync.WaitGroup
+	loops.Go(p.leaseLoop)
+	loops.Go(func() { sleep.Repeat(ctx, w.timing.lease/3, p.renew) })
+	loops.Go(func() { sleep.Repeat(ctx, w.timing.purgeInterval, w.purge) })
+	<-ctx.Done()
 	grace := time.AfterFunc(w.timing.grace, giveUp)
 	defer grace.Stop()
-	for c := range w.leasedChunks {
-		w.scheduler.drop(c)
-	}
-	w.releaseAll(working)
-	for w.jobs > 0 {
-		then := <-w.completions
-		w.jobs--
-		then()
-	}
+	loops.Wait()
+	p.locked(func() {
+		for c := range p.leased {
+			p.scheduler.drop(c)
+			p.releaseIfDone(c)
+		}
+	})
+	p.running.Wait()
 }
 
 // expireLeases ends all leases on SQLite, where only a killed process can have left leases. On
@@ -149,33 +136,96 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 			return err
 		})
 		w.storeFailures.Observe(ctx, err)
-		if err == nil {
-			return true
-		}
-		if !sleep.For(ctx, w.timing.pollInterval) {
-			return false
+		if err == nil || !sleep.For(ctx, w.timing.pollInterval) {
+			return err == nil
 		}
 	}
 }
 
-// job calls do in a goroutine. The goroutine of run then calls the function that do has returned.
-func (w *worker) job(do func() (then func())) {
-	w.jobs++
-	go func() { w.completions <- do() }()
+// locked calls do while it holds the lock.
+func (p *processing) locked(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do()
 }
 
-// jobOnce starts a job, or returns false if a job with the same name is still running.
-func (w *worker) jobOnce(name string, do func() (then func())) bool {
-	if w.busy[name] {
-		return false
-	}
-	w.busy[name] = true
-	w.job(func() func() {
-		then := do()
-		return func() {
-			w.busy[name] = false
-			then()
+// leaseLoop leases chunks until the worker stops.
+func (p *processing) leaseLoop() {
+	tick := time.NewTicker(p.timing.pollInterval)
+	defer tick.Stop()
+	p.poll()
+	for {
+		p.leaseChunks()
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.hungry:
+		case <-p.accepted:
+			p.poll()
+		case <-tick.C:
+			p.poll()
 		}
+	}
+}
+
+// start starts records while slots are free, unless the worker stops. The caller holds the lock.
+func (p *processing) start() {
+	for p.ctx.Err() == nil {
+		now := p.Now()
+		r, ok, wake := p.scheduler.next(now)
+		if !ok {
+			if !wake.IsZero() {
+				p.resume.Reset(wake.Sub(now))
+			}
+			return
+		}
+		p.running.Go(func() { p.process(r) })
+		if r.chunk.lane.mayHaveMore {
+			p.hungry.send()
+		}
+	}
+}
+
+// process processes a record. If Do panics, the record is retried.
+func (p *processing) process(r record) {
+	p.metrics.inFlight.Inc()
+	defer p.metrics.inFlight.Dec()
+	of := r.item()
+	limit, cancel := context.WithTimeout(sqlstore.WithWorld(p.records, of.Owner.World), p.timing.recordTimeout)
+	defer cancel()
+	err := panics.Catch(func() error { return p.kind.Do(limit, of) })
+	if panicked, ok := errors.AsType[*panics.Error](err); ok {
+		p.Log.ErrorContext(limit, "panic", "batch", of.Batch, "index", of.Index, "panic", panicked)
+	}
+	failpoint.Point(failpoint.BatchBegun)
+	p.locked(func() {
+		if p.scheduler.end(r.chunk, err == nil); err == nil {
+			p.metrics.done.Inc()
+		} else {
+			p.metrics.retried.Inc()
+			p.pauseLane(r.chunk.lane, err)
+		}
+		p.start()
+		p.releaseIfDone(r.chunk)
 	})
-	return true
+}
+
+// pauseLane pauses a lane (the queue of an account) after a failure. It does nothing if the lane is
+// paused already.
+func (p *processing) pauseLane(l *lane, err error) {
+	now := p.Now()
+	if now.Before(l.pausedUntil) {
+		return
+	}
+	if l.failures == 0 {
+		p.Log.WarnContext(p.ctx, "records of batches cannot begin; they are retried",
+			slog.String("kind", p.kind.Name), slog.String("account", l.account), slog.Any("error", err))
+	}
+	l.pausedUntil = now.Add(p.backoff(l.failures))
+	l.failures++
+}
+
+// backoff returns the length of the pause after a failure. tries counts the earlier failures.
+func (w *worker) backoff(tries int) time.Duration {
+	return sleep.Backoff(tries, w.timing.minBackoff, w.timing.maxBackoff)
 }

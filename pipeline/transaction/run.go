@@ -23,7 +23,7 @@ const (
 // recorded, an enquiry follows after the lease has expired. The store must be ready.
 func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
 	var all sync.WaitGroup
-	all.Go(func() { Every(ctx, countInterval, c.CountPending) })
+	all.Go(func() { sleep.Repeat(ctx, countInterval, c.CountPending) })
 	for _, loop := range loops {
 		all.Go(func() { loop(ctx) })
 	}
@@ -36,16 +36,6 @@ func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)
 func (c *Core[R, P]) RunWithoutPolling(ctx context.Context) error {
 	c.Queue.RunWithoutPolling(ctx)
 	return nil
-}
-
-// Every calls a function at once, and again after each pause of interval, until ctx ends.
-func Every(ctx context.Context, interval time.Duration, do func(context.Context)) {
-	for {
-		do(ctx)
-		if !sleep.For(ctx, interval) {
-			return
-		}
-	}
 }
 
 // countPending returns the query of CountPending. It counts by CASE, because with GROUP BY mode

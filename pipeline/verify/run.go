@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
@@ -29,8 +30,8 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil //nolint:nilerr // ctx ended before the store was ready
 	}
 	s.RunWith(ctx,
-		func(ctx context.Context) { transaction.Every(ctx, giveUpEvery, s.checkUnconfigured) },
-		func(ctx context.Context) { transaction.Every(ctx, deleteEvery, s.deleteOld) })
+		func(ctx context.Context) { sleep.Repeat(ctx, giveUpEvery, s.checkUnconfigured) },
+		func(ctx context.Context) { sleep.Repeat(ctx, deleteEvery, s.deleteOld) })
 	return nil
 }
 
