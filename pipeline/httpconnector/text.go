@@ -26,13 +26,8 @@ const longestReference = 100
 // CleanReference returns a provider's reference. It is empty for more than 100 bytes, and for
 // anything but printable ASCII without blanks.
 func CleanReference(theirs string) string {
-	if len(theirs) > longestReference {
+	if len(theirs) > longestReference || strings.ContainsFunc(theirs, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
-	}
-	for _, c := range []byte(theirs) {
-		if c <= ' ' || c > '~' {
-			return ""
-		}
 	}
 	return theirs
 }

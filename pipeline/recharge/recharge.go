@@ -11,7 +11,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/config"
 	"vayu/internal/failpoint"
+	"vayu/internal/failurelog"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
@@ -129,4 +133,75 @@ func (s *Service) warnStranded(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// Settings configure the providers of recharges.
+type Settings struct {
+	Operators []string      `yaml:"operators" help:"files that describe operators or aggregators; without any no live recharge is taken"`
+	BatchRoom int           `yaml:"batch-room" help:"records of batches under way at once"`
+	MaskAfter time.Duration `yaml:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
+}
+
+// DefaultSettings returns settings without operators. A batch item in flight occupies a goroutine,
+// so 256 items use some megabytes. The concurrency of connections usually limits batches to fewer
+// items. Half a year is longer than operators take to reverse or dispute a recharge.
+func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180 * 24 * time.Hour} }
+
+const (
+	maxBatchRoom = 10_000
+	// minMaskAfter keeps a number until the recharge can be reconciled. Operators send the file of
+	// a day on the next day.
+	minMaskAfter = 24 * time.Hour
+)
+
+// Validate returns every fault, each with its key.
+func (s Settings) Validate() []error {
+	var f config.Faults
+	f.Check(s.BatchRoom >= 1 && s.BatchRoom <= maxBatchRoom, "batch-room", "must be 1 to %d", maxBatchRoom)
+	f.Check(s.MaskAfter == 0 || s.MaskAfter >= minMaskAfter, "mask-after", "must be 0, for never, or at least %s", minMaskAfter)
+	return f
+}
+
+type metrics struct {
+	*transaction.Metrics
+
+	alarms      *prometheus.CounterVec
+	redirect    prometheus.Counter
+	masked      prometheus.Counter
+	plansFailed *prometheus.CounterVec
+	masks       *failurelog.Log // failures to mask numbers
+}
+
+func newMetrics(m *transaction.Metrics) *metrics {
+	m.GaugeOld("pending_old", "Recharges that have been pending for more than 24 hours, as of the last count.")
+	out := &metrics{
+		Metrics:     m,
+		alarms:      m.Counters("alarms_total", "Providers that have contradicted a final state: late_success for one that had failed, late_failure for one that was charged.", "kind"),
+		redirect:    m.Counter("redetections_total", "Recharges redirected to another operator, because the number does not belong to the first."),
+		masked:      m.Counter("masked_total", "Recharges whose number was masked because they were settled long enough ago."),
+		plansFailed: m.Counters("plans_failed_total", "Failed requests for plans to a provider.", "provider"),
+		masks:       m.FailureLog("mask", "numbers of old recharges are not masked"),
+	}
+	for _, kind := range [...]string{settle.AlarmLateSuccess, settle.AlarmLateFailure} { // so that rate() includes the first alarm
+		out.alarms.WithLabelValues(kind)
+	}
+	return out
+}
+
+// observeResult counts and logs the effect of a provider result.
+func (s *Service) observeResult(out *settle.Effect, res *settle.Result) {
+	r := &out.Record
+	switch out.Transition {
+	case settle.Succeed, settle.Fail, settle.Refund:
+		s.metrics.Finished(&r.Base, r.Status())
+	case settle.Redirect:
+		s.metrics.redirect.Inc()
+		s.Log.Info("a recharge was redirected to another operator", "transaction", r.ID, "operator", r.Operator, "provider", r.Provider)
+	case settle.RefuseRefund:
+		s.Log.Warn("a provider refused a refund", "transaction", r.ID, "provider", r.Provider)
+	case settle.LateSuccess, settle.LateFailure:
+		s.metrics.alarms.WithLabelValues(settle.AlarmOf(out.Transition)).Inc()
+		s.Log.Error("a provider contradicts a final state; the state is unchanged and needs an investigation",
+			"alarm", settle.AlarmOf(out.Transition), "transaction", r.ID, "state", string(r.State), "said", res.Outcome.String(), "provider", r.Provider, "reference", res.Reference, "by", res.By)
+	}
 }

@@ -49,9 +49,6 @@ func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
 // post answers POST /v1/recharge.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	if len(c.Body) == 0 {
-		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
-	}
 	r, err := request.Parse(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err

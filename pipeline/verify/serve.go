@@ -33,9 +33,6 @@ func (s *Service) Routes() []httpapi.Route {
 
 // post answers POST /v1/bank/verify.
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	if len(c.Body) == 0 {
-		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
-	}
 	r, async, err := request.Parse(c.Body)
 	if err != nil {
 		return httpapi.Response{}, err

@@ -15,6 +15,7 @@ import (
 	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/branch"
 	"vayu/pipeline/verify/ifsc"
+	"vayu/pipeline/verify/namematch"
 	"vayu/pipeline/verify/request"
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
@@ -293,4 +294,29 @@ func (s *Service) reportContradiction(r *Record, res *providerResult) {
 	}
 	s.metrics.contradictions.WithLabelValues(r.Provider).Inc()
 	s.Log.Error("a bank contradicts the final state, which remains", "verification", r.ID, "provider", r.Provider, "state", string(r.State))
+}
+
+// compare classifies the similarity of the expected and the registered name at a threshold.
+func compare(expected, registered string, threshold int) (schema.NameMatch, int) {
+	switch m := namematch.Compare(expected, registered); {
+	case m.Exact:
+		return schema.NameExact, m.Score
+	case m.Score >= threshold:
+		return schema.NamePartial, m.Score
+	default:
+		return schema.NameNone, m.Score
+	}
+}
+
+// beneficiaryOf returns the bank's description of an account, and whether the account satisfies a
+// request.
+func beneficiaryOf(p *request.Private, threshold int, a *bank.Account) (found schema.Beneficiary, verified bool) {
+	found = schema.Beneficiary{
+		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,
+		Suspicious: len(a.Reasons) > 0, SuspiciousReasons: bank.ReasonCodes(a.Reasons),
+	}
+	if p.Name != "" {
+		found.NameMatch, found.NameMatchScore = compare(p.Name, a.Name, threshold)
+	}
+	return found, a.Status == schema.AccountActive && (p.Name == "" || found.NameMatch != schema.NameNone)
 }

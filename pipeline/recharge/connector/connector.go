@@ -94,3 +94,102 @@ func (b *providerCodes) readServes(s *section.Section) {
 		b.serves = append(b.serves, e.Text)
 	}
 }
+
+// codeTable maps our names of operators, circles or recharge types to an aggregator's codes.
+type codeTable struct {
+	names []string          // in the order of the file
+	codes map[string]string // by name; nil if every name is its own code
+}
+
+// readCodes reads a mapping of names to codes. A name that is not in known is a fault of the file.
+func readCodes(s *section.Section, known []string) codeTable {
+	var c codeTable
+	if !s.Present() {
+		return c
+	}
+	c.codes = map[string]string{}
+	for _, e := range s.Entries() {
+		if !slices.Contains(known, e.Name) {
+			s.Faultf(e.Name, "is no name here; known: %s", strings.Join(known, ", "))
+		}
+		if e.Text == "" {
+			s.Faultf(e.Name, "must not be empty")
+		}
+		c.names = append(c.names, e.Name)
+		c.codes[e.Name] = e.Text
+	}
+	return c
+}
+
+// distinct reports a fault if two of the given names have the same code.
+func (c *codeTable) distinct(s *section.Section, names []string) {
+	first := map[string]string{}
+	for _, name := range c.names {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		if other, there := first[c.codes[name]]; there {
+			s.Faultf(name, "has the code of %s, so that an answer could mean both", other)
+		}
+		first[c.codes[name]] = name
+	}
+}
+
+// code returns the code of a name; false if the name has none. If the file has no codes, every name
+// is its own code.
+func (c *codeTable) code(name string) (string, bool) {
+	if c.codes == nil {
+		return name, true
+	}
+	code, ok := c.codes[name]
+	return code, ok
+}
+
+// name returns the name with the code, out of the list among; false if there is none.
+func (c *codeTable) name(code string, among []string) (string, bool) {
+	for _, name := range c.names {
+		if c.codes[name] == code && slices.Contains(among, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// circle returns the canonical name of a circle; "" if it is unknown. theirs is the provider's name
+// or code of the circle.
+func (b *providerCodes) circle(theirs string) string {
+	if b.circles.codes != nil {
+		name, _ := b.circles.name(theirs, b.circles.names)
+		return name
+	}
+	name, _ := numbering.Circle(theirs)
+	return name
+}
+
+// operator returns the canonical name of a mobile operator; false if it is unknown. theirs is the
+// provider's name or code.
+func (b *providerCodes) operator(theirs string) (string, bool) {
+	if b.operators.codes != nil {
+		return b.operators.name(theirs, mobileNames())
+	}
+	o, ok := numbering.Find(schema.Prepaid, theirs)
+	return o.Name, ok
+}
+
+func operatorNames() []string {
+	var names []string
+	for _, o := range numbering.Operators() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+func mobileNames() []string {
+	var names []string
+	for _, o := range numbering.Operators() {
+		if o.Type == schema.Prepaid {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}

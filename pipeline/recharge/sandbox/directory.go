@@ -29,7 +29,7 @@ func subscriberOf(t schema.RechargeType, number string) order.Subscriber {
 	if t == schema.DTH {
 		return order.Subscriber{Operator: operatorByHash(t, number)}
 	}
-	switch behaviour(magicDigit(t, number)) {
+	switch magicDigit(t, number) {
 	case 0:
 	case ported:
 		return order.Subscriber{Operator: "Jio", Circle: "Delhi"}

@@ -43,30 +43,33 @@ type provider struct{ now func() time.Time }
 
 // Submit returns the current answer for an order. It stores nothing, so it is idempotent.
 func (p provider) Submit(ctx context.Context, o order.Order) (order.Answer, error) {
-	return p.answer(ctx, o, submitCall)
+	return p.answer(ctx, o, false)
 }
 
 // Enquire returns the state of an order, even of one that was never sent.
 func (p provider) Enquire(ctx context.Context, o order.Order) (order.Answer, error) {
-	return p.answer(ctx, o, enquiryCall)
+	return p.answer(ctx, o, true)
 }
 
 // Reverse reverses a success and changes no other outcome. The sandbox is stateless, so a later
 // enquiry returns success again.
 func (p provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
-	a, err := p.answer(ctx, o, enquiryCall)
+	a, err := p.answer(ctx, o, true)
 	if err == nil && a.Outcome == order.Succeeded {
 		a.Outcome, a.RetryAfter = order.Reversed, 0
 	}
 	return a, err
 }
 
-func (p provider) answer(ctx context.Context, o order.Order, call callKind) (order.Answer, error) {
+func (p provider) answer(ctx context.Context, o order.Order, enquiry bool) (order.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return order.Answer{}, err
 	}
 	whose := subscriberOf(o.Type, o.Number)
-	a := behaviourOf(o).answer(call, p.now().Sub(o.CreatedAt), o.Operator == whose.Operator)
+	a := behaviourOf(o).answer(enquiry, p.now().Sub(o.CreatedAt))
+	if magicDigit(o.Type, o.Number) == ported && o.Operator != whose.Operator {
+		a = order.Answer{Outcome: order.NotSubscriber}
+	}
 	a.ProviderRef = Name + "-" + o.Reference
 	a.Circle = whose.Circle
 	return a, nil

@@ -20,18 +20,22 @@ const (
 	initially     // one word has initials only: R, Rajesh
 )
 
-// pair is two names and the matches of their words.
-type pair struct {
-	a, b name
-	// toB[i] is the index of the word of b that matches word i of a, unless howA[i] is unmatched.
-	// toA is the reverse.
-	toB, toA   [maxWords]int8
-	howA, howB [maxWords]how
+// side is one of two compared names, and the matches of its words.
+type side struct {
+	name
+	// to[i] is the index of the word of the other side that matches word i, unless how[i] is unmatched.
+	to  [maxWords]int8
+	how [maxWords]how
 }
 
-func (p *pair) match(i, j int, h how) {
-	p.toB[i], p.toA[j] = int8(j), int8(i)
-	p.howA[i], p.howB[j] = h, h
+type pair struct{ a, b side }
+
+// match matches word i of x with n words of y, from word j on.
+func match(x *side, i int, y *side, j, n int, h how) {
+	for k := j + n - 1; k >= j; k-- {
+		x.to[i], y.to[k] = int8(k), int8(i)
+		x.how[i], y.how[k] = h, h
+	}
 }
 
 // score matches the words of both names, with the surest kind of match first. It returns the score
@@ -43,27 +47,28 @@ func (p *pair) score() int {
 	p.each(loosely, company)
 	p.compounds()
 	p.each(affixed, company)
-	p.join(&p.a, &p.b, false)
-	p.join(&p.b, &p.a, true)
-	p.truncation()
+	join(&p.a, &p.b)
+	join(&p.b, &p.a)
+	truncation(&p.a, &p.b)
+	truncation(&p.b, &p.a)
 	if company {
 		return p.scoreCompany()
 	}
 	p.each(initially, company)
-	p.clusters(&p.a, &p.b, false)
-	p.clusters(&p.b, &p.a, true)
+	clusters(&p.a, &p.b)
+	clusters(&p.b, &p.a)
 	return p.scorePerson()
 }
 
 // each matches unmatched words of a with unmatched words of b, by the kind of match h.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
-		if p.howA[i] != unmatched {
+		if p.a.how[i] != unmatched {
 			continue
 		}
 		for j := range p.b.n {
-			if p.howB[j] == unmatched && same(&p.a.w[i], &p.b.w[j], h, company) {
-				p.match(i, j, h)
+			if p.b.how[j] == unmatched && same(&p.a.w[i], &p.b.w[j], h, company) {
+				match(&p.a, i, &p.b, j, 1, h)
 				break
 			}
 		}
@@ -129,13 +134,13 @@ func affix(w string) string {
 func (p *pair) compounds() {
 	for i := range p.a.n - 1 {
 		for j := range p.b.n - 1 {
-			if p.howA[i] != unmatched || p.howB[j] != unmatched ||
-				p.howA[i+1] == unmatched || int(p.toB[i+1]) != j+1 {
+			if p.a.how[i] != unmatched || p.b.how[j] != unmatched ||
+				p.a.how[i+1] == unmatched || int(p.a.to[i+1]) != j+1 {
 				continue
 			}
 			next, x, y := p.a.w[i+1].traits, &p.a.w[i], &p.b.w[j]
 			if next&compoundTail != 0 && sameStem(x, y, compoundHead) || next&nameTail != 0 && sameStem(x, y, maleHead) {
-				p.match(i, j, loosely)
+				match(&p.a, i, &p.b, j, 1, loosely)
 			}
 		}
 	}
@@ -157,16 +162,13 @@ const shortestCut = 20
 
 // truncation matches the last word of a long name with a longer word of the other name that begins
 // with it. A bank may have cut the last word, unless it is a surname: Das is not Dasgupta.
-func (p *pair) truncation() {
-	if last := p.a.n - 1; p.howA[last] == unmatched && p.a.mayBeCut() {
-		if j := beginning(p.a.w[last].text, &p.b, &p.howB); j >= 0 {
-			p.match(last, j, truncated)
-		}
+func truncation(x, y *side) {
+	last := x.n - 1
+	if x.how[last] != unmatched || !x.mayBeCut() {
+		return
 	}
-	if last := p.b.n - 1; p.howB[last] == unmatched && p.b.mayBeCut() {
-		if i := beginning(p.b.w[last].text, &p.a, &p.howA); i >= 0 {
-			p.match(i, last, truncated)
-		}
+	if j := y.beginning(x.w[last].text); j >= 0 {
+		match(x, last, y, j, 1, truncated)
 	}
 }
 
@@ -175,11 +177,11 @@ func (m *name) mayBeCut() bool {
 	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
 }
 
-// beginning returns the index of the first unmatched longer word of m that begins with text, or -1.
-func beginning(text string, m *name, h *[maxWords]how) int {
+// beginning returns the index of the first unmatched longer word that begins with text, or -1.
+func (m *side) beginning(text string) int {
 	for j := range m.n {
 		w := m.w[j].text
-		if h[j] == unmatched && len(text) > 1 && len(w) > len(text) && strings.HasPrefix(w, text) {
+		if m.how[j] == unmatched && len(text) > 1 && len(w) > len(text) && strings.HasPrefix(w, text) {
 			return j
 		}
 	}

@@ -27,8 +27,8 @@ type counts struct {
 
 // scorePerson returns the score of two names of people.
 func (p *pair) scorePerson() int {
-	leftA, leftB := left(&p.a, &p.howA), left(&p.b, &p.howB)
-	titled := spare(&p.a, &p.howA) && spare(&p.b, &p.howB) // such as Syed Akbar and Shaikh Akbar
+	leftA, leftB := p.a.left(), p.b.left()
+	titled := p.a.spare() && p.b.spare() // such as Syed Akbar and Shaikh Akbar
 	if leftA > 0 && leftB > 0 || titled {
 		return p.conflicting()
 	}
@@ -42,21 +42,21 @@ func (p *pair) scorePerson() int {
 		return thin
 	}
 	full := t.strong + t.surname + t.weak
-	if full == 1 && t.initial == 0 && max(distinctive(&p.a, &p.howA), distinctive(&p.b, &p.howB)) > 1 {
+	if full == 1 && t.initial == 0 && max(p.a.distinctive(), p.b.distinctive()) > 1 {
 		return thin
 	}
-	t.lost += missing(&p.a, &p.howA, full) + missing(&p.b, &p.howB, full)
+	t.lost += p.a.missing(full) + p.b.missing(full)
 	return max(99-t.lost, Standard)
 }
 
 // left returns the number of unmatched words of m, except a prefix that is spare.
-func left(m *name, h *[maxWords]how) (n int) {
+func (m *side) left() (n int) {
 	for i := range m.n {
-		if h[i] == unmatched {
+		if m.how[i] == unmatched {
 			n++
 		}
 	}
-	if spare(m, h) {
+	if m.spare() {
 		n--
 	}
 	return n
@@ -64,17 +64,17 @@ func left(m *name, h *[maxWords]how) (n int) {
 
 // spare reports whether m begins with an unmatched prefix, such as Mohammed in Mohammed Salim. The
 // other name (Salim) may omit it.
-func spare(m *name, h *[maxWords]how) bool { return m.w[0].prefix && h[0] == unmatched }
+func (m *side) spare() bool { return m.w[0].prefix && m.how[0] == unmatched }
 
 // countMatches counts the words of a that match words of b, and the points that these matches cost.
 func (p *pair) countMatches() (t counts) {
 	for i := range p.a.n {
-		h := p.howA[i]
+		h := p.a.how[i]
 		if h == unmatched {
 			continue
 		}
 		t.lost += cost[h]
-		x, y := &p.a.w[i], &p.b.w[p.toB[i]]
+		x, y := &p.a.w[i], &p.b.w[p.a.to[i]]
 		switch {
 		case h == initially, !x.full() && !y.full():
 			t.initial++
@@ -104,7 +104,7 @@ func (t *counts) enough() bool {
 // lostGiven reports whether the given name of one name has no match in the other.
 func (p *pair) lostGiven() bool {
 	g, h := p.a.given(), p.b.given()
-	return g >= 0 && p.howA[g] == unmatched || h >= 0 && p.howB[h] == unmatched
+	return g >= 0 && p.a.how[g] == unmatched || h >= 0 && p.b.how[h] == unmatched
 }
 
 // crossed reports whether the given name of one name matches only a trailing initial of the other
@@ -114,14 +114,14 @@ func (p *pair) crossed() bool {
 	if g < 0 || h < 0 {
 		return false
 	}
-	return p.howA[g] == initially && int(p.toB[g]) > h && int(p.toA[h]) != g && !p.b.w[h].surname ||
-		p.howB[h] == initially && int(p.toA[h]) > g && int(p.toB[g]) != h && !p.a.w[g].surname
+	return p.a.how[g] == initially && int(p.a.to[g]) > h && int(p.b.to[h]) != g && !p.b.w[h].surname ||
+		p.b.how[h] == initially && int(p.b.to[h]) > g && int(p.a.to[g]) != h && !p.a.w[g].surname
 }
 
 // distinctive counts the unmatched words of m that are neither weak (very common) nor initials.
-func distinctive(m *name, h *[maxWords]how) (n int) {
+func (m *side) distinctive() (n int) {
 	for i := range m.n {
-		if h[i] == unmatched && m.w[i].full() && !m.w[i].weak {
+		if m.how[i] == unmatched && m.w[i].full() && !m.w[i].weak {
 			n++
 		}
 	}
@@ -130,11 +130,11 @@ func distinctive(m *name, h *[maxWords]how) (n int) {
 
 // missing returns the points that the score loses for the unmatched words of m. full is the number
 // of matched words that are written out.
-func missing(m *name, h *[maxWords]how, full int) (lost int) {
+func (m *side) missing(full int) (lost int) {
 	for i := range m.n {
 		w := &m.w[i]
 		switch {
-		case h[i] != unmatched:
+		case m.how[i] != unmatched:
 		case !w.full():
 			lost += lostInitial
 		case w.weak, w.prefix:
@@ -156,24 +156,24 @@ func (p *pair) conflicting() int {
 	agree, all, slips, full := 0, 0, 0, 0
 	for i := range p.a.n {
 		all += len(p.a.w[i].text)
-		if p.howA[i] != unmatched {
+		if p.a.how[i] != unmatched {
 			agree += len(p.a.w[i].text)
 			full++
 			continue
 		}
 		for j := range p.b.n {
-			if p.howB[j] == unmatched && slip(p.a.w[i].text, p.b.w[j].text) {
+			if p.b.how[j] == unmatched && slip(p.a.w[i].text, p.b.w[j].text) {
 				slips++
 			}
 		}
 	}
 	for j := range p.b.n {
 		all += len(p.b.w[j].text)
-		if p.howB[j] != unmatched {
+		if p.b.how[j] != unmatched {
 			agree += len(p.b.w[j].text)
 		}
 	}
-	if slips == 1 && full > 0 && left(&p.a, &p.howA) == 1 && left(&p.b, &p.howB) == 1 {
+	if slips == 1 && full > 0 && p.a.left() == 1 && p.b.left() == 1 {
 		return slipped
 	}
 	return conflict * agree / max(all, 1)
@@ -182,8 +182,8 @@ func (p *pair) conflicting() int {
 // scoreCompany returns the score of two names of companies. Every word must match, except company
 // forms (limited) and fillers (and).
 func (p *pair) scoreCompany() int {
-	coreA, formA := leftOfCompany(&p.a, &p.howA)
-	coreB, formB := leftOfCompany(&p.b, &p.howB)
+	coreA, formA := p.a.leftOfCompany()
+	coreB, formB := p.b.leftOfCompany()
 	t := p.countMatches()
 	switch {
 	case coreA > 0 && coreB > 0:
@@ -196,10 +196,10 @@ func (p *pair) scoreCompany() int {
 	return max(99-t.lost-lostWeak*min(formA+formB, 2), Standard)
 }
 
-func leftOfCompany(m *name, h *[maxWords]how) (core, form int) {
+func (m *side) leftOfCompany() (core, form int) {
 	for i := range m.n {
 		switch {
-		case h[i] != unmatched || m.w[i].filler:
+		case m.how[i] != unmatched || m.w[i].filler:
 		case m.w[i].form:
 			form++
 		default:

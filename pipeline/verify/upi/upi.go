@@ -2,39 +2,27 @@
 // handles and masks them. It does no I/O.
 package upi
 
-import "strings"
-
-const (
-	localLeast, localMost   = 2, 256 // length of the local part, before the @
-	handleLeast, handleMost = 2, 65  // length of the handle, after the @
+import (
+	_ "embed" // handles.csv
+	"regexp"
+	"strings"
+	"sync"
 )
+
+// address is a UPI address. It has no dot in the handle, so that an e-mail address is refused.
+var address = regexp.MustCompile(`^[A-Za-z0-9._-]{2,256}@[A-Za-z][A-Za-z0-9]{1,64}$`)
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an @,
 // and the handle. The handle is a letter followed by 1 to 64 letters and digits. Surrounding blanks
 // and tabs are dropped. Case is insignificant, so the result is in lower case. For any other text
-// ok is false. An e-mail address is refused, because a handle has no dot. Only a bank can confirm
-// that the address exists.
+// ok is false. Only a bank can confirm that the address exists.
 func Parse(text string) (vpa string, ok bool) {
-	local, handle, found := strings.Cut(strings.Trim(text, " \t"), "@")
-	if !found || len(local) < localLeast || len(local) > localMost || len(handle) < handleLeast || len(handle) > handleMost {
+	text = strings.Trim(text, " \t")
+	if !address.MatchString(text) {
 		return "", false
 	}
-	for i := range len(local) {
-		if c := local[i]; !letter(c) && !digit(c) && c != '.' && c != '-' && c != '_' {
-			return "", false
-		}
-	}
-	for i := range len(handle) {
-		if c := handle[i]; !letter(c) && (i == 0 || !digit(c)) {
-			return "", false
-		}
-	}
-	return strings.ToLower(local + "@" + handle), true
+	return strings.ToLower(text), true
 }
-
-func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-
-func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
 	// hidden replaces the characters that Mask removes. It does not show how many characters were
@@ -61,9 +49,15 @@ func Mask(vpa string) string {
 	if !found {
 		return hidden
 	}
+	digits := 0
+	for _, c := range local {
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
 	first, last := 0, 0
 	switch n := len(local); {
-	case digits(local) >= numberDigits:
+	case digits >= numberDigits:
 		last = 2
 	case n >= 8:
 		first, last = 2, 2
@@ -73,11 +67,29 @@ func Mask(vpa string) string {
 	return local[:first] + hidden + local[len(local)-last:] + "@" + handle
 }
 
-func digits(text string) (n int) {
-	for i := range len(text) {
-		if digit(text[i]) {
-			n++
+//go:embed handles.csv
+var handlesCSV string
+
+// handles returns the bank of each handle. A handle is the part of a UPI address after the @.
+var handles = sync.OnceValue(func() map[string]string {
+	table := map[string]string{}
+	for line := range strings.Lines(handlesCSV) {
+		bank, all, ok := strings.Cut(strings.TrimSpace(line), ",")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for handle := range strings.FieldsSeq(all) {
+			table[handle] = bank
 		}
 	}
-	return n
+	return table
+})
+
+// Bank returns the bank to which NPCI assigned the handle of an address, which must be as Parse
+// returns it. The account may be with another bank, which only a lookup of the address shows. ok
+// is false if the table (handles.csv) does not have the handle. New handles appear every month.
+func Bank(vpa string) (bank string, ok bool) {
+	_, handle, _ := strings.Cut(vpa, "@")
+	bank, ok = handles()[handle]
+	return bank, ok
 }

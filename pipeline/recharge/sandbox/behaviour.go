@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"vayu/pipeline/recharge/order"
+	"vayu/schema"
+)
+
+// behaviour is the simulated result of an order. The delay is the age of an order at which its answer changes; 0
+// if it never does.
+type behaviour struct {
+	first order.Answer
+	delay time.Duration
+	later order.Answer
+}
+
+var (
+	success = order.Answer{Outcome: order.Succeeded}
+	pending = order.Answer{Outcome: order.Pending}
+)
+
+func failed(code schema.Code) order.Answer {
+	return order.Answer{Outcome: order.Failed, Code: code}
+}
+
+// ported is the digit of magic numbers that belong to another operator than that of their series.
+const ported = 8
+
+// magic has the behaviours of magic numbers, by the digit that selects them.
+var magic = [...]behaviour{
+	1:      {first: success},
+	2:      {pending, 5 * time.Second, success},
+	3:      {pending, 5 * time.Second, failed(schema.OperatorNetworkError)},
+	4:      {first: failed(schema.InvalidNumber)},
+	5:      {first: failed(schema.InsufficientBalance)}, // of the operator, though the wallet has enough
+	6:      {success, 5 * time.Second, order.Answer{Outcome: order.Reversed}},
+	7:      {first: pending},
+	ported: {first: success}, // if the order is for the operator that Detect returns
+	9:      {success, time.Second, success},
+}
+
+// magicPrefix is the prefix of magic mobile numbers, which have a fixed behaviour. One digit from 1
+// to 9 follows the prefix.
+const magicPrefix = "900000000"
+
+// magicDigit returns the digit that selects the behaviour; 0 if the number is not magic. The last digit of a
+// magic mobile number selects the behaviour. So do the last two digits of a DTH id, if they are 01 to 09.
+func magicDigit(t schema.RechargeType, number string) int {
+	begin := magicPrefix
+	if t == schema.DTH {
+		begin = number[:max(len(number)-2, 0)] + "0"
+	}
+	rest, ok := strings.CutPrefix(number, begin)
+	if !ok || len(rest) != 1 || rest[0] < '1' || rest[0] > '9' {
+		return 0
+	}
+	return int(rest[0] - '0')
+}
+
+// behaviourOf returns the behaviour for the number of an order. For a number that is not magic, a hash selects it:
+// of 100, 94 succeed immediately, 4 succeed late and 2 fail.
+func behaviourOf(o order.Order) behaviour {
+	if n := magicDigit(o.Type, o.Number); n != 0 {
+		return magic[n]
+	}
+	switch share := hash(o.Number) % 100; {
+	case share < 94:
+		return magic[1]
+	case share < 98:
+		return magic[2]
+	default:
+		return behaviour{first: failed(schema.OperatorNetworkError)}
+	}
+}
+
+// hash distributes numbers evenly over the values of uint32.
+func hash(number string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(number)) // it never fails
+	return h.Sum32()
+}
+
+// answer returns the answer to an enquiry, or to a submit call, about an order of the given age. A success comes
+// before its reversal or repetition, even if the order is submitted late.
+func (b behaviour) answer(enquiry bool, age time.Duration) order.Answer {
+	left := b.delay - age
+	if b.delay > 0 && left <= 0 && (enquiry || b.first.Outcome == order.Pending) {
+		return b.later
+	}
+	a := b.first
+	if b.delay > 0 {
+		a.RetryAfter = max(left, time.Millisecond)
+	}
+	return a
+}
