@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"vayu/internal/sqlstore/connection"
 	"vayu/schema"
@@ -31,6 +32,15 @@ type Row struct {
 
 // Scan runs the query and reads its row. The error is sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
+
+// One runs a query and returns its row, as scan reads it. found is false if there is none.
+func One[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) (row T, found bool, err error) {
+	row, err = scan(q.QueryRow(query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return *new(T), false, nil
+	}
+	return row, err == nil, err
+}
 
 // All runs a query and returns all its rows. scan reads each row.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
@@ -284,3 +294,30 @@ var (
 	// errUnknown means that a server disconnected after it may have received COMMIT, and before it answered.
 	errUnknown = errors.New("it is not known whether the change was committed")
 )
+
+// Micros converts a time to the store's format: microseconds since 1970 UTC, NULL for the zero time.
+func Micros(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.UnixMicro()
+}
+
+// FromMicros converts a time from the store's format. It returns the zero time for NULL.
+func FromMicros(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
+}
+
+// TruncateMicros converts a time to UTC and truncates it to the store's precision, a microsecond.
+func TruncateMicros(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+
+// BoolToInt converts a bool to the store's format: 0 or 1.
+func BoolToInt(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -127,7 +127,7 @@ func (p *processing) release(c *chunk) {
 		c.lane.chunks--
 		p.scheduler.removeIdle()
 	})
-	p.hungry.send()
+	p.refill.send()
 }
 
 // deleteOrRelease deletes a chunk if its records are all in the table batch_item; then done is

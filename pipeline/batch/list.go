@@ -2,7 +2,6 @@ package batch
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -142,19 +141,18 @@ func replyOf(k *item.Kind, r *row, now time.Time) schema.Batch {
 
 // find returns the caller's batch with the id in the path, or the error not_found.
 func (w *worker) find(c *httpapi.Call) (r row, err error) {
-	id := mux.Vars(c.Request)["id"]
-	err = sql.ErrNoRows
+	id, found := mux.Vars(c.Request)["id"], false
 	if schema.IsID(id) {
-		r, err = scanRow(w.DB.View(c.Context()).QueryRow(selectBatch+"WHERE id = $1 AND account_id = $2 AND mode = $3 AND kind = $4",
-			id, c.Account, c.World.String(), w.kind.Name))
+		r, found, err = sqlstore.One(w.DB.View(c.Context()), scanRow, selectBatch+"WHERE id = $1 AND account_id = $2 AND mode = $3 AND kind = $4",
+			id, c.Account, c.World.String(), w.kind.Name)
 	}
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return r, schema.NewProblem(schema.NotFound, "id", "There is no such batch.")
 	case err != nil:
-		return r, fmt.Errorf("reading a batch: %w", err)
+		err = fmt.Errorf("reading a batch: %w", err)
+	case !found:
+		err = schema.NewProblem(schema.NotFound, "id", "There is no such batch.")
 	}
-	return r, nil
+	return r, err
 }
 
 // get handles GET of one batch.

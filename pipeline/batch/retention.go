@@ -2,8 +2,6 @@ package batch
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -90,25 +88,20 @@ func (w *worker) purge(ctx context.Context) {
 // emptied is its id if it had no items left, otherwise "".
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
-	var id string
-	err = tx.QueryRow(selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro()).Scan(&id)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, "", nil
-	case err != nil:
-		return false, "", fmt.Errorf("finding expired batches: %w", err)
+	id, found, err := sqlstore.One(tx, sqlstore.Scalar[string], selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro())
+	if err != nil || !found {
+		return false, "", err
 	}
 	if n, err := tx.Exec(lockForPurge, id); n == 0 || err != nil {
 		return err == nil, "", err // another instance has just purged the batch
 	}
-	var first int
-	err = tx.QueryRow(firstItem, id).Scan(&first)
+	first, found, err := sqlstore.One(tx, sqlstore.Scalar[int], firstItem, id)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	case found:
+		_, err = tx.Exec(deleteItems, id, first+purgeBatchSize)
+	case err == nil:
 		_, err = tx.Exec(setPurged, id, now.UnixMicro())
 		emptied = id
-	case err == nil:
-		_, err = tx.Exec(deleteItems, id, first+purgeBatchSize)
 	}
 	if err != nil {
 		err = fmt.Errorf("deleting the items of %s: %w", id, err)

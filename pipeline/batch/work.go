@@ -82,7 +82,7 @@ type processing struct {
 	ctx     context.Context // ends when the worker stops
 	records context.Context // context of records in flight; ends a grace period later
 	tokens  *workqueue.Tokens
-	hungry  signal         // a lane may need chunks
+	refill  signal         // a lane may need chunks
 	running sync.WaitGroup // records in flight, and releases of chunks
 
 	mu        sync.Mutex // guards the rest, and the chunks
@@ -100,7 +100,7 @@ func (w *worker) run(ctx context.Context) {
 		return
 	}
 	p := &processing{
-		worker: w, ctx: ctx, tokens: workqueue.NewTokens(), hungry: make(signal, 1), scheduler: newScheduler(w.kind.Concurrency), leased: map[*chunk]bool{},
+		worker: w, ctx: ctx, tokens: workqueue.NewTokens(), refill: make(signal, 1), scheduler: newScheduler(w.kind.Concurrency), leased: map[*chunk]bool{},
 	}
 	var giveUp func()
 	p.records, giveUp = context.WithCancel(context.WithoutCancel(ctx))
@@ -159,7 +159,7 @@ func (p *processing) leaseLoop() {
 		select {
 		case <-p.ctx.Done():
 			return
-		case <-p.hungry:
+		case <-p.refill:
 		case <-p.accepted:
 			p.poll()
 		case <-tick.C:
@@ -181,7 +181,7 @@ func (p *processing) start() {
 		}
 		p.running.Go(func() { p.process(r) })
 		if r.chunk.lane.mayHaveMore {
-			p.hungry.send()
+			p.refill.send()
 		}
 	}
 }

@@ -2,7 +2,6 @@ package recharge
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -51,12 +50,8 @@ const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = 
 // findByRef returns the existing recharge with the ref_id of a request.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
 	view := s.DB.View(ctx)
-	var id string
-	err := view.QueryRow(selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return record.Record{}, false, nil
-	}
-	if err != nil {
+	id, found, err := sqlstore.One(view, sqlstore.Scalar[string], selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	if err != nil || !found {
 		return record.Record{}, false, err
 	}
 	rec, found, err := record.Table.Get(view, id)

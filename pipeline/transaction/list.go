@@ -1,8 +1,6 @@
 package transaction
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -90,7 +88,7 @@ func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, 
 		all, err = t.ofBatch(q, &f)
 	case t.needsScan(&f):
 		text, args := t.floorQuery(&f)
-		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if floor, _, err = sqlstore.One(q, sqlstore.Scalar[string], text, args...); err != nil {
 			return nil, "", err
 		}
 		fallthrough
@@ -187,12 +185,9 @@ const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND s
 // ofBatch returns the rows of a batch that match f, the newest first. It stops when it has
 // more than f.Limit rows. An owner without this batch gets no rows.
 func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
-	var mine int
-	err := q.QueryRow("SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3", f.Batch, f.Owner.Account, f.Owner.World.String()).Scan(&mine)
-	if err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
+	_, mine, err := sqlstore.One(q, sqlstore.Scalar[int], "SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3",
+		f.Batch, f.Owner.Account, f.Owner.World.String())
+	if err != nil || !mine {
 		return nil, err
 	}
 	ids, err := sqlstore.All(q, sqlstore.Scalar[string], selectSubjects, f.Batch, f.After)

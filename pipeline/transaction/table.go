@@ -1,8 +1,6 @@
 package transaction
 
 import (
-	"database/sql"
-	"errors"
 	"time"
 
 	"vayu/internal/sleep"
@@ -36,12 +34,7 @@ func (t *Table[R, P]) Get(q sqlstore.Querier, id string) (R, bool, error) {
 
 // One returns the row of Columns that a statement yields; false if there is none.
 func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, bool, error) {
-	r, err := t.Scan(q.QueryRow(query, args...))
-	if errors.Is(err, sql.ErrNoRows) {
-		var none R
-		return none, false, nil
-	}
-	return r, err == nil, err
+	return sqlstore.One(q, t.Scan, query, args...)
 }
 
 // byIDs returns rows by their ids, for any owner. Missing rows are not in the map.

@@ -165,13 +165,10 @@ func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 // nextPoll returns the due time of a row, in the format of replies. It is "" in three cases:
 // the row has a lease, the row has no due time, or its state is final.
 func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
-	var due int64
-	err := q.QueryRow("SELECT due_at FROM "+t.Name+" WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'", id).Scan(&due)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("reading the due time of %s: %w", id, err)
+	query := "SELECT due_at FROM " + t.Name + " WHERE id = $1 AND token = '' AND due_at IS NOT NULL AND state = 'pending'"
+	due, found, err := sqlstore.One(q, sqlstore.Scalar[int64], query, id)
+	if err != nil || !found {
+		return "", err
 	}
 	return formatTime(time.UnixMicro(due)), nil
 }

@@ -2,7 +2,6 @@ package wallet
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -80,11 +79,6 @@ func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err er
 	return id, nil
 }
 
-// byRef returns the owner's payment with a reference. The error is sql.ErrNoRows if there is none.
-func byRef(q sqlstore.Querier, o schema.Owner, ref string) (*Payment, error) {
-	return scanPayment(q.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", o.Account, o.World.String(), ref))
-}
-
 func errNoPayment() error {
 	return schema.NewProblem(schema.NotFound, "id", "There is no such payment.")
 }
@@ -94,12 +88,12 @@ func byID(q sqlstore.Querier, id string) (*Payment, error) {
 	if !schema.IsID(id) {
 		return nil, errNoPayment()
 	}
-	p, err := scanPayment(q.QueryRow(selectPayment+" WHERE id = $1", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoPayment()
-	}
-	if err != nil {
+	p, found, err := sqlstore.One(q, scanPayment, selectPayment+" WHERE id = $1", id)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading a payment: %w", err)
+	case !found:
+		return nil, errNoPayment()
 	}
 	return p, nil
 }
@@ -124,12 +118,9 @@ func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) 
 	if !v.succeeded {
 		to, code, event = schema.PaymentFailed, schema.BankNetworkError, schema.EventPaymentFailed
 	}
-	p, err := scanPayment(tx.QueryRow(decideRow, id, string(to), string(code), v.note, now.UnixMicro()))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("deciding payment %s: %w", id, err)
+	p, found, err := sqlstore.One(tx, scanPayment, decideRow, id, string(to), string(code), v.note, now.UnixMicro())
+	if err != nil || !found {
+		return nil, err
 	}
 	if v.succeeded {
 		p.Balance, err = topup(tx, now, p.Owner, p.ID, p.Amount)

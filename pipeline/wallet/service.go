@@ -162,7 +162,7 @@ func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 // findRepeated returns the existing payment with the reference of want. If the payment has another
 // amount or method than want, the error is a duplicate_ref_id problem.
 func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
-	p, err := byRef(tx, want.owner, want.ref)
+	p, err := scanPayment(tx.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", want.owner.Account, want.owner.World.String(), want.ref))
 	if err != nil {
 		return nil, err
 	}

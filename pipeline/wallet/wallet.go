@@ -5,8 +5,6 @@
 package wallet
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,13 +76,14 @@ type Balance struct {
 
 // BalanceOf reads the balance of an account. The balance is zero if the account has no wallet.
 func BalanceOf(q sqlstore.Querier, o schema.Owner) (Balance, error) {
-	var b Balance
-	err := q.QueryRow("SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String()).
-		Scan(&b.Available, &b.Held)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Balance{}, fmt.Errorf("reading the balance of %s: %w", o.Account, err)
+	b, _, err := sqlstore.One(q, func(row sqlstore.Scanner) (b Balance, err error) {
+		err = row.Scan(&b.Available, &b.Held)
+		return b, err
+	}, "SELECT available, held FROM wallet WHERE account_id = $1 AND mode = $2", o.Account, o.World.String())
+	if err != nil {
+		err = fmt.Errorf("reading the balance of %s: %w", o.Account, err)
 	}
-	return b, nil
+	return b, err
 }
 
 // giveNew adds to the available balance, like giveAvailable. It creates the wallet if necessary.

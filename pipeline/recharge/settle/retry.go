@@ -1,8 +1,6 @@
 package settle
 
 import (
-	"database/sql"
-	"errors"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -206,11 +204,9 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 // order, so nothing is posted. The column "alarm" keeps an earlier alarm. Otherwise the earlier
 // alarm could be raised again.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
-	err = st.tx.QueryRow(`UPDATE recharge SET stray_at = $2, resolved_at = NULL, alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
-		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), AlarmLateSuccess).Scan(&alarm)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
+	alarm, _, err = sqlstore.One(st.tx, sqlstore.Scalar[string], `UPDATE recharge SET stray_at = $2, resolved_at = NULL,
+			alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
+		WHERE id = $1 AND stray_at IS NULL RETURNING alarm`, st.out.ID, st.now.UnixMicro(), AlarmLateSuccess)
 	return alarm, err
 }
 

@@ -5,7 +5,6 @@ package branch
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -108,14 +107,11 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 // Find returns the branch name of a code, which must be as ifsc.Parse returns it. found is false if
 // the directory does not have the code.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
-	err = q.QueryRow(`SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code).Scan(&branch)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", false, nil
-	}
+	branch, found, err = sqlstore.One(q, sqlstore.Scalar[string], `SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code)
 	if err != nil {
-		return "", false, fmt.Errorf("looking for the branch of %q: %w", code, err)
+		err = fmt.Errorf("looking for the branch of %q: %w", code, err)
 	}
-	return branch, true, nil
+	return branch, found, err
 }
 
 // row holds the cells of a branch. The constants below are its indexes.
