@@ -127,7 +127,6 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 	return err
 }
 
-// decrypted decrypts the records of a chunk, and returns its records.
 func (c *chunk) decrypted(box *encryption.Cipher) (todo []record, refused []duplicateRecord, err error) {
 	if c.bytes, err = encryptedRecords.Decrypt(box, c.bytes, c.batch, strconv.Itoa(c.first)); err != nil {
 		return nil, nil, err

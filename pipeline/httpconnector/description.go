@@ -143,7 +143,6 @@ func (d *Description) HasCallback() bool { return d.callback != nil }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// readBase reads the base URL of all calls.
 func readBase(s *section.Section) *url.URL {
 	text := s.Required("url")
 	insecure := s.Bool("insecure-http", false)
@@ -213,7 +212,6 @@ const (
 	mostReply = 8 << 20
 )
 
-// call is the description of one call.
 type call struct {
 	method      string
 	path        template.Template

@@ -24,7 +24,6 @@ var ErrNotCalled = errors.New("the provider was not called")
 // Outcome is the result of a call, as a metric label.
 type Outcome string
 
-// The outcomes.
 const (
 	succeeded Outcome = "ok"
 	stopped   Outcome = "stopped"        // cancelled by the caller, or no slot was free in time
@@ -159,7 +158,6 @@ func connectionError(err error, sent bool) error {
 	return errors.New("the connection ended before the answer did, or the answer is no HTTP")
 }
 
-// answerError returns the error of an unreadable answer.
 func answerError(err error, status int, body []byte) error {
 	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
 	if _, ok := errors.AsType[*answer.UnmappedError](err); ok {

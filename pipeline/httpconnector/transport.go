@@ -91,7 +91,6 @@ func (l *attemptConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Read reads bytes of an answer.
 func (l *attemptConn) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	if n > 0 && l.attempt.Load() == nil {

@@ -3,7 +3,6 @@ package recharge
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"vayu/internal/access/audit"
@@ -175,7 +174,7 @@ func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (rec
 		made = *d
 		return s.insert(tx, r, &made)
 	})
-	if s.Inserted(&made.Record, link(d.connection), d.lease, err) {
+	if s.Inserted(&made.Record, s.Link(d.Owner.World, d.Provider), d.lease, err) {
 		go s.runJob(job{Connection: d.connection, rec: made.Record, call: settle.CallSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	if err != nil {
@@ -271,7 +270,7 @@ func (s *Service) BatchKind() item.Kind {
 // connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each record
 // would fail after the reply that the batch is accepted.
 func (s *Service) connected(world schema.World) error {
-	if slices.ContainsFunc(s.connections, func(conn *order.Connection) bool { return conn.World == world }) {
+	if s.Connected(world) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}

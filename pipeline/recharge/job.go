@@ -107,7 +107,6 @@ func (s *Service) reroute(calls context.Context, res *settle.Result, out *settle
 	}
 }
 
-// callProvider makes the call of a job and returns its result.
 func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	res := settle.Result{Call: j.call, Resent: j.resent, Refused: j.refused, Reference: j.rec.Reference, CalledAt: s.Now(), By: actor}
 	if j.call == settle.CallSubmit {
@@ -165,7 +164,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 		out = settle.Effect{Record: r}
 	}
 	s.reroute(s.Queue.CallContext(), &res, &out)
-	if l := s.linkOf(world, out.Provider); l != nil && !out.Due.IsZero() && out.Transition != settle.Redirect {
+	if l := s.Link(world, out.Provider); l != nil && !out.Due.IsZero() && out.Transition != settle.Redirect {
 		l.WakeAt(out.Due)
 	}
 	return out.Record, err

@@ -145,10 +145,10 @@ func TestMaskedRechargeCannotBeRefunded(t *testing.T) {
 		s.clock.Advance(181 * day)
 		s.mask(1)
 		s.fake.calls()
-		_, err := s.Refund(t.Context(), s.owner, r.ID, "too late", by)
+		_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "too late", By: by})
 		wantProblem(t, err, schema.InvalidRequest, "id")
 		// The mobile number was masked between the query and the change.
-		if _, wanted, err := s.requestRefund(t.Context(), &r, refundRequest{by: by}, s.Queue.NewLease(s.connections[0].Pool)); wanted || !errors.Is(err, errMasked) {
+		if _, wanted, err := s.requestRefund(t.Context(), &r, RefundRequest{By: by}, s.Queue.NewLease(s.connections[0].Pool)); wanted || !errors.Is(err, errMasked) {
 			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)
 		}
 		if got := s.fake.calls(); len(got) > 0 {

@@ -243,7 +243,7 @@ func (m *model) sendContradiction(rt *rapid.T) {
 func (m *model) refund(rt *rapid.T) {
 	it := m.drawItem(rt)
 	was := it.seen
-	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, "not wanted", httpapi.Who{Request: "req_1"})
+	rec, err := m.service.Refund(m.ctx, it.request.Owner, it.id, recharge.RefundRequest{Reason: "not wanted", By: httpapi.Who{Request: "req_1"}})
 	var refused *schema.Problem
 	switch {
 	case err != nil && !errors.As(err, &refused):

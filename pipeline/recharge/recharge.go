@@ -49,7 +49,7 @@ type Service struct {
 func New(c Config) (*Service, error) {
 	s := &Service{Core: transaction.NewCore(kind, c.Options), settings: c.Settings}
 	s.metrics = newMetrics(s.Core.Metrics)
-	s.settler = settle.Settler{Options: s.Options, Waiters: s.Waiters, Link: s.linkOf, Observe: s.observeResult}
+	s.settler = settle.Settler{Options: s.Options, Waiters: s.Waiters, Link: s.Link, Observe: s.observeResult}
 	for _, conn := range c.Connections {
 		if err := s.connect(conn); err != nil {
 			return nil, fmt.Errorf("connecting %s: %w", conn.Name, err)
@@ -79,19 +79,6 @@ var kind = transaction.Kind[record.Record, *record.Record]{
 	Summary: record.Summary,
 }
 
-// linkOf returns the link of the connection with a name; nil if there is none.
-func (s *Service) linkOf(world schema.World, name string) *transaction.Link {
-	return link(transaction.Named(s.connections, world, name))
-}
-
-// link returns the link of a connection; nil if the connection is nil.
-func link(conn *order.Connection) *transaction.Link {
-	if conn == nil {
-		return nil
-	}
-	return &conn.Link
-}
-
 // route returns the first connection that serves an operator and is available. If none is
 // available, ok is false, and conn is the first connection that serves the operator, or nil.
 func (s *Service) route(world schema.World, operator string) (conn *order.Connection, ok bool) {
@@ -100,16 +87,8 @@ func (s *Service) route(world schema.World, operator string) (conn *order.Connec
 
 // Callbacks returns the callback handlers, by the name of the provider that sends the callbacks.
 func (s *Service) Callbacks() map[string]transaction.Callback {
-	out := map[string]transaction.Callback{}
-	for _, conn := range s.connections {
-		if conn.Receiver != nil {
-			out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a order.Answer) error {
-				_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, settle.ByCallback+conn.Name)
-				return err
-			})
-		}
-	}
-	return out
+	receiver := func(conn *order.Connection) transaction.Receiver[order.Answer] { return conn.Receiver }
+	return transaction.CallbacksOf(s.connections, s.Now, receiver, s.Settle)
 }
 
 // Run makes the calls that are due and masks the numbers of old recharges until ctx ends.
@@ -127,7 +106,7 @@ func (s *Service) Run(ctx context.Context) error {
 // configured.
 func (s *Service) warnStranded(ctx context.Context) error {
 	return s.EachPending(ctx, func(world schema.World, provider string, pending int64) error {
-		if s.linkOf(world, provider) == nil {
+		if s.Link(world, provider) == nil {
 			s.Log.WarnContext(ctx, "recharges are pending with a provider that is not configured; they stay so until it is again",
 				"provider", provider, "world", world.String(), "pending", pending)
 		}

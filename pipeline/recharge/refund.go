@@ -17,21 +17,18 @@ import (
 	"vayu/schema"
 )
 
+// RefundRequest is a request for a refund.
+type RefundRequest struct {
+	Reason string
+	By     httpapi.Who
+	Once   *idempotency.Key // nil for none
+}
+
 // Refund requests that the provider reverses a successful recharge. When the provider confirms the
 // reversal, even after Refund has returned, the amount is credited to the account. If a slot is
 // free, Refund makes the call and waits for the result, at most until ctx ends. Refund is
 // idempotent. It returns a *schema.Problem if the recharge cannot be refunded.
-func (s *Service) Refund(ctx context.Context, o schema.Owner, id, reason string, by httpapi.Who) (record.Record, error) {
-	return s.refund(ctx, o, id, refundRequest{reason: reason, by: by})
-}
-
-type refundRequest struct {
-	reason string
-	by     httpapi.Who
-	once   *idempotency.Key // Idempotency-Key of the request; nil for none
-}
-
-func (s *Service) refund(ctx context.Context, o schema.Owner, id string, wish refundRequest) (record.Record, error) {
+func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish RefundRequest) (record.Record, error) {
 	r, err := s.Find(ctx, o, id)
 	if err != nil {
 		return record.Record{}, err
@@ -98,7 +95,7 @@ const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3
 
 // requestRefund stores the request for a refund. wanted is false if a refund was requested before,
 // or if the recharge is refunded already.
-func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish refundRequest, own workqueue.Lease) (r record.Record, wanted bool, err error) {
+func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish RefundRequest, own workqueue.Lease) (r record.Record, wanted bool, err error) {
 	now := s.Now()
 	due, refund := now, record.NewRefundID(now)
 	if own.Token != "" {
@@ -106,7 +103,7 @@ func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish r
 	}
 	r = *seen
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		found, ok, err := record.Table.One(tx, requestRefundRow, seen.ID, refund, wish.reason, due.UnixMicro(), own.Token)
+		found, ok, err := record.Table.One(tx, requestRefundRow, seen.ID, refund, wish.Reason, due.UnixMicro(), own.Token)
 		if err != nil {
 			return err
 		}
@@ -120,11 +117,11 @@ func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish r
 			return err
 		}
 		r = found
-		if _, err := wish.once.Claim(tx, now, path+"/"+r.ID); err != nil {
+		if _, err := wish.Once.Claim(tx, now, path+"/"+r.ID); err != nil {
 			return err
 		}
-		from := transaction.Origin{Caller: wish.by}
-		return audit.Append(tx, now, from.Audit(&r.Base, "recharge.refund", map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.reason}))
+		from := transaction.Origin{Caller: wish.By}
+		return audit.Append(tx, now, from.Audit(&r.Base, "recharge.refund", map[string]any{"amount": r.Amount, "refund_id": r.RefundID, "reason": wish.Reason}))
 	})
 	if err != nil {
 		return *seen, false, fmt.Errorf("requesting the refund of %s: %w", seen.ID, err)

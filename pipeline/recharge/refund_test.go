@@ -30,7 +30,7 @@ func TestRefundIsGranted(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
 		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Reversed, Reason: "theirs"}) })
-		got, err := s.Refund(t.Context(), s.owner, r.ID, "a wrong number", by)
+		got, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "a wrong number", By: by})
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestRefundIsGranted(t *testing.T) {
 			t.Fatalf("RefundID = %q, want the prefix %q", got.RefundID, "rfd_")
 		}
 		s.fake.calls()
-		again, err := s.Refund(t.Context(), s.owner, r.ID, "once more", by)
+		again, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "once more", By: by})
 		if diff := cmp.Diff(got, again); diff != "" || err != nil || len(s.fake.calls()) != 0 {
 			t.Errorf("once more: %v, %s", err, diff)
 		}
@@ -68,7 +68,7 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
 				s.fake.set(func() { s.fake.reverse = say })
-				got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+				got, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
 				switch {
 				case err != nil:
 					t.Fatal(err)
@@ -80,7 +80,7 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 					t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), transaction.MinPause)
 				}
 				s.fake.calls()
-				if again, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
+				if again, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by}); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
 					t.Errorf("again: %+v, %v", again, err)
 				}
 				s.advance(transaction.MinPause)
@@ -104,14 +104,14 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 		r := s.reach(schema.RechargeSuccess)
 		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) })
 		for range 2 {
-			_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+			_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
 			wantProblem(t, err, schema.InvalidRequest, "id")
 			if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 				t.Errorf("it has changed: %s", diff)
 			}
 		}
 		s.fake.set(func() { s.fake.reverse = fails(errLost) })
-		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil {
+		if _, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by}); err != nil {
 			t.Fatal(err)
 		}
 		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) })
@@ -148,7 +148,7 @@ func TestLostRefundAnswerIsConfirmed(t *testing.T) {
 			eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 				r := s.reach(schema.RechargeSuccess)
 				s.fake.set(func() { s.fake.reverse = fails(errLost) })
-				if got, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by); err != nil || got.RefundID == "" {
+				if got, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by}); err != nil || got.RefundID == "" {
 					t.Fatalf("got %+v, %v", got, err)
 				}
 				results := c.stands
@@ -186,7 +186,7 @@ func TestRefusalNeedsTheLease(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.reach(schema.RechargeSuccess)
 		s.fake.set(func() { s.fake.reverse = fails(errLost) })
-		r, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+		r, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 			s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded, RetryAfter: time.Hour})
 		})
 		r := s.do(s.request())
-		_, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", by)
+		_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
 		wantProblem(t, err, schema.InvalidRequest, "id")
 		s.fake.calls()
 		s.advance(0)
@@ -229,7 +229,7 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 		}
 		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded}) })
 		other := s.reach(schema.RechargeSuccess) // no enquiry is requested about this one
-		_, err = s.Refund(t.Context(), s.owner, other.ID, "not wanted", by)
+		_, err = s.Refund(t.Context(), s.owner, other.ID, RefundRequest{Reason: "not wanted", By: by})
 		wantProblem(t, err, schema.InvalidRequest, "id")
 		s.advance(0)
 		s.fake.calls()
@@ -245,18 +245,18 @@ func TestRefundableStates(t *testing.T) {
 	t.Parallel()
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for state, word := range map[schema.RechargeState]string{schema.RechargePending: "pending", schema.RechargeFailed: "failed"} {
-			_, err := s.Refund(t.Context(), s.owner, s.reach(state).ID, "", by)
+			_, err := s.Refund(t.Context(), s.owner, s.reach(state).ID, RefundRequest{By: by})
 			if p := wantProblem(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
 				t.Errorf("%s: %q", state, p.Message)
 			}
 		}
 		r := s.reach(schema.RechargeSuccess)
-		_, err := s.Refund(t.Context(), schema.Owner{Account: s.owner.Account, World: schema.Sandbox}, r.ID, "", by)
+		_, err := s.Refund(t.Context(), schema.Owner{Account: s.owner.Account, World: schema.Sandbox}, r.ID, RefundRequest{By: by})
 		wantProblem(t, err, schema.NotFound, "")
-		_, err = s.Refund(t.Context(), s.owner, "txn_none", "", by)
+		_, err = s.Refund(t.Context(), s.owner, "txn_none", RefundRequest{By: by})
 		wantProblem(t, err, schema.NotFound, "")
 		s.connections[0].Reverser = nil
-		_, err = s.Refund(t.Context(), s.owner, r.ID, "", by)
+		_, err = s.Refund(t.Context(), s.owner, r.ID, RefundRequest{By: by})
 		wantProblem(t, err, schema.Forbidden, "")
 		if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 			t.Errorf("it has changed: %s", diff)
@@ -274,7 +274,7 @@ func TestConcurrentRefundsHaveOneEffect(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if _, err := s.Refund(context.Background(), s.owner, r.ID, "", by); err != nil {
+				if _, err := s.Refund(context.Background(), s.owner, r.ID, RefundRequest{By: by}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -103,7 +103,7 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	// The timeout of the provider may be longer than that of the reply.
 	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
 	defer cancel()
-	rec, err := s.refund(ctx, c.Owner(), idOf(c), refundRequest{reason: reason, by: c.Who(), once: once})
+	rec, err := s.Refund(ctx, c.Owner(), idOf(c), RefundRequest{Reason: reason, By: c.Who(), Once: once})
 	if err != nil {
 		return httpapi.Response{}, err
 	}

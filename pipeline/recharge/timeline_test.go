@@ -169,7 +169,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		s.fake.set(func() {
 			s.fake.reverse, s.fake.enquire = fails(errLost), answers(order.Answer{Outcome: order.Reversed})
 		})
-		if _, err := s.Refund(t.Context(), s.owner, r.ID, "not wanted", s.request().Caller); err != nil {
+		if _, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: s.request().Caller}); err != nil {
 			t.Fatal(err)
 		}
 		s.Queue.Wait()
@@ -186,7 +186,7 @@ func TestTimelineOfRefund(t *testing.T) {
 		s.fake.set(func() { s.fake.submit, s.fake.reverse = nil, answers(order.Answer{Outcome: order.Reversed}) })
 		granted := s.do(s.request())
 		before := s.stepCount()
-		if _, err := s.Refund(t.Context(), s.owner, granted.ID, "not wanted", s.request().Caller); err != nil {
+		if _, err := s.Refund(t.Context(), s.owner, granted.ID, RefundRequest{Reason: "not wanted", By: s.request().Caller}); err != nil {
 			t.Fatal(err)
 		}
 		s.Queue.Wait()

@@ -33,16 +33,30 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// Receive returns the handler of a receiver's callbacks. The handler passes each message to
-// settle.
-func Receive[A any](by Receiver[A], now func() time.Time, settle func(ctx context.Context, reference string, a A) error) Callback {
-	return func(c *httpapi.Call) error {
-		message, err := by.Receive(c.Header, c.Body, now())
-		if err != nil {
+// Settle applies an answer that a provider sent on its own. The parameter by is its source in the audit log.
+type Settle[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
+
+// ByCallback is the prefix of the source of a callback's answer; the provider's name follows.
+const ByCallback = "provider:"
+
+// CallbacksOf returns the callback handlers of connections, by name. receiver returns nil for a connection without
+// callbacks. The handlers pass each message to settle.
+func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle Settle[R, A]) map[string]Callback {
+	out := map[string]Callback{}
+	for _, conn := range all {
+		l, receives := conn.Linked(), receiver(conn)
+		if receives == nil {
+			continue
+		}
+		out[l.Name] = func(c *httpapi.Call) error {
+			message, err := receives.Receive(c.Header, c.Body, now())
+			if err == nil {
+				_, err = settle(c.Context(), l.World, l.Name, message.Reference, message.Answer, ByCallback+l.Name)
+			}
 			return err
 		}
-		return settle(c.Context(), message.Reference, message.Answer)
 	}
+	return out
 }
 
 // Callbacks routes callbacks to the handlers of providers, by the provider's name.

@@ -54,7 +54,6 @@ func (c *Core[R, P]) DoItem(ctx context.Context, of item.Item, by Rejection, do 
 	})
 }
 
-// isOlder reports whether a batch is older than the given age.
 func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) (bool, error) {
 	var made int64
 	err := c.DB.View(ctx).QueryRow("SELECT created_at FROM batch WHERE id = $1", id).Scan(&made)

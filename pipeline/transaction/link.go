@@ -48,6 +48,21 @@ func (c *Core[R, P]) Connect(l *Link, begin func(workqueue.Claim[R])) (err error
 	return err
 }
 
+// Link returns the link of a world with a name; nil if there is none.
+func (c *Core[R, P]) Link(world schema.World, name string) *Link {
+	for _, l := range c.links {
+		if l.World == world && l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Connected reports whether a world has a provider.
+func (c *Core[R, P]) Connected(world schema.World) bool {
+	return slices.ContainsFunc(c.links, func(l *Link) bool { return l.World == world })
+}
+
 // Named returns the connection of a world with a name; nil if there is none.
 func Named[C Connection](all []C, world schema.World, name string) (none C) {
 	for _, conn := range all {

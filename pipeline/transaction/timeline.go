@@ -127,7 +127,6 @@ func split(steps []Step, at time.Time) (before, after []Step) {
 	return steps[:i], steps[i:]
 }
 
-// finishes reports whether a step is the one that finished the subject.
 func (o *Summary) finishes(s Step) bool {
 	switch s.Answer {
 	case schema.AnswerPending, schema.AnswerUnknown, schema.AnswerNotSent, schema.AnswerRedirected, schema.AnswerNotMade:

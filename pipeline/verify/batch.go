@@ -2,13 +2,11 @@ package verify
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch/item"
 	"vayu/pipeline/transaction"
-	"vayu/pipeline/verify/bank"
 	"vayu/pipeline/verify/request"
 	"vayu/schema"
 )
@@ -41,7 +39,7 @@ func (s *Service) resultsURL(id string) string {
 // requireBank rejects a batch if its world (live or sandbox) has no bank. Otherwise each record
 // would be rejected later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
-	if slices.ContainsFunc(s.connections, func(conn *bank.Connection) bool { return conn.World == world }) {
+	if s.Connected(world) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}

@@ -151,7 +151,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *dr
 // create stores a verification and starts its first call, if it has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
-	if s.Inserted(&d.Record, link(d.connection), d.lease, err) {
+	if s.Inserted(&d.Record, s.Link(d.Owner.World, d.Provider), d.lease, err) {
 		go s.runJob(job{Connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	return d.Record, err

@@ -113,12 +113,10 @@ func reasonsText(reasons []string) (string, error) {
 	return string(text), err
 }
 
-// selectByRef selects a verification by its owner and its ref_id.
 const selectByRef = "SELECT " + columns + " FROM verification WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 var errNoVerification = schema.NewProblem(schema.NotFound, "", "There is no such verification.")
 
-// encryptPrivate encrypts the private part of a request.
 func (s *Service) encryptPrivate(id string, p *request.Private) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context) error {
 // verifications older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
 	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
-		if s.linkOf(world, provider) != nil {
+		if s.Link(world, provider) != nil {
 			return nil
 		}
 		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; configure it again, or they will be given up",

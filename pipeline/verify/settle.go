@@ -67,7 +67,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
-	if l := st.linkOf(r.Owner.World, r.Provider); l != nil {
+	if l := st.Link(r.Owner.World, r.Provider); l != nil {
 		resendAfter = l.ResendAfter
 	}
 	st.out.transition = decide(r, st.result, resendAfter)
@@ -228,7 +228,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 // renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
-	until, renewed, err := verifications.Renew(st.tx, r, st.linkOf(r.Owner.World, r.Provider), st.lease, true, st.now)
+	until, renewed, err := verifications.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, true, st.now)
 	if err != nil || !renewed {
 		st.out.transition = noop
 		return err

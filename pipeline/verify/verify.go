@@ -5,7 +5,6 @@
 package verify
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -80,19 +79,6 @@ var kind = transaction.Kind[Record, *Record]{
 	Summary: summaryOf,
 }
 
-// linkOf returns the link of the connection with a name; nil if there is none.
-func (s *Service) linkOf(world schema.World, name string) *transaction.Link {
-	return link(transaction.Named(s.connections, world, name))
-}
-
-// link returns the link of a connection; nil if the connection is nil.
-func link(conn *bank.Connection) *transaction.Link {
-	if conn == nil {
-		return nil
-	}
-	return &conn.Link
-}
-
 // Refusals of requests. Nothing is recorded of a refused request.
 var (
 	errUnserved = &schema.Problem{
@@ -119,16 +105,8 @@ func (s *Service) route(world schema.World, method schema.VerificationMethod) (*
 
 // Callbacks returns the callback handlers of the banks that send callbacks, by the bank's name.
 func (s *Service) Callbacks() map[string]transaction.Callback {
-	out := map[string]transaction.Callback{}
-	for _, conn := range s.connections {
-		if conn.Receiver != nil {
-			out[conn.Name] = transaction.Receive(conn.Receiver, s.Now, func(ctx context.Context, reference string, a bank.Answer) error {
-				_, err := s.Settle(ctx, conn.World, conn.Name, reference, a, "provider:"+conn.Name)
-				return err
-			})
-		}
-	}
-	return out
+	receiver := func(conn *bank.Connection) transaction.Receiver[bank.Answer] { return conn.Receiver }
+	return transaction.CallbacksOf(s.connections, s.Now, receiver, s.Settle)
 }
 
 // Settings are the operator's settings for banks, caching and retention.

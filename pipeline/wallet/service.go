@@ -70,7 +70,6 @@ func (s *Service) count(p *Payment) {
 	s.payments.WithLabelValues(p.Owner.World.String(), string(p.State)).Inc()
 }
 
-// topupPath is the path of payments into wallets.
 const topupPath = "/v1/wallet/topups"
 
 // Routes returns the endpoints under /v1/wallet.
@@ -156,7 +155,6 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 	return resp, p, err
 }
 
-// sandboxFails reports whether a payment of this amount fails in the sandbox.
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
 // findRepeated returns the existing payment with the reference of want. If the payment has another

@@ -78,7 +78,6 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	return found, nil
 }
 
-// completed returns a notice for each batch of a kind that has completed since a time.
 func (f Feed) completed(view sqlstore.View, kind string, since time.Time) ([]sse.Notice, error) {
 	all, err := sqlstore.All(view, f.scan, selectClosed, kind, since.UnixMicro(), maxNotices)
 	if err != nil {

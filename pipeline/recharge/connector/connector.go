@@ -60,7 +60,6 @@ func Open(file string, o httpconnector.Options) (order.Connection, error) {
 	return c, nil
 }
 
-// read reads the section "recharge".
 func (b *providerCodes) read(root *section.Section, d *httpconnector.Description) {
 	s := root.Section("recharge")
 	d.ReadPolicy(s)

@@ -53,7 +53,6 @@ func Parse(r io.Reader, l Layout) iter.Seq2[Line, error] {
 	}
 }
 
-// header reads the header and finds the columns in it.
 func header(rows *csvfile.Reader, l Layout) (columns, error) {
 	names, err := rows.Header(',', ';', '\t')
 	if err != nil {

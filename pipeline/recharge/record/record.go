@@ -86,7 +86,6 @@ func scanRecord(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// selectByReference selects a recharge by the reference of its order.
 const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 AND provider = $2 AND reference = $3"
 
 // ErrMissing is the error for an unknown recharge.

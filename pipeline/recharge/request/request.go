@@ -168,7 +168,6 @@ func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	return second, valid
 }
 
-// operator reads the operator and its limits.
 func (f *form) operator(r *Request, v jsontext.Value) {
 	if !f.required("operator", v) {
 		return
@@ -186,7 +185,6 @@ func (f *form) operator(r *Request, v jsontext.Value) {
 	}
 }
 
-// unknownOperator lists the operators of a type.
 func unknownOperator(t schema.RechargeType) string {
 	var names []string
 	for _, o := range numbering.Operators() {
@@ -233,7 +231,6 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 	}
 }
 
-// requestedReason is the default reason of a requested refund.
 const requestedReason = "The refund was asked for."
 
 // Reason reads the reason of a refund from the body, which is optional.

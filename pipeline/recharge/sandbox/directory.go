@@ -47,7 +47,6 @@ func subscriberOf(t schema.RechargeType, number string) order.Subscriber {
 	return order.Subscriber{Operator: operator, Circle: circle}
 }
 
-// operatorByHash chooses an operator of a type by a hash of the number.
 func operatorByHash(t schema.RechargeType, number string) string {
 	var names []string
 	for _, o := range numbering.Operators() {

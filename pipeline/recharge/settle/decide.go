@@ -54,7 +54,6 @@ type Reroute struct {
 // Transition is the effect of a provider result on a recharge.
 type Transition int
 
-// The transitions.
 const (
 	Noop          Transition = iota // nothing new
 	RetryLater                      // not final: poll again later
@@ -70,7 +69,6 @@ const (
 	LateFailure                     // alarm: a charged recharge was not carried out
 )
 
-// transitions maps each state and outcome to its transition.
 var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 	schema.RechargePending: {
 		order.Pending: RetryLater, order.Succeeded: Succeed, order.Failed: Fail, order.NotSubscriber: Redirect, order.Unknown: Resend,
@@ -233,17 +231,13 @@ func (st *transitionTx) recordCallback() error {
 // ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// ByCallback is the prefix of the source of a callback's result; the provider's name
-// follows. If a result without a call has neither this source nor ByFile, a person entered
-// it.
-const ByCallback = "provider:"
-
-// stepAct returns the kind of timeline step that a result is recorded as.
+// stepAct returns the kind of timeline step that a result is recorded as. A result without a call is that of a
+// callback or of a file; otherwise a person entered it.
 func (res *Result) stepAct() schema.StepAct {
 	switch {
 	case res.Call != CallNone:
 		return [...]schema.StepAct{CallSubmit: schema.ActSubmit, CallEnquire: schema.ActEnquire, CallReverse: schema.ActReverse}[res.Call]
-	case strings.HasPrefix(res.By, ByCallback):
+	case strings.HasPrefix(res.By, transaction.ByCallback):
 		return schema.ActCallback
 	case res.By == ByFile:
 		return schema.ActFile

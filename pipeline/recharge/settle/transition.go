@@ -251,11 +251,7 @@ func CleanText(text string) string {
 		}
 		return r
 	}, text)
-	for len(text) > longestProviderText {
-		_, size := utf8.DecodeLastRuneInString(text)
-		text = text[:len(text)-size]
-	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), longestProviderText)], "")
 }
 
 // reversedReason is the default reason of a reversal.

@@ -43,7 +43,6 @@ func Open(file string, o httpconnector.Options) (bank.Connection, error) {
 	return c, nil
 }
 
-// read reads the section "verify".
 func (b *provider) read(root *section.Section, d *httpconnector.Description) {
 	s := root.Section("verify")
 	d.ReadPolicy(s)

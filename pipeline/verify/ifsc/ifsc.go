@@ -19,7 +19,6 @@ const (
 	size   = 11 // length of a code
 )
 
-// form is the form of codes.
 var form = regexp.MustCompile(`^[A-Za-z]{4}0[A-Za-z0-9]{6}$`)
 
 // Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch.

@@ -30,7 +30,6 @@ type side struct {
 
 type pair struct{ a, b side }
 
-// match matches word i of x with n words of y, from word j on.
 func match(x *side, i int, y *side, j, n int, h how) {
 	for k := j + n - 1; k >= j; k-- {
 		x.to[i], y.to[k] = int8(k), int8(i)

@@ -169,7 +169,6 @@ var statuses = map[scenario]schema.AccountStatus{
 	isDormant: schema.AccountDormant, isFrozen: schema.AccountFrozen, isClosed: schema.AccountClosed,
 }
 
-// answer returns the final answer for an order.
 func (f scenario) answer(o bank.Order) bank.Answer {
 	a := bank.Answer{Outcome: bank.NotFound, ProviderRef: Name + "-" + o.Reference}
 	if f == isMissing {
