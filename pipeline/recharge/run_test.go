@@ -349,8 +349,8 @@ func TestRun(t *testing.T) {
 	fixture.Eventually(t, "all have their pending event", hasEvents(n, "recharge.pending"))
 	fixture.Eventually(t, "no call is under way", func() bool { return s.connections[0].Slots().InFlight == 0 })
 	// Other tests also have calls in flight, some in each of their slots.
-	if carry := strings.Count(goroutines(), "(*Service).carry("); carry > n/10 || len(s.Waiters.Counts()) > 0 {
-		t.Errorf("%d goroutines carry what is pending, and %d wait", carry, len(s.Waiters.Counts()))
+	if jobs := strings.Count(goroutines(), "(*Service).runJob("); jobs > n/10 || len(s.Waiters.Counts()) > 0 {
+		t.Errorf("%d goroutines call for what is pending, and %d wait", jobs, len(s.Waiters.Counts()))
 	}
 	s.clock.Advance(25 * time.Hour)
 	s.CountPending(t.Context())
