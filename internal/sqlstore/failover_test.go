@@ -20,15 +20,14 @@ import (
 type relay struct {
 	listener net.Listener
 	mu       sync.Mutex
-	server   string
 	conns    []net.Conn
 	gone     bool
 }
 
 func newRelay(t *testing.T, server string) *relay {
 	t.Helper()
-	r := &relay{server: server}
-	r.listener = port(t, r.target, func(client, upstream net.Conn) {
+	r := new(relay)
+	r.listener = port(t, func() string { return server }, func(client, upstream net.Conn) {
 		if r.keep(client, upstream) {
 			go pass(upstream, client, forwardAll)
 			go pass(client, upstream, forwardAll)
@@ -36,23 +35,6 @@ func newRelay(t *testing.T, server string) *relay {
 	})
 	t.Cleanup(r.leave)
 	return r
-}
-
-func (r *relay) target() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.server
-}
-
-// turn closes every connection; new ones lead to another server.
-func (r *relay) turn(server string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.server = server
-	for _, c := range r.conns {
-		_ = c.Close()
-	}
-	r.conns = nil
 }
 
 // keep registers connections, unless the relay is closed.

@@ -19,7 +19,7 @@ type Waiters[T any] struct {
 // NewWaiters returns an empty set of waiters.
 func NewWaiters[T any]() *Waiters[T] {
 	w := &Waiters[T]{waiting: map[string][]chan T{}}
-	w.closed, w.Close = context.WithCancel(context.Background())
+	w.closed, w.Close = context.WithCancel(context.Background()) //nolint:gosec // the owner calls Close
 	return w
 }
 

@@ -54,6 +54,7 @@ type Reroute struct {
 // Transition is the effect of a provider result on a recharge.
 type Transition int
 
+// The transitions of a recharge.
 const (
 	Noop          Transition = iota // nothing new
 	RetryLater                      // not final: poll again later
