@@ -19,9 +19,9 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them, and no commit raises them.
 const (
-	limitOutside  = 62_000 // lines outside airFolders
-	limitSupport  = 3_500  // lines of test support outside _test.go
-	limitInternal = 31     // per cent of non-test Go
+	limitOutside  = 60_500 // lines outside airFolders
+	limitSupport  = 3_100  // lines of test support outside _test.go
+	limitInternal = 27     // per cent of non-test Go
 )
 
 // packageLines and packageFiles limit the size of a package without its tests.
