@@ -184,7 +184,7 @@ func (f *sensorFixture) start(t *testing.T, wanted backfill.Job) backfill.Job {
 }
 
 // work works on a backfill until it ends, as a new process.
-func (f *sensorFixture) work(t *testing.T, ctx context.Context, job backfill.Job, quit <-chan struct{}) backfill.Job {
+func (f *sensorFixture) work(ctx context.Context, t *testing.T, job backfill.Job, quit <-chan struct{}) backfill.Job {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	f.metrics = prometheus.NewRegistry()
@@ -226,7 +226,7 @@ func TestBackfillFetchesTheRangeOnce(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		f := newFixture(db, 200)
-		is := f.work(t, t.Context(), f.start(t, f.wanted()), nil)
+		is := f.work(t.Context(), t, f.start(t, f.wanted()), nil)
 		f.wantWindows(t, f.network.keys...)
 		if f.network.most < 2 || f.network.most > 4 {
 			t.Errorf("%d partitions were fetched at a time, want 2 to 4", f.network.most)
@@ -264,7 +264,7 @@ func TestInterruptedBackfillContinues(t *testing.T) {
 					cancel()
 				}
 			}
-			job = f.work(t, ctx, job, nil)
+			job = f.work(ctx, t, job, nil)
 			cancel()
 			if again := f.start(t, f.wanted()); again.ID != job.ID && job.State == backfill.Running {
 				t.Fatalf("the same command starts backfill %s beside %s", again.ID, job.ID)
@@ -293,7 +293,7 @@ func TestFailingPartitionIsLeftOut(t *testing.T) {
 			}
 			return nil
 		}
-		is := f.work(t, t.Context(), f.start(t, f.wanted()), nil)
+		is := f.work(t.Context(), t, f.start(t, f.wanted()), nil)
 		f.wantWindows(t, "s00", "s02")
 		if is.State != backfill.Failed || is.Failing != 1 || is.Complete != 2 || !strings.Contains(is.Error, "1 of 3 partitions") {
 			t.Errorf("the backfill is %+v", is)
@@ -301,7 +301,7 @@ func TestFailingPartitionIsLeftOut(t *testing.T) {
 		broken = false
 		before := f.network.calls
 		again := f.start(t, f.wanted())
-		is = f.work(t, t.Context(), again, nil)
+		is = f.work(t.Context(), t, again, nil)
 		f.wantWindows(t, f.network.keys...)
 		if again.ID != is.ID || is.State != backfill.Done || f.network.calls-before != 4 {
 			t.Errorf("%d calls, and the backfill is %+v", f.network.calls-before, is)
@@ -315,13 +315,13 @@ func TestBackfillOfSomePartitions(t *testing.T) {
 	f := newFixture(db, 5)
 	wanted := f.wanted()
 	wanted.Partitions = []string{"s03", "s01", "s03"}
-	is := f.work(t, t.Context(), f.start(t, wanted), nil)
+	is := f.work(t.Context(), t, f.start(t, wanted), nil)
 	f.wantWindows(t, "s01", "s03")
 	if len(f.network.windows) != 2 || is.State != backfill.Done {
 		t.Errorf("%d partitions are fetched, state %s", len(f.network.windows), is.State)
 	}
 	wanted.Partitions = []string{"s01", "s77"}
-	is = f.work(t, t.Context(), f.start(t, wanted), nil)
+	is = f.work(t.Context(), t, f.start(t, wanted), nil)
 	if is.State != backfill.Failed || !strings.Contains(is.Error, "no partition s77") {
 		t.Errorf("the backfill of an unknown partition is %+v", is)
 	}
@@ -332,7 +332,7 @@ func TestBackfillOfWholeSource(t *testing.T) {
 	t.Parallel()
 	f := newFixture(sqlstoretest.SQLite(t), 0)
 	f.feed.Source = whole{source{f.network}}
-	is := f.work(t, t.Context(), f.start(t, f.wanted()), nil)
+	is := f.work(t.Context(), t, f.start(t, f.wanted()), nil)
 	f.wantWindows(t, "")
 	if is.State != backfill.Done || is.Parts != 1 || is.Fraction != 1 || is.Stored != 4 {
 		t.Errorf("the backfill is %+v", is)
@@ -349,7 +349,7 @@ func TestHopelessBackfillFails(t *testing.T) {
 			t.Parallel()
 			f := newFixture(sqlstoretest.SQLite(t), 3)
 			spoil(f)
-			is := f.work(t, t.Context(), f.start(t, f.wanted()), nil)
+			is := f.work(t.Context(), t, f.start(t, f.wanted()), nil)
 			if is.State != backfill.Failed || !strings.Contains(is.Error, name) {
 				t.Errorf("the backfill is %+v", is)
 			}
@@ -369,7 +369,7 @@ func TestCancelledBackfillStops(t *testing.T) {
 			t.Errorf("another backfill beside a running one: %v", err)
 		}
 		f.network.fail = func(string, int) error { return f.Cancel(t.Context(), "sensors") }
-		is := f.work(t, t.Context(), job, nil)
+		is := f.work(t.Context(), t, job, nil)
 		if is.State != backfill.Cancelled || f.network.calls > 3 {
 			t.Errorf("after %d calls the backfill is %+v", f.network.calls, is)
 		}
@@ -395,10 +395,10 @@ func TestQuitLeavesBackfillToOthers(t *testing.T) {
 		}
 		return nil
 	}
-	if is := f.work(t, t.Context(), job, quit); is.State != backfill.Running || is.Fraction == 0 || is.Fraction == 1 {
+	if is := f.work(t.Context(), t, job, quit); is.State != backfill.Running || is.Fraction == 0 || is.Fraction == 1 {
 		t.Errorf("after quitting the backfill is %+v", is)
 	}
-	if is := f.work(t, t.Context(), job, nil); is.State != backfill.Done {
+	if is := f.work(t.Context(), t, job, nil); is.State != backfill.Done {
 		t.Errorf("the next worker leaves %+v", is)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestFollowEndsWithTheBackfill(t *testing.T) {
 	t.Parallel()
 	f := newFixture(sqlstoretest.SQLite(t), 3)
-	f.work(t, t.Context(), f.start(t, f.wanted()), nil)
+	f.work(t.Context(), t, f.start(t, f.wanted()), nil)
 	for name, c := range map[string]struct {
 		terminal bool
 		want     string

@@ -194,7 +194,8 @@ func (s *Store) Find(ctx context.Context, source string) (Job, error) {
 	if err != nil {
 		return j, fmt.Errorf("reading the backfill of source %q: %w", source, err)
 	}
-	return j, s.measure(view, &j)
+	err = s.measure(view, &j)
+	return j, err
 }
 
 // measure completes the progress of a backfill.

@@ -89,8 +89,8 @@ func (b *backfill) run(ctx context.Context) error {
 			return b.failed(ctx, err)
 		}
 	}
-	workers, divided := 1, false
-	if _, divided = feed.Source.(ingest.Partitioned); divided {
+	workers := 1
+	if _, divided := feed.Source.(ingest.Partitioned); divided {
 		workers = max(1, min(b.job.Parallel, len(b.parts)))
 	}
 	failures := make([]error, workers)
@@ -142,7 +142,7 @@ func (b *backfill) end(ctx context.Context) error {
 			left++
 		}
 	}
-	b.log.InfoContext(ctx, "past readings are fetched", "partitions", len(b.parts), "left out", left)
+	b.log.InfoContext(ctx, "past readings are fetched", "partitions", len(b.parts), "left_out", left)
 	if left > 0 {
 		return b.finish(ctx, Failed, fmt.Sprintf("%d of %d partitions failed %d times", left, len(b.parts), maxFailures))
 	}

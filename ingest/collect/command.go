@@ -46,7 +46,8 @@ func (c *BackfillCommand) Run(ctx context.Context, db *sqlstore.DB, w schema.Wor
 	if err != nil {
 		return last, err
 	}
-	return last, last.Write(out, time.Now())
+	err = last.Write(out, time.Now())
+	return last, err
 }
 
 // follow prints the progress of the backfill until it ends. Without a service, it also does the work.

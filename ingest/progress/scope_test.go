@@ -24,8 +24,9 @@ func TestScopeBelongsToTheEngine(t *testing.T) {
 	if id(true, one) == "" || id(true, one) == id(true, two) {
 		t.Errorf("the ids are %q and %q", id(true, one), id(true, two))
 	}
-	if id(true, one) != id(true, one) {
-		t.Error("the id of an engine differs after a restart")
+	first := id(true, one)
+	if again := id(true, one); again != first {
+		t.Errorf("after a restart the id of the engine is %q, want %q", again, first)
 	}
 	if got := id(false, one); got != "" {
 		t.Errorf("a shared ClickHouse has the id %q", got)
