@@ -56,7 +56,7 @@ func (n *pagingNetwork) serve(w http.ResponseWriter, r *http.Request) {
 		for s := range pagingSensors {
 			rows = append(rows, map[string]any{"sensor": s, "name": fmt.Sprint("Made ", s), "lat": 28.6 + float64(s)/100, "lon": 77.2})
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"rows": rows, "total": len(rows)})
+		writeRows(w, rows, len(rows))
 		return
 	}
 	from, fromErr := time.Parse(time.RFC3339, query.Get("from"))
@@ -73,7 +73,14 @@ func (n *pagingNetwork) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	first := min(len(rows), (page-1)*pagingSize)
-	_ = json.NewEncoder(w).Encode(map[string]any{"rows": rows[first:min(len(rows), first+pagingSize)], "total": len(rows)})
+	writeRows(w, rows[first:min(len(rows), first+pagingSize)], len(rows))
+}
+
+// writeRows writes a page of a list.
+func writeRows(w http.ResponseWriter, rows []map[string]any, total int) {
+	if err := json.NewEncoder(w).Encode(map[string]any{"rows": rows, "total": total}); err != nil {
+		panic(http.ErrAbortHandler) // the killed process has closed the connection
+	}
 }
 
 // count returns the number of calls.
