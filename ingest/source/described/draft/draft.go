@@ -237,6 +237,7 @@ func bestReading(body sample.Document, now time.Time) *reading {
 		}
 	}
 	if best != nil {
+		best.values.tellParticles(best.records.Each)
 		best.values.units(best.fields)
 	}
 	return best

@@ -176,6 +176,50 @@ func TestRecordedReplies(t *testing.T) {
 	}
 }
 
+// TestDoubtfulParticles checks the names p1 and p2: the higher values are PM10, and both lines are guesses.
+func TestDoubtfulParticles(t *testing.T) {
+	t.Parallel()
+	const at = `"site": 7, "at": "2026-06-09T12:00:00Z"`
+	for name, c := range map[string]struct {
+		reply string
+		want  map[string]string // value and certainty of keys
+	}{
+		"p2 is higher": {`[{` + at + `, "p1": 31, "p2": 61}, {` + at + `, "p1": 42.5, "p2": 84}]`, map[string]string{
+			"readings.pm25.value": "p1 guess", "readings.pm10.value": "p2 guess",
+		}},
+		"p1 is higher": {`[{` + at + `, "p1": 61, "p2": 31}]`, map[string]string{
+			"readings.pm25.value": "p2 guess", "readings.pm10.value": "p1 guess",
+		}},
+		"alone": {`[{` + at + `, "p1": 61, "no2_ppb": 31}]`, map[string]string{"readings.pm10.value": "p1 guess"}},
+		"a plain name counts": {`[{` + at + `, "p1": 31, "p2": 61, "pm10": 84}]`, map[string]string{
+			"readings.pm25.value": "p2 guess", "readings.pm10.value": "pm10 found",
+		}},
+		"in a list": {`[{` + at + `, "what": "p1", "value": 31, "unit": "µg/m³"}, {` + at + `, "what": "p2", "value": 61, "unit": "µg/m³"}]`, map[string]string{
+			"value.parameters.p1": "pm25 guess", "value.parameters.p2": "pm10 guess",
+		}},
+		"Sensor.Community": {`[{` + at + `, "sensordatavalues": [{"value": "9", "value_type": "P1"}, {"value": "12", "value_type": "P2"}]}]`, map[string]string{
+			"value.parameters.P1": "pm10 µg/m³ guess", "value.parameters.P2": "pm25 µg/m³ guess",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := New(Input{Name: "drafted", Address: "https://api.example.com/rows", Body: []byte(c.reply), Now: time.Date(2026, 6, 9, 13, 0, 0, 0, time.UTC)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(map[string]string)
+			for _, g := range d.Guesses {
+				if _, wanted := c.want[g.Key]; wanted {
+					got[g.Key] = g.Value + " " + string(g.Certainty)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, d.Text)
+			}
+		})
+	}
+}
+
 // FuzzDraft checks that a draft of any reply is a valid description, except for unfilled lines.
 func FuzzDraft(f *testing.F) {
 	folders, err := filepath.Glob("testdata/*/reply.*")

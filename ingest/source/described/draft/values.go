@@ -88,6 +88,9 @@ func isIndex(p sample.Place) bool {
 // rank is lower for the plainer one of two fields of a parameter.
 func (m *measure) rank() int {
 	n := len(m.Extra)
+	if m.Doubtful {
+		n += 4
+	}
 	if m.Averaging > time.Hour {
 		n += 3
 	}
@@ -183,6 +186,21 @@ func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Fie
 		}
 	}
 	return nil
+}
+
+// tellParticles decides which of the names p1 and p2 is PM10. each is the list of values in a record.
+func (v *values) tellParticles(each string) {
+	var all []quantity.Named
+	for i := range v.wide {
+		all = append(all, quantity.Named{Quantity: &v.wide[i].Quantity, Name: v.wide[i].field.Path, Values: v.wide[i].field})
+	}
+	if v.long != nil {
+		for i := range v.long.names {
+			n := &v.long.names[i]
+			all = append(all, quantity.Named{Quantity: &n.Quantity, Name: n.name, Values: v.long.valuesOf(n.name)})
+		}
+	}
+	quantity.TellParticles(each, all)
 }
 
 // units guesses the units of all values.
@@ -318,7 +336,11 @@ func (v *values) write(w *note.Writer) {
 		for i := range v.wide {
 			m := &v.wide[i]
 			w.Section(m.Parameter.ID(), func() {
-				w.Key("value", m.field.Path, note.Found, "%s", m.field.Span())
+				if m.Doubt != "" {
+					w.Key("value", m.field.Path, note.Guessed, "%s", m.Doubt)
+				} else {
+					w.Key("value", m.field.Path, note.Found, "%s", m.field.Span())
+				}
 				w.Key("unit", m.unit.value, m.unit.certainty, "%s", m.unit.evidence)
 				if m.Averaging > 0 {
 					w.Key("averaging", short(m.Averaging), note.Guessed, "the name of the field")
@@ -354,7 +376,7 @@ func (l *long) write(w *note.Writer) {
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
-		return !ok
+		return !ok || n.Doubt != ""
 	})
 	if known && len(others) == 0 {
 		return
@@ -362,11 +384,15 @@ func (l *long) writeNames(w *note.Writer, others []string) {
 	w.Section("parameters", func() {
 		for _, n := range l.names {
 			text, g := n.Parameter.ID(), guess{certainty: note.Found, evidence: "the name"}
+			if n.Doubt != "" {
+				g = guess{certainty: note.Guessed, evidence: n.Doubt}
+			}
 			if l.unit == nil {
 				if n.Unit != "" {
 					g.value = n.Unit
 				} else {
 					g = usualUnit(n.Parameter, l.valuesOf(n.name))
+					g.evidence = strings.TrimPrefix(n.Doubt+"; "+g.evidence, "; ")
 				}
 				text += " " + g.value
 			}

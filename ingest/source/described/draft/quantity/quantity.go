@@ -19,6 +19,10 @@ type Quantity struct {
 	Unit      string // as in descriptions; "" if the name has none
 	Averaging time.Duration
 	Extra     []string // words that say more, such as corrected
+	// Doubtful marks the names p1 and p2, which networks use for different particles. Doubt says why the
+	// parameter is a guess.
+	Doubtful bool
+	Doubt    string
 }
 
 // unitWords are the units that names of fields have, without separators.
@@ -85,7 +89,7 @@ func parameterOf(name string) (parameter.Parameter, bool) {
 // Parse returns the quantity that a name states. ok is false for other names.
 func Parse(name string) (q Quantity, ok bool) {
 	if p, known := parameterOf(name); known {
-		return Quantity{Parameter: p}, true
+		return Quantity{Parameter: p, Doubtful: doubtful(name)}, true
 	}
 	all := Words(name)
 	var rest []string
@@ -96,7 +100,7 @@ func Parse(name string) (q Quantity, ok bool) {
 			if !known {
 				continue
 			}
-			q.Parameter, ok = p, true
+			q.Parameter, q.Doubtful, ok = p, doubtful(text), true
 			rest = slices.Concat(all[:i], all[i+size:])
 			if len(text) < leastName && !onlyUnits(rest) {
 				q, ok = Quantity{}, false
