@@ -38,6 +38,8 @@ type Config struct {
 	Operations string
 	// Problems returns the present problems of sources. nil means that there are none.
 	Problems sources.Problems
+	// Progress returns how far sources are fetched. nil means that it is unknown.
+	Progress sources.Progress
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
 	Directory string
@@ -122,7 +124,7 @@ func New(c Config) (*Service, error) {
 	if c.HistoryBytes <= 0 {
 		c.HistoryBytes = defaultHistory
 	}
-	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems)
+	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems, c.Progress)
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))

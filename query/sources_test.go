@@ -101,6 +101,41 @@ func TestSourcesOfAWorld(t *testing.T) {
 	}
 }
 
+// The progress is that of the world. A store that does not answer leaves it unknown.
+func TestProgressOfSources(t *testing.T) {
+	t.Parallel()
+	w, ops, clock := sourcesFixture(t)
+	want := &air.SourceProgress{
+		Watermark: new(hour), Partitions: 2, Failing: 1,
+		Oldest: []air.PartitionProgress{{Partition: "8118", Watermark: hour.Add(-time.Hour), Failures: 3}, {Partition: "8119", Watermark: hour}},
+		Backfill: &air.SourceBackfill{
+			State: "running", From: hour.Add(-time.Hour), To: hour, Fraction: 0.25, Partitions: 2, Complete: 1, Stored: 12, Requests: 4, StartedAt: hour, AdvancedAt: now,
+		},
+	}
+	broken := false
+	w.serve(t, func(c *query.Config) {
+		c.Operations, c.Now = ops, clock.Now
+		c.Progress = func(_ context.Context, world schema.World) (map[string]*air.SourceProgress, error) {
+			if broken || world != schema.Live {
+				return nil, errors.New("the store does not answer")
+			}
+			return map[string]*air.SourceProgress{"cpcb": want}, nil
+		}
+	})
+	got := w.sources(t)
+	if diff := cmp.Diff(want, got[0].Progress); diff != "" {
+		t.Errorf("progress of %s (-want +got):\n%s", got[0].Name, diff)
+	}
+	if got[1].Progress != nil {
+		t.Errorf("progress of %s: %+v, want none", got[1].Name, got[1].Progress)
+	}
+	broken = true
+	clock.Advance(time.Minute)
+	if got := w.sources(t); got[0].Progress != nil {
+		t.Errorf("without the store, the progress is %+v", got[0].Progress)
+	}
+}
+
 // A list answers the calls of ten seconds, so that no account can occupy ClickHouse with it.
 func TestSourcesAreReadEveryTenSeconds(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/schema/air"
 )
 
 var noon = time.Date(2026, 6, 9, 12, 0, 0, 0, time.UTC)
@@ -156,6 +157,42 @@ func TestWatermarksAreListedOldestFirst(t *testing.T) {
 		// The partition "old" is forgotten: the network has not listed it for 90 days.
 		if diff := cmp.Diff([]string{`"" 0s 0`, `"b" 1m0s 1`, `"a" 1s 0`, `"c" 1s 0`}, got); diff != "" {
 			t.Errorf("watermarks (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Each source of the scope has its own oldest partitions, and at most so many.
+func TestProgressOfAllSources(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s, _ := store(db)
+		save(t, s, ingest.Progress{Watermark: noon, Partitions: many(air.MaxOldest+5, 0)})
+		late := noon.Add(-time.Hour)
+		save(t, s, ingest.Progress{Watermark: noon, Partitions: map[string]ingest.PartitionProgress{"late": {Watermark: late, Failures: 2}}})
+		if err := s.Save(t.Context(), "cpcb", ingest.Progress{Newest: noon}); err != nil {
+			t.Fatal(err)
+		}
+		if err := progress.New(db, "sandbox", time.Now).Save(t.Context(), "simulator", ingest.Progress{Watermark: noon}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Sources(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		openaq := got["openaq"]
+		if openaq == nil || len(openaq.Oldest) != air.MaxOldest {
+			t.Fatalf("openaq has the progress %+v, want %d partitions", openaq, air.MaxOldest)
+		}
+		openaq.Oldest = openaq.Oldest[:2]
+		want := map[string]*air.SourceProgress{
+			"cpcb": {Oldest: []air.PartitionProgress{}},
+			"openaq": {
+				Watermark: &noon, Partitions: air.MaxOldest + 6, Failing: 1,
+				Oldest: []air.PartitionProgress{{Partition: "late", Watermark: late, Failures: 2}, {Partition: "0", Watermark: noon}},
+			},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 	})
 }

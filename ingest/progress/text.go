@@ -63,22 +63,18 @@ func (s *Store) SetText(ctx context.Context, source, partition, text string) err
 func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
 	for _, w := range schema.Worlds {
-		err := sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
-			var name string
-			var at, failing int64
-			if err := row.Scan(&name, &at, &failing); err != nil {
-				return err
-			}
-			texts[name] = time.UnixMicro(at).UTC().Format(layout)
-			if failing > 0 {
-				texts[name] += fmt.Sprintf(", %d partitions fail", failing)
-			}
-			return nil
-		}, `SELECT source, watermark, (SELECT count(*) FROM source_partition AS p
-				WHERE p.scope = $1 AND p.source = source_progress.source AND p.failures > 0)
-			FROM source_progress WHERE scope = $1 AND watermark IS NOT NULL`, Scope(w, local))
+		all, err := New(db, Scope(w, local), time.Now).Sources(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("reading the watermarks: %w", err)
+			return nil, err
+		}
+		for name, p := range all {
+			if p.Watermark == nil {
+				continue
+			}
+			texts[name] = p.Watermark.Format(layout)
+			if p.Failing > 0 {
+				texts[name] += fmt.Sprintf(", %d partitions fail", p.Failing)
+			}
 		}
 	}
 	return texts, nil

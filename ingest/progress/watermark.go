@@ -2,12 +2,14 @@ package progress
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"vayu/ingest"
 	"vayu/internal/sqlstore"
+	"vayu/schema/air"
 )
 
 // Watermark is how far a source or a partition is fetched.
@@ -37,6 +39,54 @@ func (s *Store) Watermarks(ctx context.Context, source string) ([]Watermark, err
 		return nil, fmt.Errorf("reading the watermarks of source %q: %w", source, err)
 	}
 	return all, nil
+}
+
+// Sources returns how far the scheduled runs of each source are, by the name of the source.
+func (s *Store) Sources(ctx context.Context) (map[string]*air.SourceProgress, error) {
+	all := make(map[string]*air.SourceProgress)
+	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
+		var name string
+		var mark sql.NullInt64
+		p := air.SourceProgress{Oldest: []air.PartitionProgress{}}
+		if err := row.Scan(&name, &mark, &p.Partitions, &p.Failing); err != nil {
+			return err
+		}
+		if mark.Valid {
+			at := time.UnixMicro(mark.Int64).UTC()
+			p.Watermark = &at
+		}
+		all[name] = &p
+		return nil
+	}, `SELECT s.source, s.watermark, count(p.part), COALESCE(sum(CASE WHEN p.failures > 0 THEN 1 ELSE 0 END), 0)
+		FROM source_progress AS s LEFT JOIN source_partition AS p ON p.scope = s.scope AND p.source = s.source
+		WHERE s.scope = $1 GROUP BY s.source, s.watermark`, s.scope)
+	if err == nil {
+		err = s.addOldest(ctx, all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the watermarks: %w", err)
+	}
+	return all, nil
+}
+
+// addOldest adds the partitions with the oldest watermarks.
+func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgress) error {
+	return sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
+		var name string
+		var mark int64
+		var p air.PartitionProgress
+		if err := row.Scan(&name, &p.Partition, &mark, &p.Failures); err != nil {
+			return err
+		}
+		p.Watermark = time.UnixMicro(mark).UTC()
+		if one := all[name]; one != nil {
+			one.Oldest = append(one.Oldest, p)
+		}
+		return nil
+	}, `SELECT source, part, watermark, failures FROM (
+			SELECT source, part, watermark, failures, ROW_NUMBER() OVER (PARTITION BY source ORDER BY watermark, part) AS place
+			FROM source_partition WHERE scope = $1
+		) AS ordered WHERE place <= $2 ORDER BY source, place`, s.scope, air.MaxOldest)
 }
 
 // Errors of SetWatermark.

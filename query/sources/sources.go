@@ -23,11 +23,15 @@ const (
 // Problems returns the present problems of the sources of a world by name.
 type Problems func(ctx context.Context, world schema.World) (map[string][]air.FoundProblem, error)
 
+// Progress returns how far the sources of a world are fetched, by name.
+type Progress func(ctx context.Context, world schema.World) (map[string]*air.SourceProgress, error)
+
 // Lists has the lists of sources of both worlds (live and sandbox). It is safe for
 // concurrent use.
 type Lists struct {
 	ops      rollup.Tables
 	problems Problems
+	progress Progress
 	worlds   [len(schema.Worlds)]list
 }
 
@@ -38,9 +42,10 @@ type list struct {
 	reply *air.SourcesReply
 }
 
-// New returns the lists that a database has, normally [schema.OpsDatabase].
-func New(conn rollup.Conn, database string, problems Problems) *Lists {
-	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems}
+// New returns the lists that a database has, normally [schema.OpsDatabase]. Without the function progress, the progress of
+// sources is unknown.
+func New(conn rollup.Conn, database string, problems Problems, progress Progress) *Lists {
+	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
 
 // Of returns the sources of a world, at most MaxAge old. The caller must not change the
@@ -60,9 +65,24 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 			return nil, rollup.Unavailable(err)
 		}
 		l.addProblems(ctx, reply, world)
+		l.addProgress(ctx, reply, world)
 		last.reply, last.until = reply, now.Add(MaxAge)
 	}
 	return last.reply, nil
+}
+
+// addProgress completes a list. If the state store cannot be read, the progress stays unknown.
+func (l *Lists) addProgress(ctx context.Context, reply *air.SourcesReply, world schema.World) {
+	if l.progress == nil {
+		return
+	}
+	all, err := l.progress(ctx, world)
+	if err != nil {
+		return
+	}
+	for i := range reply.Data {
+		reply.Data[i].Progress = all[reply.Data[i].Name]
+	}
 }
 
 // read reads the runs of the last 30 days from the table source_run.

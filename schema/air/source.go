@@ -33,9 +33,11 @@ type Source struct {
 	// State is good, degraded or unknown: unknown if the problems cannot be read.
 	State    string        `json:"state"`
 	Problems []OpenProblem `json:"problems"`
-	LastRun  SourceRun     `json:"last_run"`
-	LastDay  SourceRuns    `json:"last_24_hours"` // runs that began in the last 24 hours
-	Coverage Coverage      `json:"coverage"`
+	// Progress is how far the readings are fetched; nil if it is unknown.
+	Progress *SourceProgress `json:"progress"`
+	LastRun  SourceRun       `json:"last_run"`
+	LastDay  SourceRuns      `json:"last_24_hours"` // runs that began in the last 24 hours
+	Coverage Coverage        `json:"coverage"`
 }
 
 // States of sources.
@@ -90,6 +92,41 @@ type SourceDetail struct {
 type SourceReply struct {
 	Status string       `json:"status"`
 	Data   SourceDetail `json:"data"`
+}
+
+// SourceProgress is how far the readings of a source are fetched.
+type SourceProgress struct {
+	Watermark  *time.Time `json:"watermark_at"`       // the readings up to here are fetched; nil before the first run
+	Partitions uint64     `json:"partitions"`         // 0 for a source without partitions
+	Failing    uint64     `json:"partitions_failing"` // partitions whose last fetch failed
+	// Oldest are the partitions with the oldest watermarks, in this order, at most [MaxOldest].
+	Oldest   []PartitionProgress `json:"oldest_partitions"`
+	Backfill *SourceBackfill     `json:"backfill"` // the last one by command; nil for none in 90 days
+}
+
+// MaxOldest is the largest number of partitions in [SourceProgress].
+const MaxOldest = 20
+
+// PartitionProgress is how far a partition of a source, such as a sensor, is fetched.
+type PartitionProgress struct {
+	Partition string    `json:"partition"` // the fields that its requests use
+	Watermark time.Time `json:"watermark_at"`
+	Failures  uint64    `json:"failures"` // failed fetches since the last successful one
+}
+
+// SourceBackfill is the state of a backfill by command.
+type SourceBackfill struct {
+	State      string    `json:"state"` // running, done, failed or cancelled
+	From       time.Time `json:"from"`
+	To         time.Time `json:"to"`
+	Fraction   float64   `json:"fraction"`   // of the range, 0 to 1
+	Partitions int       `json:"partitions"` // 1 for a source without partitions; 0 until they are listed
+	Complete   int       `json:"partitions_complete"`
+	Failing    int       `json:"partitions_failing"`
+	Stored     int64     `json:"stored"` // readings
+	Requests   int64     `json:"requests"`
+	StartedAt  time.Time `json:"started_at"`
+	AdvancedAt time.Time `json:"advanced_at"` // the last progress
 }
 
 // SourcesReply is the reply to GET /v1/sources, sorted by name.

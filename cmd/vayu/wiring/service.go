@@ -23,6 +23,7 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
+	"vayu/ingest/collect"
 	"vayu/ingest/loader"
 	"vayu/ingest/monitor"
 	"vayu/ingest/progress"
@@ -115,7 +116,7 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	}
 	if s.query, err = query.New(query.Config{
 		Conn: s.db.Conn(), Snapshots: s.db.Reserved(), Directory: filepath.Join(cfg.Data, "snapshot"), PinFile: cfg.PinCodes, Kinds: cfg.StationKinds(),
-		Problems: problems.Found, Log: log, Metrics: reg,
+		Problems: problems.Found, Progress: collect.Progress(s.state, local), Log: log, Metrics: reg,
 	}); err != nil {
 		return nil, err
 	}
