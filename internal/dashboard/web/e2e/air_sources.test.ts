@@ -137,6 +137,25 @@ test('operators see the errors and the rejected records of a source, and its cov
 				last_success_at: at,
 				state: 'degraded',
 				problems: [problem],
+				progress: {
+					watermark_at: at,
+					partitions: 2,
+					partitions_failing: 1,
+					oldest_partitions: [{ partition: hostile, watermark_at: at, failures: 4 }],
+					backfill: {
+						state: 'running',
+						from: '2025-12-31T18:30:00Z',
+						to: '2026-06-29T18:30:00Z',
+						fraction: 0.42,
+						partitions: 2,
+						partitions_complete: 1,
+						partitions_failing: 1,
+						stored: 5120034,
+						requests: 1871,
+						started_at: at,
+						advanced_at: at,
+					},
+				},
 				last_run: { ...run, run: 2, outcome: 'fetch_failed', requests: 1, stored: 0, rejected: {} },
 				last_24_hours: { runs: 24, failed: 1, stored: 3120, withdrawn: 0, rejected: { bad_number: 1 } },
 				coverage: { from: '2026-11-11T09:30:00Z', hours },
@@ -164,6 +183,8 @@ test('operators see the errors and the rejected records of a source, and its cov
 	expect(await rows(page.getByRole('region', { name: 'Rejected values' }))).toEqual([
 		`bad_number | pm25 | schools-18 | ${at} | 2 | ${hostile}`,
 	]);
+	await page.getByRole('progressbar', { name: '42 % of the range' }).waitFor();
+	expect(await rows(page.getByRole('region', { name: 'Partitions that are furthest behind' }))).toEqual([`${hostile} | ${at} | 4`]);
 	expect(await page.locator('.coverage-map td[title]').count()).toBe(168);
 	await pictured(page, 'source');
 	expect(faults).toEqual([]);

@@ -22,6 +22,25 @@ const row: SourceRow = {
 	],
 	last_run: { ...run, outcome: 'fetch_failed', rejected: {} },
 	last_24_hours: { runs: 24, failed: 3, stored: 123456, withdrawn: 0, rejected: { bad_number: 2, missing_value: 9310 } },
+	progress: {
+		watermark_at: at,
+		partitions: 3,
+		partitions_failing: 1,
+		oldest_partitions: [{ partition: '8118', watermark_at: '2026-11-16T08:00:00Z', failures: 4 }],
+		backfill: {
+			state: 'running',
+			from: '2025-12-31T18:30:00Z',
+			to: '2026-06-29T18:30:00Z',
+			fraction: 0.4279,
+			partitions: 3,
+			partitions_complete: 1,
+			partitions_failing: 1,
+			stored: 5120034,
+			requests: 1871,
+			started_at: at,
+			advanced_at: at,
+		},
+	},
 	coverage: { from: '2026-11-11T09:30:00Z', hours: [...Array.from({ length: 166 }, () => 100), 40, 0] },
 };
 
@@ -109,4 +128,23 @@ test('a source that has not run has a message', async () => {
 	show('one');
 	expect(await screen.findByText('This source has not run in the last 30 days')).toBeTruthy();
 	expect((await screen.findByRole('alert')).textContent).toContain('There is none.');
+});
+
+test('the progress of a source and of its backfill is shown', async () => {
+	show('one');
+	expect(await screen.findByText('3, of which 1 failing')).toBeTruthy();
+	const oldest = within(screen.getByRole('table', { name: 'Partitions that are furthest behind' }));
+	expect(oldest.getByText('8118')).toBeTruthy();
+	expect(oldest.getByText('4')).toBeTruthy();
+	expect(screen.getByText('running')).toBeTruthy();
+	expect(screen.getByRole('progressbar', { name: '42 % of the range' })).toBeTruthy();
+	expect(screen.getByText('1 of 3')).toBeTruthy();
+	expect(screen.getByText('51,20,034')).toBeTruthy();
+});
+
+test('a source of unknown progress has no such part', async () => {
+	replies.set('/v1/sources', { status: 'success', data: [{ ...row, progress: null }] });
+	show('one');
+	await screen.findByText('few readings');
+	expect(screen.queryByText('Progress')).toBeNull();
 });

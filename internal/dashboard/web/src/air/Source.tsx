@@ -12,6 +12,7 @@ import { CoverageMap } from './Coverage';
 import type { SourceRow } from './coverage';
 import { decoded } from './places';
 import { Outcome, Reasons, State } from './SourceParts';
+import { SourceProgress } from './SourceProgress';
 import { type SourceDetail, useSource, useSources } from './sourceQueries';
 
 /** Source is the page of a source: problems, coverage, and for operators its runs and rejected values. */
@@ -55,6 +56,7 @@ function Present(props: { row: SourceRow }): JSX.Element {
 			<Card title={t('air.sources.coverage')}>
 				<CoverageMap of={row.coverage} />
 			</Card>
+			{row.progress && <SourceProgress of={row.progress} />}
 		</>
 	);
 }
