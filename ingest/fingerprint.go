@@ -53,7 +53,7 @@ type Fingerprint struct {
 const (
 	// maxFields is how many fields a fingerprint has at most. The known networks have at most 70.
 	maxFields = 500
-	// maxFieldName is the longest path of a fingerprint, in bytes.
+	// maxFieldName is the maximum length of the name of a field or unit, in bytes. Longer names are cut.
 	maxFieldName = 200
 	// maxUnits is how many units a parameter has at most in a fingerprint.
 	maxUnits = 10

@@ -81,8 +81,9 @@ func scanID(row sqlstore.Scanner) (any, error) {
 	return id, err
 }
 
-// cancelDeleted cancels waiting deliveries of the subscriptions deleted since a time.
-// Leased deliveries may finish first, because an acknowledgement still counts.
+// cancelDeleted cancels the waiting deliveries of subscriptions that were deleted since a time.
+// It skips a delivery with an attempt in progress, which succeeds if the receiver acknowledges
+// it. A later call cancels the delivery if the attempt fails.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
 	orphaned, err := sqlstore.All(s.DB.View(ctx), scanID, selectOrphaned, since.UnixMicro(), now)

@@ -60,8 +60,8 @@ var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// Retry creates a new delivery, due now, for each original and returns the ids of the new
-// deliveries. It skips originals that have such a delivery already.
+// Retry creates a new delivery for each original, and returns the ids of the new deliveries.
+// They are due now. An original has at most one retry, so Retry skips those that have one.
 func (s *Service) Retry(tx *sqlstore.Tx, of schema.Owner, originals []Original) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]newDelivery, len(originals)), newIDs(now, len(originals))

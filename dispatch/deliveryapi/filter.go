@@ -159,8 +159,9 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds the time range and the position of the page as a range of ids. It adds no condition
-// for a missing bound: otherwise SQLite would not choose the indexes of failed deliveries.
+// ids adds a range of ids for the time range and the start of the page, because ids are in the
+// order of time. A missing bound adds no condition: one that is always true would keep SQLite
+// from the indexes of failed deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {

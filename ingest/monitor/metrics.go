@@ -45,7 +45,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// set sets the gauges of a source. A negative ratio is unknown.
+// set sets the gauges of a source. ratio is its number of readings divided by the usual number; a negative one is
+// unknown and removes the gauge. clocks is the number of stations whose clock is ahead.
 func (m *Metrics) set(source string, problems []Problem, ratio float64, clocks int) {
 	for _, problem := range air.Problems {
 		value := 0.0

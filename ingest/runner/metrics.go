@@ -97,7 +97,7 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// feed sets the gauges of a feed that follow from its settings.
+// feed sets those gauges of a feed that depend on its settings alone. interval is the time between two runs.
 func (m *Metrics) feed(f Feed, interval time.Duration) {
 	m.interval.WithLabelValues(f.Name).Set(interval.Seconds())
 	silence := f.MaxSilence

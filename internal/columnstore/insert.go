@@ -29,13 +29,14 @@ type Preparer interface {
 // NewToken returns a new unique token for Insert.
 func NewToken() string { return rand.Text() }
 
-// Insert inserts whole columns into a table, and returns nil once ClickHouse has stored them. Each of values is a
-// typed slice. values are in the order of columns, which declare the types on the wire.
+// Insert writes whole columns to a table, and returns nil once ClickHouse has stored them. Each of values is a typed
+// slice. values are in the order of columns, which declare the types on the wire.
 //
-// token makes the insert idempotent on a replicated table. If the outcome is unknown, after a broken connection or a
-// timeout, repeat Insert with the same token and rows. The table then stores only the missing rows, also behind a
-// distributed table. With a new token Insert always stores the rows, even if they equal stored rows, so that the
-// last insert wins. A table that is not replicated stores every insert; of two rows with one key the newer counts.
+// On a replicated table, token makes the insert idempotent, also through a distributed table. If the outcome is
+// unknown, after a broken connection or a timeout, repeat Insert with the same token and rows: the table then stores
+// only the missing rows. A new token always stores the rows, even if they equal stored ones.
+//
+// A table that is not replicated stores every insert. In every table, the newest row of a key is the valid one.
 func Insert(ctx context.Context, conn Preparer, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {

@@ -65,7 +65,8 @@ type Digester func(purpose string, data ...[]byte) []byte
 // UseDigest sets the function that Digest calls. Package encryption, which has the key, provides the function.
 func (db *DB) UseDigest(of Digester) { db.digest.Store(&of) }
 
-// Digest returns a keyed digest, made by the function that UseDigest set. It returns nil if no function is set.
+// Digest returns a keyed digest of data. It calls the function that UseDigest set, and returns nil if none is set.
+// Different purposes give different digests of the same data.
 func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 	of := db.digest.Load()
 	if of == nil {

@@ -93,8 +93,9 @@ func New[R any](c Config[R]) *Queue[R] {
 	return s
 }
 
-// Add adds a provider. The Queue calls begin for each claimed row. begin must not block, and the
-// call that it starts must release its slot with [Pool.Release]. Add all providers before Run.
+// Add adds a provider and returns its pool of slots. For each claimed row the Queue takes a slot
+// and calls begin. begin must not block: it starts a goroutine that calls the provider. When the
+// call ends, the goroutine frees the slot with [Pool.Release]. Add all providers before Run.
 func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:

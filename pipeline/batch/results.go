@@ -142,7 +142,8 @@ func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID stri
 // errNotRendered means that Kind.Render has returned no JSON object for a subject.
 var errNotRendered = errors.New("its subject was not rendered")
 
-// append appends the fields of an item to line, and the closing brace.
+// append appends the JSON fields of an item and the closing brace to line, which has the opening
+// brace. subjects has the rendered transactions by id.
 func (i storedItem) append(line []byte, subjects map[string]any) ([]byte, error) {
 	if i.subject == "" {
 		line = append(line, `"status":"error",`...)

@@ -182,8 +182,9 @@ func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 // newest first; "" selects all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
-// ofBatch returns the rows of a batch that match f, the newest first. It stops when it has
-// more than f.Limit rows. An owner without this batch gets no rows.
+// ofBatch returns the rows of a batch that match f, the newest first. It may return more than
+// f.Limit rows, so that the caller knows that there is another page. It returns no rows if the
+// batch belongs to another owner.
 func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	_, mine, err := sqlstore.One(q, sqlstore.Scalar[int], "SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3",
 		f.Batch, f.Owner.Account, f.Owner.World.String())

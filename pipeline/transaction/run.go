@@ -63,9 +63,9 @@ func (c *Core[R, P]) CountPending(ctx context.Context) {
 	}
 }
 
-// pendingByProvider returns a query that counts pending transactions by provider. The
-// concatenations make SQLite use the index of pending rows. To group by the plain columns,
-// SQLite would read the whole table along an index in their order.
+// pendingByProvider returns a query that counts pending transactions by provider. It appends an
+// empty text to both columns, so that SQLite uses the index of pending rows. With the plain
+// columns, SQLite would read the whole table through an index of these columns.
 func (t *Table[R, P]) pendingByProvider() string {
 	return "SELECT mode || '', provider || '', count(*) FROM " + t.Name + " WHERE state = 'pending' GROUP BY 1, 2 ORDER BY 1, 2"
 }

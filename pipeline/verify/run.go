@@ -16,7 +16,7 @@ import (
 const (
 	// giveUpEvery is the interval of the check for banks that are not configured.
 	giveUpEvery = time.Minute
-	// deleteEvery is the interval of the purge.
+	// deleteEvery is the interval between deletions of old verifications.
 	deleteEvery = 10 * time.Minute
 	// deleteMost is the number of rows per purge transaction. Such a transaction blocks other
 	// writers for some milliseconds.

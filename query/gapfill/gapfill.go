@@ -27,9 +27,9 @@ type LastAmounts struct {
 
 func noAmounts() LastAmounts { return LastAmounts{Amount: rollup.NoFigures().Amount} }
 
-// Read reads the last amounts that each station measured in the 24 h before each of the moments.
-// Moments are ends of hours in ascending order. The result has the amounts by station, in the order
-// of the moments.
+// Read reads, for each moment and station, the last amount of each pollutant that the station
+// measured in the 24 h before. Moments are ends of hours in ascending order. The result has the
+// amounts by station, in the order of the moments.
 func Read(
 	ctx context.Context, t rollup.Tables, stations []string, moments []uint32,
 ) (map[string][]LastAmounts, error) {

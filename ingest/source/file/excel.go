@@ -14,7 +14,7 @@ import (
 // the portal has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an export of the CAAQM portal in Excel. Positions are row numbers,
+// parseExcel reads an export of the CAAQM portal in Excel. Errors name a row by its number,
 // counted across all sheets. The library panics on some damaged workbooks, for which
 // parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {

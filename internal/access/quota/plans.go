@@ -2,7 +2,7 @@ package quota
 
 import "vayu/internal/config"
 
-// FreePlan applies to accounts whose plan is not configured.
+// FreePlan is the plan of the account that the first start makes. It also applies to an account whose plan is missing from the setting "plans".
 const FreePlan = "free"
 
 // mostCalls is the largest limit of a plan. A percentage is computed from usage multiplied by 100. The product

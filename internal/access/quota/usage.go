@@ -65,7 +65,8 @@ func (u *usage) keep(account bool, hasKey map[string]bool) int {
 	return before - len(u.rows) - len(u.keys)
 }
 
-// unwritten calls do for each row of usage that may not be in the store: of pending, and of a flush in progress.
+// unwritten calls do for each row of usage that may not be in the store yet. These are the rows of the field pending,
+// and those of a flush in progress.
 func (a *Account) unwritten(do func(usageRow, sums)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

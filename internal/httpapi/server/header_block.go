@@ -62,9 +62,10 @@ func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.
 }
 
 // Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A
-// proxy may see another end of such a request than this server, so the connection is closed after
-// the reply (RFC 9112, 6.1). Since net/http removes the Content-Length of such a request, conn
-// records whether any request of the connection had a Content-Length.
+// proxy and this server can disagree where such a request ends. So the server closes the
+// connection after the reply (RFC 9112, 6.1). net/http removes the Content-Length of such a
+// request. conn therefore records whether any request of the connection had one, and Ambiguous
+// may report true for a request that had none.
 func Ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false

@@ -19,8 +19,8 @@ var files embed.FS
 // colocation, stations.
 type statement struct {
 	name, text string
-	// short is a faster variant of the text, for time spans of up to shortSpan; ""
-	// if there is none.
+	// short is a faster SQL text with the same result for time spans of up to shortSpan;
+	// "" if there is none.
 	short string
 }
 
@@ -171,7 +171,8 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns a copy of the template data for a statement that runs the given tests.
+// of returns a copy of the template data for a statement that runs the given tests. among is
+// the SQL condition of the stations, and span that of the time.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

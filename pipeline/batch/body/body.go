@@ -186,9 +186,10 @@ type duplicate struct {
 	index, first int // indexes of the record, and of the first record with its ref_id
 }
 
-// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. After it come
-// pairs "index:first", separated by commas, then a line feed and the records. JSON cannot start
-// with this byte. The stored text of a chunk without duplicates is just its records.
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. JSON cannot
+// start with this byte. Pairs "index:first" follow, separated by commas: indexes of the batch, as
+// in [duplicate]. Then come a line feed and the records. The stored text of a chunk without
+// duplicates is just its records.
 const duplicatesMark = 1
 
 // Text returns the text that is stored for the chunk. body is the request's body.

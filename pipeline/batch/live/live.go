@@ -69,8 +69,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// If the batch has completed between the two queries, the first query has found it as
-			// open.
+			// A batch that completes between the query of open batches and that of completed ones
+			// is in both. Drop the older notice, which says that it is open.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}

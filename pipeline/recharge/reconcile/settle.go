@@ -88,7 +88,8 @@ func (r *run) classify(l *Line, ours, stranger *record.Record) *Difference {
 	return d
 }
 
-// settle settles differences, and returns the first error that must end the comparison.
+// settle settles those of the differences that need no decision of an operator, several at a time.
+// It returns the first error, which ends the comparison. A refused settlement is no error.
 func (r *run) settle(all []*Difference) error {
 	if r.Settler == nil {
 		return nil

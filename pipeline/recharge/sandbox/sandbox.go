@@ -1,6 +1,6 @@
-// Package sandbox is the provider of the sandbox, the world of mock transactions. The provider
-// carries out every recharge without a network. Its answers depend on the order and the time alone.
-// It is stateless, so that answers are the same after a restart and in every instance.
+// Package sandbox is the recharge provider of the sandbox, the world of mock transactions. It
+// simulates recharges and calls no operator. It is stateless: an answer depends only on the fields
+// of the recharge and on the time. So answers are the same after a restart and in every instance.
 package sandbox
 
 import (

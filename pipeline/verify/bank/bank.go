@@ -1,5 +1,5 @@
-// Package bank defines the interface of a bank, or of an aggregator of banks, with its orders,
-// answers and callbacks.
+// Package bank defines the interface that a bank, or an aggregator of banks, must implement. It
+// also defines the types of verification requests (orders), answers and callbacks.
 package bank
 
 import (

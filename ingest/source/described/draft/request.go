@@ -39,7 +39,7 @@ type authParam struct {
 	evidence        string
 }
 
-// Names of parameters.
+// Usual names of the query parameters of a URL, in lower case and without separators.
 var (
 	keyParams  = []string{"apikey", "key", "token", "accesstoken", "appid", "auth", "xapikey", "authtoken", "subscriptionkey", "apitoken"}
 	toParams   = []string{"to", "end", "until", "before", "dateto", "datetimeto", "endtime", "enddate", "todate", "maxtime", "endts"}

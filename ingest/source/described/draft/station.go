@@ -161,7 +161,8 @@ func (s *station) fromAddress(address string) {
 	}
 }
 
-// findPair finds a pair of coordinates in a list, as in GeoJSON.
+// findPair finds a field whose value is a list of two coordinates, such as coordinates of GeoJSON. It sets latitude
+// and longitude of s.
 func (s *station) findPair(fields []*sample.Field) {
 	for i := 1; i < len(fields); i++ {
 		first, second := fields[i-1], fields[i]

@@ -33,7 +33,7 @@ type measure struct {
 	path  string // of the unit in the reply; "" if it is a text
 }
 
-// long are records with the name of a parameter and one value.
+// long describes records in long format: one field has the name of a parameter, and another its value.
 type long struct {
 	name, value *sample.Field
 	unit        *sample.Field // nil for none

@@ -148,7 +148,7 @@ func readMeasure(s *section.Section, valueKey string, averaging uint16) measure 
 	return m
 }
 
-// readFactor reads the factor of values, which is 1 by default.
+// readFactor reads the factor by which values are multiplied; 1 by default. It adds an invalid factor to the faults of s.
 func readFactor(s *section.Section) float64 {
 	factor := number(s, "factor")
 	if factor == nil {
