@@ -20,8 +20,8 @@ type described struct {
 }
 
 // Station describes a station and returns its number for [Builder.Add]. City and state
-// are normalised. A position outside India is dropped; the first description of a station
-// also counts it. A repeated description only adds a missing position.
+// are normalised. A position outside India is dropped. In the first description of a station,
+// it is also counted as [BadPosition]. A repeated description only adds a missing position.
 func (b *Builder) Station(s air.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {

@@ -4,7 +4,8 @@ import "time"
 
 // Progress is how far a source is fetched. It outlives the process.
 type Progress struct {
-	// Revision counts changes by operators, from 0.
+	// Revision is how often an operator has set a watermark of the source or of its partitions.
+	// A save with another revision than the stored one fails with [ErrRevised].
 	Revision int64
 	// Config is the hash of the configuration that the source had, see [Run.ConfigSHA256].
 	Config string

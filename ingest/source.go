@@ -25,9 +25,10 @@ type Source interface {
 	// Fetch yields the source's readings of a window in batches and returns nil when
 	// all are yielded. Readings outside the window are allowed, because storing is
 	// idempotent. Fetch may be called again, but not concurrently. When ctx ends or
-	// yield fails, it returns that error at once. yield owns the batch. An accepted
-	// batch is stored later, or fetched again by a new Source after a crash. A source
-	// must therefore not remember accepted input beyond its own lifetime.
+	// yield fails, Fetch returns that error at once. yield owns the batch. A batch that
+	// yield has accepted is stored later. If the process crashes before, a new Source
+	// must fetch it again. A Source may therefore remember accepted input in memory
+	// only.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 

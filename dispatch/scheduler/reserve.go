@@ -197,7 +197,8 @@ func (q *Queue[T]) hostBudget(h *host[T]) int {
 	return budget
 }
 
-// proven reports whether a host has acknowledged an attempt within proofLasts, or needs no proof.
+// proven reports whether the limit for unproven hosts does not apply to a host. It does not apply
+// if the host has acknowledged an attempt in the last proofLasts, or if no such limit is set.
 func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }

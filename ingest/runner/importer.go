@@ -84,7 +84,8 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, err
 }
 
-// run stores an input and fills the counts of a run of the journal.
+// run stores the input of a job. It counts the stored, withdrawn and rejected values in recorded,
+// the run that the caller writes to the journal.
 func (i *Importer) run(ctx context.Context, job Job, recorded *ingest.Run) (Summary, error) {
 	state := i.progress.load(job.Key)
 	src, err := job.Open(state.Position)

@@ -40,8 +40,9 @@ var agencies = map[string]string{
 // Both have stations on one road, so only a distance within sameSpot shows a transfer.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency from the tokens, and the old abbreviation of a renamed
-// agency. It reports whether the agency is known.
+// setAgency sets the agency that the tokens name. If they have the old abbreviation of a
+// renamed agency, agency is the present abbreviation and old the old one. setAgency reports
+// whether the agency is known.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]

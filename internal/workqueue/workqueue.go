@@ -64,7 +64,8 @@ type Claim[R any] struct {
 	batch  bool
 }
 
-// Queue has the pools of all providers of a service, and runs the loops that fill them.
+// Queue has the pools of all providers of a service. For each pool it runs a loop that claims due
+// jobs and starts them in the free slots.
 type Queue[R any] struct {
 	Config[R]
 
@@ -241,8 +242,8 @@ func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
 	hasCapacity := p.hasCapacityForBacklog()
 	s.state.Unlock()
-	// A queued row can start if a slot was released meanwhile, or if the reserved slot was not
-	// needed.
+	// Due rows may still wait although a slot is free. Either a slot was released during the
+	// search, or the slot reserved for batch items was not needed. So the loop polls again at once.
 	if hasCapacity {
 		p.Wake()
 	}

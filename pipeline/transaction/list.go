@@ -166,7 +166,8 @@ func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	return q.text + descending + q.value(f.Limit+1), q.args
 }
 
-// floorQuery returns the query for floor, the lowest id that one request reads.
+// floorQuery returns the query for the last id that one request may read, because a request reads
+// at most f.Scan rows. It returns no row if there are fewer.
 func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")

@@ -79,8 +79,8 @@ func pendingProblem(r *Record, once bool) *schema.Problem {
 	return p
 }
 
-// statusOf returns the HTTP status of a reply without a pendingProblem. A missing account is an
-// outcome, not a failed call.
+// statusOf returns the HTTP status of a reply without a pendingProblem. If the bank replied that
+// the bank account does not exist, the status is 200, because the verification has a result.
 func statusOf(r *Record) int {
 	switch {
 	case r.State == schema.VerificationPending:

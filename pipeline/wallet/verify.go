@@ -125,7 +125,8 @@ func (v *verifier) finish() {
 }
 
 // VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If
-// account is "", it checks all accounts. The report has only faults. The error is as for [Verify].
+// account is "", it checks all accounts. Of the report, it fills only FaultCount and Faults. The
+// error is as for [Verify].
 func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }

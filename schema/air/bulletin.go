@@ -8,8 +8,8 @@ import (
 )
 
 // Bulletin is the index of a city as an agency published it for a day. CPCB's bulletin has the
-// mean of the 24 hours until 16:00 Indian time, over the stations of the city. It is never an
-// input of a figure.
+// mean of the 24 hours until 16:00 Indian time, over the stations of the city. A bulletin is stored
+// as published. The service computes no other value from it.
 type Bulletin struct {
 	Day      schema.Day // of the bulletin
 	Name     string     // of the city, as the bulletin spells it

@@ -74,7 +74,7 @@ type mark struct {
 	threshold int64 // per cent
 }
 
-// marks are in ascending order.
+// marks are all marks of a quota, in ascending order of their thresholds.
 var marks = [...]mark{
 	{"UPDATE quota_period SET warned_at = $1 WHERE account_id = $2 AND period = $3 AND warned_at IS NULL", schema.EventQuotaWarning, 80},
 	{"UPDATE quota_period SET exceeded_at = $1 WHERE account_id = $2 AND period = $3 AND exceeded_at IS NULL", schema.EventQuotaExceeded, 100},

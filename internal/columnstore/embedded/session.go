@@ -175,7 +175,8 @@ func (s *session) release() {
 	}
 }
 
-// killEvery is the pause between attempts to kill a query. The engine may not list a new query at once.
+// killEvery is the pause between attempts to kill a query. A new query can be missing from the engine's list for a
+// moment, and then an attempt has no effect.
 const killEvery = 50 * time.Millisecond
 
 // guard kills the session's query when ctx ends. Call stop before the session is released. After stop has

@@ -42,8 +42,8 @@ type Params struct {
 	Cluster  string         // "" for a single node
 	Files    fs.FS          // the migrations of the database: NNNN_name.sql
 	Values   map[string]any // further fields of the template
-	// TTL has the fixed TTL clauses of tables, in the form in which ClickHouse lists them. Without TTL the storage
-	// settings determine those of a world's tables.
+	// TTL maps a table to its fixed TTL clause, in the form in which ClickHouse lists it. If TTL is nil, the storage
+	// settings determine the TTL clauses of a world's tables.
 	TTL map[string]string
 }
 

@@ -84,8 +84,10 @@ type limitSQL struct{ Name, Least, Full, Floor, Most string }
 // templateData is the input of the templates of the SQL statements.
 type templateData struct {
 	Database string
-	// The tests that a statement runs, and the stored results that the statement
-	// replaces.
+	// SQL fragments. TestNames and Versions list the tests of a statement. Applies is the
+	// condition on a result: the test is not off for the source. Among and Span are the
+	// conditions on the stations and times whose results the statement replaces. Forward is a
+	// further condition on the readings; "" for none.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool
 

@@ -150,8 +150,9 @@ func (b *parser) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. The order
-// in the body decides, because records are processed concurrently.
+// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. The
+// parser does so because it sees the records in the order of the body. Later they are processed
+// concurrently.
 func (b *parser) markDuplicate(value []byte) {
 	ref := item.RefOf(value)
 	if ref == "" || b.Total >= schema.MaxBatchRecords {

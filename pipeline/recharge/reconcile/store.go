@@ -39,9 +39,10 @@ const (
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// The form of these queries makes SQLite use the right index. SQLite assumes that an index finds
-// ten rows. With IN for references, or with a condition on the mode besides ids, SQLite would use
-// another index. It would then read all recharges of a provider or world.
+// The form of these queries makes SQLite use the index of references, and the primary key.
+// Without statistics, SQLite estimates ten rows for each lookup in an index. With IN for
+// references, or with a condition on the mode beside ids, it would choose an index that begins
+// with the provider or the mode, and read all recharges of that provider or world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")

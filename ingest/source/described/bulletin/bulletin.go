@@ -1,5 +1,5 @@
-// Package bulletin reads indices of cities as an agency published them, as a description file
-// (YAML) defines. They are never readings.
+// Package bulletin reads bulletins: indices of cities that an agency has published. A description
+// file (YAML) defines where a record has them. They are stored apart from readings.
 package bulletin
 
 import (

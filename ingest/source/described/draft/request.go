@@ -16,7 +16,7 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// request is the template of the request.
+// request is the section request of a draft: the address of the sample, with references to the window and the key.
 type request struct {
 	address string // without the query
 	params  []param

@@ -123,8 +123,9 @@ func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	return nil
 }
 
-// findOutside finds the station in the reply outside its records. Only names that are certain
-// count, because a reply also has names of its API.
+// findOutside finds the station in the fields of the reply outside its records. It accepts an id
+// or a name only if the field's name contains station, site or location, because a plain id or
+// name there may describe the API.
 func (s *station) findOutside(fields []*sample.Field) {
 	certain := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool {

@@ -16,7 +16,8 @@ import (
 // bom is the byte order mark that servers in .NET write.
 var bom = []byte("\xef\xbb\xbf")
 
-// records returns the records of a body as raw JSON; nil for a shape without a list.
+// records returns the records of a body as raw JSON. It returns nil if the body has no list of
+// records, that is, if the shape is neither list nor table.
 func records(l *described.ListOutline, body []byte) []string {
 	if l.Records.Shape != record.ShapeList && l.Records.Shape != record.ShapeTable {
 		return nil

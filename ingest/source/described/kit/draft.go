@@ -95,7 +95,9 @@ func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchang
 // variable is a reference to a variable of the environment.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand replaces references to variables. clean is the inverse of all replacements.
+// expand replaces references to environment variables by their values. It adds each value to
+// clean, which maps secrets to the text that hides them. It returns an error if a variable is
+// unset or empty.
 func expand(text string, clean map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(reference string) string {

@@ -167,7 +167,7 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 	return len(m.fields) - 1
 }
 
-// Received reports whether the records have no times, and those of their arrival count.
+// Received reports whether a record gets the time of its arrival, because the records have no times.
 func (m *Mapping) Received() bool { return m.clock.Received }
 
 // Lag returns by how much, at most, the times of records precede the ends of their intervals. An
@@ -212,8 +212,8 @@ func (m *Mapping) present(columns map[string]int) []measure {
 	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
 }
 
-// missing describes a needed column that a table lacks; "" if there is none. Of several
-// values, a table may lack all but one.
+// missing returns an error text for the first needed field that has no column in a table; "" if
+// there is none. Of the fields with values of parameters, a table needs only one.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
 	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false

@@ -62,8 +62,8 @@ const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
-// headerWord, in place of the section `readings`, stands for all columns of a table whose
-// names are those of parameters.
+// headerWord is the value of `readings: header`. In place of a section that lists columns, it
+// selects each column of a table whose name is the name of a parameter.
 const headerWord = "header"
 
 // readMeasures reads the section `value`, with one value in each record, or the section
