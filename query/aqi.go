@@ -1,9 +1,12 @@
 package query
 
 import (
+	"fmt"
 	"net/http"
+	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
@@ -52,4 +55,60 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	resp.Cache = s.cacheControl(now)
 	return resp, nil
+}
+
+// cacheHeader is the Cache-Control value that all answers within one second have.
+type cacheHeader struct {
+	second int64
+	value  []string
+}
+
+// publishDelay is how long after the end of an hour its figures are expected.
+// Readings are fetched with a few minutes of jitter.
+const publishDelay = 5 * time.Minute
+
+// cacheControl returns a Cache-Control value that lets clients cache an answer
+// until the next figures are expected.
+func (s *Service) cacheControl(now time.Time) []string {
+	second := now.Unix()
+	if h := s.cache.Load(); h != nil && h.second == second {
+		return h.value
+	}
+	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
+	age := max(int64(next.Sub(now)/time.Second), 1)
+	h := &cacheHeader{second, []string{fmt.Sprintf("private, max-age=%d", age)}}
+	s.cache.Store(h)
+	return h.value
+}
+
+var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
+
+// snapshotOf returns the state and the snapshot of the world that a call is for. It
+// returns errNoFigures if there is no snapshot yet.
+func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
+	a := s.worlds[c.World]
+	snap := a.publisher.Latest()
+	if snap == nil {
+		return nil, nil, errNoFigures
+	}
+	return a, snap, nil
+}
+
+// answer answers a query for one place (a city, a position or a pin code).
+func (s *Service) answer(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
+) (resp httpapi.Response, err error) {
+	switch {
+	case !q.current():
+		return s.past(c, a, snap, q)
+	case q.has(paramCity):
+		resp, err = a.cityCurrent(c.Context(), snap, q, now)
+	default:
+		resp, err = s.positionCurrent(c.Context(), a, snap, q, now)
+	}
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	err = q.checkAge(&resp, now)
+	return resp, err
 }

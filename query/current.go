@@ -11,25 +11,6 @@ import (
 	"vayu/schema"
 )
 
-// answer answers a query for one place (a city, a position or a pin code).
-func (s *Service) answer(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
-) (resp httpapi.Response, err error) {
-	switch {
-	case !q.current():
-		return s.past(c, a, snap, q)
-	case q.has(paramCity):
-		resp, err = a.cityCurrent(c.Context(), snap, q, now)
-	default:
-		resp, err = s.positionCurrent(c.Context(), a, snap, q, now)
-	}
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	err = q.checkAge(&resp, now)
-	return resp, err
-}
-
 func (a *worldState) cityCurrent(
 	ctx context.Context, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/httpapi"
 	"vayu/query/history"
 	"vayu/query/places"
 	"vayu/query/rollup"
@@ -232,41 +231,4 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
-}
-
-// cacheHeader is the Cache-Control value that all answers within one second have.
-type cacheHeader struct {
-	second int64
-	value  []string
-}
-
-// publishDelay is how long after the end of an hour its figures are expected.
-// Readings are fetched with a few minutes of jitter.
-const publishDelay = 5 * time.Minute
-
-// cacheControl returns a Cache-Control value that lets clients cache an answer
-// until the next figures are expected.
-func (s *Service) cacheControl(now time.Time) []string {
-	second := now.Unix()
-	if h := s.cache.Load(); h != nil && h.second == second {
-		return h.value
-	}
-	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
-	age := max(int64(next.Sub(now)/time.Second), 1)
-	h := &cacheHeader{second, []string{fmt.Sprintf("private, max-age=%d", age)}}
-	s.cache.Store(h)
-	return h.value
-}
-
-var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
-
-// snapshotOf returns the state and the snapshot of the world that a call is for. It
-// returns errNoFigures if there is no snapshot yet.
-func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
-	a := s.worlds[c.World]
-	snap := a.publisher.Latest()
-	if snap == nil {
-		return nil, nil, errNoFigures
-	}
-	return a, snap, nil
 }

@@ -190,20 +190,6 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 	return false
 }
 
-// Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
-func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // the signature was verified when the session was created
-		return nil
-	}
-	err := p.service.verifySignature(c, p.key)
-	if err != nil {
-		p.service.metrics.refusedBy(err)
-		return err
-	}
-	p.unsigned = false
-	return nil
-}
-
 // End counts a call and settles its quota reservation, after the reply. It implements httpapi.Pass.
 func (p *pass) End(c *httpapi.Call, status int) {
 	counted := int64(0)

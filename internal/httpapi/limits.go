@@ -71,3 +71,15 @@ func retryIn(p *schema.Problem, l *Limits) int {
 		return 0
 	}
 }
+
+// age writes the headers about the age of the readings in an answer.
+func (x *exchange) age(resp *Response) {
+	if resp.Measured == 0 {
+		return
+	}
+	var buf [20]byte
+	x.set("X-SERVICE-Data-Age", strconv.AppendInt(buf[:0], resp.DataAge, 10))
+	if resp.Stale {
+		x.constant("X-SERVICE-Stale", staleMark)
+	}
+}

@@ -1,9 +1,6 @@
 package httpapi
 
-import (
-	"net/http"
-	"strconv"
-)
+import "net/http"
 
 // credential is the kind of header that identifies the caller. Each reply to an identified caller
 // names the header in Vary, so that a cache does not send the reply to another caller.
@@ -41,16 +38,4 @@ func (x *exchange) varyBy(route *Route) credential {
 	}
 	x.constant("Vary", varyKey)
 	return keyCredential
-}
-
-// age writes the headers about the age of the readings in an answer.
-func (x *exchange) age(resp *Response) {
-	if resp.Measured == 0 {
-		return
-	}
-	var buf [20]byte
-	x.set("X-SERVICE-Data-Age", strconv.AppendInt(buf[:0], resp.DataAge, 10))
-	if resp.Stale {
-		x.constant("X-SERVICE-Stale", staleMark)
-	}
 }

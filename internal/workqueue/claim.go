@@ -3,6 +3,7 @@ package workqueue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -162,4 +163,60 @@ func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// claimDue claims due rows for the free slots, starts their calls, and returns the due
+// time of the next row. Single requests come first, except for the slot that is reserved
+// for batch items.
+func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+	s.state.Lock()
+	free, single, batch := p.freeSlots()
+	s.state.Unlock()
+	singles, err := s.findDue(ctx, p, s.sql.dueSingle, now, single)
+	if err != nil {
+		return next, err
+	}
+	batches, err := s.findDue(ctx, p, s.sql.dueBatch, now, min(batch, free-singles.size()))
+	if err != nil {
+		return next, err
+	}
+	s.state.Lock()
+	slots := [2]int{p.acquireUpTo(singles.size(), false), p.acquireUpTo(batches.size(), true)}
+	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
+	hasCapacity := p.hasCapacityForBacklog()
+	s.state.Unlock()
+	// Due rows may still wait although a slot is free. Either a slot was released during the
+	// search, or the slot reserved for batch items was not needed. So the loop polls again at once.
+	if hasCapacity {
+		p.Wake()
+	}
+	p.notifyWaiter()
+	if slots[0]+slots[1] > 0 {
+		if err := s.claimAndStart(ctx, p, []dueRows{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
+			return next, err
+		}
+	}
+	return s.nextDue(ctx, p, now)
+}
+
+// claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
+// for each row. The slots of rows that could not be leased are released.
+func (s *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
+	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
+	begin := s.begin[slices.Index(s.pools, p)]
+	for _, c := range claims {
+		if c.batch {
+			slots[1]--
+		} else {
+			slots[0]--
+		}
+		begin(c)
+	}
+	for range slots[0] {
+		p.Release(false)
+	}
+	for range slots[1] {
+		p.Release(true)
+	}
+	return err
 }

@@ -2,7 +2,6 @@ package recharge
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"vayu/internal/access/audit"
@@ -19,47 +18,6 @@ import (
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
-
-// Do creates a recharge and waits for its final state, for at most the duration wait. If the new
-// recharge is then pending, Do appends the event recharge.pending. If wait is 0, the event is
-// appended when a provider call ends without a final outcome. Unless Request.WaitFull is set, Do
-// returns early when the next status enquiry is due after the end of the wait.
-//
-// replayed means that an earlier request created the same recharge with this ref_id; then Do waits
-// only with WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A
-// batch item gets this error in both cases, unless the item itself created the recharge. If a
-// request is rejected and nothing is recorded, the error is a *schema.Problem.
-func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
-	rec, replayed, err = transaction.CreateOnce(
-		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
-		func() (record.Record, error) { return s.createAndWait(ctx, &r, wait) })
-	if replayed && r.WaitFull {
-		rec = s.AwaitReplayed(ctx, rec, wait, never)
-	}
-	return rec, replayed, err
-}
-
-// never is the condition of a full wait: no update ends the wait early.
-func never(transaction.Update[record.Record]) bool { return false }
-
-// selectIDByRef runs for every new recharge and rarely finds a row. Preparing it costs the
-// engine less than preparing a statement with all columns.
-const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
-
-// findByRef returns the existing recharge with the ref_id of a request.
-func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
-	view := s.DB.View(ctx)
-	id, found, err := sqlstore.One(view, sqlstore.Scalar[string], selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
-	if err != nil || !found {
-		return record.Record{}, false, err
-	}
-	rec, found, err := record.Table.Get(view, id)
-	if err != nil || !found {
-		return record.Record{}, false, errors.Join(err, settle.ErrMissingRow(found))
-	}
-	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
-	return s.Repeated(rec, r.Item, same)
-}
 
 // createAndWait creates a recharge whose ref_id is new. It waits at most the duration wait for its
 // final state, and returns early as [Service.Do] describes.

@@ -77,3 +77,16 @@ func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID st
 	}
 	return out, nil
 }
+
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
+// began before. It does nothing for a transaction without an item.
+func BeginItem(tx *sqlstore.Tx, b *Base) error {
+	if !b.InBatch() {
+		return nil
+	}
+	begun, err := item.Begin(tx, item.Item{Batch: b.Batch.Batch, Index: b.Batch.Index, Owner: b.Owner}, b.ID)
+	if err == nil && !begun {
+		err = ErrExists
+	}
+	return err
+}

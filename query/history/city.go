@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"vayu/query/gapfill"
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
@@ -14,31 +13,6 @@ import (
 
 // reader reads the stored hours and days of cities and stations.
 type reader struct{ rollup.Tables }
-
-// cityRows returns a city's days or hours. The figures of the default kinds of
-// stations (kinds is 0) are stored by city, and their days are cached. For other
-// kinds, figures are computed from the stations.
-func (h *History) cityRows(
-	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
-) ([]row, error) {
-	c := &snap.Cities[i]
-	if kinds != 0 {
-		return h.tables.cityRowsOfKinds(ctx, snap, i, kinds, days, hourly)
-	}
-	if !hourly {
-		p, rows, err := h.days.cityDays(ctx, c.City)
-		if err != nil {
-			return nil, rollup.Unavailable(err)
-		}
-		rows, _ = h.days.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
-		return rows, nil
-	}
-	rows, err := h.tables.cityHours(ctx, c.City, days)
-	if err != nil {
-		return nil, rollup.Unavailable(err)
-	}
-	return rows, rollup.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
-}
 
 // days reads the days of a city from the given day on, sorted.
 func (t reader) days(ctx context.Context, c places.City, from schema.Day) ([]row, error) {

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 
+	"vayu/query/gapfill"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 )
@@ -46,4 +47,29 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 		rows, err = slotted(ctx, q.Span)
 	}
 	return label, rows, err
+}
+
+// cityRows returns a city's days or hours. The figures of the default kinds of
+// stations (kinds is 0) are stored by city, and their days are cached. For other
+// kinds, figures are computed from the stations.
+func (h *History) cityRows(
+	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
+) ([]row, error) {
+	c := &snap.Cities[i]
+	if kinds != 0 {
+		return h.tables.cityRowsOfKinds(ctx, snap, i, kinds, days, hourly)
+	}
+	if !hourly {
+		p, rows, err := h.days.cityDays(ctx, c.City)
+		if err != nil {
+			return nil, rollup.Unavailable(err)
+		}
+		rows, _ = h.days.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
+		return rows, nil
+	}
+	rows, err := h.tables.cityHours(ctx, c.City, days)
+	if err != nil {
+		return nil, rollup.Unavailable(err)
+	}
+	return rows, rollup.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
 }

@@ -232,3 +232,43 @@ func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (
 	}
 	return now, changed, nil
 }
+
+// readCityHourReports reads figures for stations whose own latest hour is not the current hour of
+// their city. For each, it reads whether the station reported in the city's hour, and its AQI in
+// that hour. It skips stations for which neither can have changed since the previous snapshot.
+func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
+	var ids, hours []string
+	same := before != nil && c.SamePlaces
+	for i := range s.Stations {
+		st := &s.Stations[i]
+		if same && (len(c.Changed) == 0 || !c.Changed[i]) && (st.InCity < 0 || before.Cities[st.InCity].At == s.Cities[st.InCity].At) {
+			continue
+		}
+		st.cityHourUpdated, st.cityHourAQI = 0, -1
+		if st.InCity < 0 || !s.Kinds.Has(st.Kind) {
+			continue
+		}
+		if in := &s.Cities[st.InCity]; in.AQI >= 0 && in.At != st.At {
+			ids, hours = append(ids, st.ID), append(hours, fmt.Sprint(in.At))
+		}
+	}
+	var id string
+	var updated uint32
+	var aqi int16
+	for from := 0; from < len(ids); from += rollup.MaxStationsPerQuery {
+		to := min(from+rollup.MaxStationsPerQuery, len(ids))
+		err := t.Each(ctx, []any{&id, &updated, &aqi}, func() {
+			st := &s.Stations[s.ByID[id]]
+			st.cityHourUpdated, st.cityHourAQI = updated, aqi
+		},
+			fmt.Sprintf(`SELECT station, toUInt32(argMax(updated, computed_at)), argMax(ifNull(toInt16(aqi), -1), computed_at) FROM %s.station_hour
+			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
+				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
+			GROUP BY station`, t.Database, strings.Join(hours[from:to], ", ")),
+			rollup.Param("stations", ids[from:to]))
+		if err != nil {
+			return fmt.Errorf("reading reports of city hours: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package transaction
+
+import (
+	"errors"
+
+	"vayu/schema"
+)
+
+// ErrExists means that a transaction exists already for the reference or the batch item of a
+// request.
+var ErrExists = errors.New("the transaction exists already")
+
+// CreateOnce returns the transaction that the function find returns for a request, or
+// else creates one. existed is true if find returned the transaction.
+func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
+	if r, existed, err = find(); existed || err != nil {
+		return r, existed, err
+	}
+	if r, err = create(); !errors.Is(err, ErrExists) {
+		return r, false, err
+	}
+	r, existed, err = find() // a concurrent request used the reference, or the item was begun before
+	if err == nil && !existed {
+		err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+	}
+	return r, existed, err
+}
+
+// Repeated returns r, which already has the reference of a request. The error is duplicate_ref_id
+// in two cases: item is set and did not create r, or item is nil and the bodies are not the same.
+func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
+	b := P(&r).Shared()
+	text := "This ref_id was used before, for " + b.ID
+	switch {
+	case item != nil && b.Batch == *item, item == nil && same:
+		return r, true, nil
+	case item == nil:
+		text += ", which is another " + c.kind.Name
+	}
+	var none R
+	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
+}
