@@ -1,6 +1,7 @@
 package described
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"net/url"
@@ -42,7 +43,7 @@ type pages struct {
 	untilEmpty    bool   // the list ends with an empty page only
 }
 
-func readPages(s *section.Section) pages {
+func parsePages(s *section.Section) pages {
 	p := pages{
 		by:        s.Choice("by", ByNone, ByNone, ByPage, ByOffset, ByCursor, ByLink, ByNext),
 		parameter: s.Text("parameter"), first: s.Int("first", 1, 0, 1), next: s.Text("next"), total: s.Text("total"),
@@ -197,3 +198,47 @@ func linkTo(target, address string) (string, error) {
 }
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
+
+// partition fetches all pages of a partition; part is nil for a network without partitions.
+func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
+	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
+		return f.sink.Add(body, part)
+	})
+	for range missing {
+		f.builder.Reject(ingest.NotListed)
+	}
+	return err
+}
+
+// parsePages reads all pages of a list and passes them to the function use, which returns
+// the number of records. missing is how many records of the API's total are not listed.
+func (s *Source) readPages(
+	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
+) (missing int, err error) {
+	w := newWalk(&r.pages)
+	for {
+		address := w.link
+		if address == "" {
+			address = r.address(fields, w.query())
+		}
+		reply, err := s.caller.Get(ctx, fetch.Request{URL: address, Header: r.header, Clean: s.d.clean})
+		if err != nil {
+			return 0, err
+		}
+		body, err := records.Decode(reply.Body, s.d.clean)
+		if err != nil {
+			return 0, fmt.Errorf("reading page %d of %s: %w", w.number+1, r.describe(), err)
+		}
+		if err := w.check(body); err != nil {
+			return 0, err
+		}
+		count, err := use(body)
+		if err != nil {
+			return 0, err
+		}
+		last, missing, err := w.advance(reply, body, count, address)
+		if err != nil || last {
+			return missing, err
+		}
+	}
+}

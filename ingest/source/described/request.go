@@ -65,7 +65,7 @@ var windowFields = []string{"from", "to"}
 // partition that templates may use.
 func (d *Description) readRequest(s *section.Section, a auth, fields []string) request {
 	r := s.Section("request")
-	out := request{header: a.header.Clone(), pages: readPages(s.Section("pages"))}
+	out := request{header: a.header.Clone(), pages: parsePages(s.Section("pages"))}
 	known := append(slices.Clone(windowFields), fields...)
 	text := r.Required("url")
 	r.Choice("method", http.MethodGet, http.MethodGet)

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"vayu/ingest"
-	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/described/mapping"
-	"vayu/ingest/source/described/record"
 	"vayu/ingest/source/described/timestamp"
 )
 
@@ -144,17 +142,6 @@ func (s *Source) failed(err error) error {
 	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 }
 
-// partition fetches all pages of a partition; part is nil for a network without partitions.
-func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
-	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
-		return f.sink.Add(body, part)
-	})
-	for range missing {
-		f.builder.Reject(ingest.NotListed)
-	}
-	return err
-}
-
 // fields returns the values of the fields in templates.
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
@@ -163,39 +150,6 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	}
 	maps.Copy(fields, part)
 	return fields
-}
-
-// readPages reads all pages of a list and passes them to the function use, which returns
-// the number of records. missing is how many records of the API's total are not listed.
-func (s *Source) readPages(
-	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
-) (missing int, err error) {
-	w := newWalk(&r.pages)
-	for {
-		address := w.link
-		if address == "" {
-			address = r.address(fields, w.query())
-		}
-		reply, err := s.caller.Get(ctx, fetch.Request{URL: address, Header: r.header, Clean: s.d.clean})
-		if err != nil {
-			return 0, err
-		}
-		body, err := records.Decode(reply.Body, s.d.clean)
-		if err != nil {
-			return 0, fmt.Errorf("reading page %d of %s: %w", w.number+1, r.describe(), err)
-		}
-		if err := w.check(body); err != nil {
-			return 0, err
-		}
-		count, err := use(body)
-		if err != nil {
-			return 0, err
-		}
-		last, missing, err := w.advance(reply, body, count, address)
-		if err != nil || last {
-			return missing, err
-		}
-	}
 }
 
 // cleaned removes secrets from an error. The path of a request may hold a secret, and the

@@ -3,7 +3,6 @@
 package mapping
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -177,55 +176,4 @@ func (m *Mapping) Lag() time.Duration {
 		return 0
 	}
 	return m.LongestAveraging()
-}
-
-// renamed describes the fields that no record has; "" if there are none. The parameter looked
-// marks the fields that records were searched for; seen marks the fields that some record has.
-func (m *Mapping) renamed(looked, seen []bool) string {
-	anyValue := false
-	for i, f := range m.fields {
-		anyValue = anyValue || f.value && seen[i]
-	}
-	text := ""
-	for i, f := range m.fields {
-		if !looked[i] || seen[i] || len(f.paths) == 0 || f.value && anyValue {
-			continue
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("%q (key %s)", f.paths[0], f.key)
-	}
-	return text
-}
-
-// shownColumns is how many columns an error lists.
-const shownColumns = 30
-
-// lack reports whether a table has none of the columns of paths.
-func lack(columns map[string]int, paths []record.Path) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
-}
-
-// present returns the measures whose values a table has.
-func (m *Mapping) present(columns map[string]int) []measure {
-	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
-}
-
-// missing returns an error text for the first needed field that has no column in a table; "" if
-// there is none. Of the fields with values of parameters, a table needs only one.
-func (m *Mapping) missing(names []string, columns map[string]int) string {
-	lacks := func(f *field) bool { return lack(columns, f.paths) }
-	anyValue := false
-	for i := range m.fields {
-		anyValue = anyValue || m.fields[i].value && !lacks(&m.fields[i])
-	}
-	for i := range m.fields {
-		f := &m.fields[i]
-		if lacks(f) && (!f.value || !anyValue) && f.key != "each" && !f.loose {
-			shown := names[:min(len(names), shownColumns)]
-			return fmt.Sprintf("the table has no column %q (key %s): it %v", f.paths[0], f.key, config.UnknownKey(f.paths[0].String(), shown))
-		}
-	}
-	return ""
 }

@@ -358,3 +358,63 @@ func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map
 	}
 	return v, ingest.None
 }
+
+func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
+	at, of, reason := h.at, h.of, h.reason
+	p, unit, skip, seen := m.parameterOf(f, s.names)
+	s.look(m.parameterAt, seen)
+	if skip {
+		return nil
+	}
+	text, seen := m.valueOf(f)
+	s.look(m.valueAt, seen)
+	if len(m.unitField) > 0 {
+		unit, seen = f.Text(m.unitField)
+		s.look(m.unitAt, seen)
+		s.noteUnit(p, unit)
+	}
+	if reason == ingest.None && !p.Valid() {
+		reason = ingest.UnknownPollutant
+	}
+	if reason != ingest.None {
+		s.builder.RejectField(reason, m.fieldOf(p))
+		return nil
+	}
+	minutes := m.averaging
+	if h.minutes > 0 {
+		minutes = h.minutes
+	}
+	if s.clock.Begin {
+		at = at.Add(time.Duration(minutes) * time.Minute)
+	}
+	if of.builder != s.builder {
+		of.number, of.builder = s.builder.Station(of.described), s.builder
+	}
+	reading := air.Reading{Parameter: p, At: at, Kind: m.kind, Averaging: minutes, Flag: h.flag}
+	if has(m.clipped, text) {
+		reading.Flag = air.Clipped
+	}
+	reading.Value, reason = m.convert(p, f.Number(text), unit, s.m.relabels)
+	switch reason {
+	case ingest.None:
+	case ingest.MissingValue:
+		s.builder.Missing(of.number, reading)
+		return nil
+	default:
+		s.builder.RejectField(reason, m.fieldOf(p))
+		return nil
+	}
+	if s.Accept != nil && !s.Accept(of.described.ID, p, at) {
+		return nil
+	}
+	if s.added != nil {
+		id := added{of, p, at.Unix()}
+		if s.added[id] {
+			s.builder.RejectField(ingest.Duplicate, p.ID())
+			return nil
+		}
+		s.added[id] = true
+	}
+	s.readings++
+	return s.builder.Add(of.number, reading)
+}

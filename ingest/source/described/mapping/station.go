@@ -143,3 +143,23 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 	}
 	return s
 }
+
+// station returns the station of a record. The first call for a station describes it, and
+// so does the first record that has its position.
+func (s *Sink) station(f *record.Frame, key string) *station {
+	if s.last != nil && key == s.lastKey {
+		if s.last.placed || len(s.m.station.latitude) == 0 {
+			return s.last
+		}
+	}
+	known := s.stations[key]
+	placed := (known == nil || !known.placed) && s.m.station.placed(f)
+	if known == nil || placed {
+		key = strings.Clone(key)
+		described := s.m.station.describe(f, key, s.builder)
+		known = &station{described: described, placed: placed, outside: !s.m.area.contains(described.Latitude, described.Longitude)}
+		s.stations[key] = known
+	}
+	s.last, s.lastKey = known, strings.Clone(key)
+	return known
+}

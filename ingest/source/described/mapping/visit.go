@@ -1,0 +1,164 @@
+package mapping
+
+import (
+	"strings"
+	"time"
+
+	"vayu/ingest"
+	"vayu/ingest/source/described/record"
+	"vayu/ingest/source/file/table"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// visit adds the readings of a record.
+func (s *Sink) visit(f *record.Frame) error {
+	s.records++
+	s.current, f.Extracts = f, s.extracts
+	if f.Bad {
+		s.builder.Reject(ingest.BadLine)
+		return nil
+	}
+	if names := f.TakeHeader(); names != nil {
+		if err := s.header(names, f.Columns()); err != nil {
+			return err
+		}
+	}
+	s.fields.Record(f)
+	if s.m.bulletin != nil {
+		s.addBulletin(f)
+		return nil
+	}
+	var h head
+	if !s.m.headInEach {
+		h = s.head(f)
+	}
+	seen, err := s.m.Records.WalkEach(f, func() error {
+		if s.m.headInEach {
+			h = s.head(f)
+		}
+		return s.element(f, &h)
+	})
+	s.look(s.m.each, seen)
+	return err
+}
+
+// addBulletin adds the published index of a record.
+func (s *Sink) addBulletin(f *record.Frame) {
+	at, _, reason, seen := s.clock.Of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	if reason != ingest.None {
+		s.builder.RejectField(reason, "bulletin")
+		return
+	}
+	s.readings++
+	s.m.bulletin.Add(f, at, s.builder)
+}
+
+// header checks the columns of a table once, and finds its measures. A table without the column of
+// a value says nothing about stored ones.
+func (s *Sink) header(names []string, columns map[string]int) error {
+	for name := range columns {
+		s.builder.Field(name, ingest.TextField)
+	}
+	if s.m.byHeader {
+		if s.measures = ofHeader(names, s.m.interval); len(s.measures) == 0 {
+			return record.Refuse("no column of the table has the name of a parameter")
+		}
+	}
+	if missing := s.m.missing(names, columns); missing != "" {
+		return record.Refuse(missing)
+	}
+	if !s.m.byHeader {
+		s.measures = s.m.present(columns)
+	}
+	return nil
+}
+
+// head is what the values of a record share: time, station and quality.
+type head struct {
+	at      time.Time
+	minutes uint16   // averaging interval; 0 for that of the measure
+	of      *station // nil if the record has no station
+	flag    air.Flag
+	reason  ingest.Reason // why the record is rejected; None if it is valid
+	skip    bool          // the record is left out
+}
+
+// head reads what the values of a record share.
+func (s *Sink) head(f *record.Frame) head {
+	key, seen := s.m.station.key(f)
+	s.look(s.m.stationAt, seen)
+	if s.listed != nil {
+		id := key
+		if len(s.m.match) > 0 {
+			id, _ = f.Text(s.m.match)
+		}
+		f.Listed = s.listed[id]
+	}
+	if !s.wanted(f) {
+		return head{skip: true}
+	}
+	at, minutes, reason, seen := s.clock.Of(f, s.now)
+	s.look(s.m.timeAt, seen)
+	if sp := s.m.spacing; sp != nil && reason == ingest.None {
+		if minutes = sp.of(&s.spacings, f); minutes == 0 {
+			reason = ingest.BadTime
+		}
+	}
+	var of *station
+	if !table.Named([]byte(key)) || s.OnlyListed && f.Listed == nil {
+		reason = ingest.NoStation
+	} else {
+		of = s.station(f, key)
+		if of.outside || !s.m.area.inCountry(f) {
+			reason = ingest.OutsideIndia
+		}
+	}
+	h := head{at: at, minutes: minutes, of: of, reason: reason}
+	s.test(f, s.m.recordTests, &h)
+	return h
+}
+
+// element adds the readings of a record, or of one element of the record's list.
+func (s *Sink) element(f *record.Frame, record *head) error {
+	if record.skip {
+		return nil
+	}
+	h := *record
+	s.test(f, s.m.eachTests, &h)
+	for i := range s.measures {
+		if err := s.measure(f, &s.measures[i], &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// test applies quality tests until one rejects the record.
+func (s *Sink) test(f *record.Frame, tests []test, h *head) {
+	for i := range tests {
+		if h.reason != ingest.None {
+			return
+		}
+		t := &tests[i]
+		if t.required {
+			s.look(t.mapped, t.seen(f))
+		}
+		flag, reason := t.apply(f)
+		h.reason = reason
+		if flag != air.Plain {
+			h.flag = flag
+		}
+	}
+}
+
+// noteUnit notes a unit for the fingerprint of the fetch.
+func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
+	of := unitOf{p, unit}
+	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {
+		return
+	}
+	s.units[unitOf{p, strings.Clone(unit)}] = true
+	s.builder.Unit(p, unit)
+}

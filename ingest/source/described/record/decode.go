@@ -1,0 +1,52 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tidwall/gjson"
+)
+
+// bom is the byte order mark that servers in .NET write.
+var bom = []byte("\xef\xbb\xbf")
+
+// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is invalid,
+// lacks the records, or has an error message. The error quotes that message without
+// secrets, which the function clean removes.
+func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
+	if r.format != formatJSON {
+		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})
+		header := r.format == formatCSV && r.table.HasHeader()
+		return Reply{raw: string(body), body: body, empty: len(first) == 0 || header && len(rest) == 0}, nil
+	}
+	return r.decode(body, clean)
+}
+
+// decode is [Records.Decode] for JSON.
+func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) {
+	body = bytes.TrimPrefix(body, bom)
+	if !utf8.Valid(body) {
+		return Reply{}, Refuse("the reply is not UTF-8")
+	}
+	// This parser limits the nesting and rejects duplicate names. gjson does neither.
+	if !jsontext.Value(body).IsValid() {
+		return Reply{}, Refuse("the reply is not JSON, is cut off, or holds a name twice")
+	}
+	root := gjson.ParseBytes(body)
+	if r.fault != "" {
+		if message := root.Get(r.fault); message.Exists() {
+			return Reply{}, Refuse(fmt.Sprintf("the API reports an error: %.200q", clean(scalar(message))))
+		}
+	}
+	records := root.Get(r.At)
+	if r.Shape == ShapeList || r.Shape == ShapeTable {
+		if !records.IsArray() {
+			return Reply{}, Refuse(fmt.Sprintf("the reply has no list %q (key records)", r.At))
+		}
+	} else if !records.IsObject() {
+		return Reply{}, Refuse(fmt.Sprintf("the reply has no object %q (key records)", r.At))
+	}
+	return Reply{root: root, records: records, raw: records.Raw}, nil
+}
