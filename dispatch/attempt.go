@@ -12,6 +12,7 @@ import (
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
 	"vayu/dispatch/webhook"
+	"vayu/internal/tracing"
 	"vayu/schema"
 )
 
@@ -28,13 +29,6 @@ var (
 	userAgent   = []string{"Vayu-Webhooks/1"}
 	sandboxMode = []string{schema.Sandbox.String()}
 )
-
-// attemptAll makes an attempt, and then further attempts one by one while the queue has any.
-func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
-	for ok := true; ok; id, w, ok = s.next() {
-		s.attempt(ctx, id, w)
-	}
-}
 
 // attempt makes one attempt, or releases the lease if the request cannot be sent. A cancellation of
 // ctx does not abort the request, because the outcome of a sent request must be recorded.
@@ -107,13 +101,25 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	}}
 }
 
-// hasClaim reports whether claimLoop has deliveries to claim or to release now.
-func (s *Service) hasClaim() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.queue.HasExpired() {
-		return true
+// deliver makes an attempt, and records the attempt as a span in the trace of the event.
+func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
+	if s.Trace == nil {
+		return s.Sender.Send(ctx, post)
 	}
-	at := s.queue.NextClaim()
-	return !at.IsZero() && !at.After(s.Now())
+	ctx, span := s.Trace.Resume(ctx, w.Trace, w.Happened, s.Now(), "delivery attempt", tracing.Client)
+	result := s.Sender.Send(ctx, post)
+	if !span.Recording() || result.Unsent { // an unsent attempt has no span
+		return result
+	}
+	span.Set(tracing.Event, w.EventID)
+	span.Set(tracing.EventType, string(w.Type))
+	span.Set(tracing.Delivery, w.ID)
+	span.SetInt(tracing.Number, w.Attempts+1)
+	span.Set(tracing.Stage, string(result.Stage))
+	span.SetInt(tracing.Status, result.Status)
+	if !result.OK() {
+		span.Fail()
+	}
+	span.End()
+	return result
 }

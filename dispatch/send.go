@@ -2,12 +2,7 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"vayu/dispatch/delivery"
-	"vayu/internal/sqlstore"
-	"vayu/internal/workqueue"
 )
 
 const (
@@ -62,26 +57,6 @@ func (s *Service) untilNextStart() time.Duration {
 	return idleTimer
 }
 
-// claimLoop claims due deliveries until ctx ends. It also releases deliveries whose remaining lease
-// is too short for an attempt.
-func (s *Service) claimLoop(ctx context.Context) {
-	timer := time.NewTimer(idleTimer)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		s.releaseExpired(ctx)
-		if s.claim(ctx) {
-			signal(s.sendSignal)
-			continue
-		}
-		timer.Reset(s.untilNextClaim())
-		select {
-		case <-s.claimSignal:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-}
-
 func (s *Service) next() (id string, w *work, ok bool) {
 	if s.stopping.Load() {
 		return "", nil, false
@@ -91,149 +66,9 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. While
-// the store cannot record outcomes, claim does nothing. The lease of a delivery whose outcome waits
-// may have expired, so a claim could send the delivery again.
-func (s *Service) claim(ctx context.Context) bool {
-	if s.recordingStalled.Load() {
-		return false
-	}
-	now := s.Now()
-	s.mu.Lock()
-	claims := s.queue.Claims(now)
-	s.mu.Unlock()
-	if len(claims) == 0 {
-		return false
-	}
-	grant := s.newLease(now)
-	var wants []delivery.LaneClaim
-	found := make(map[string]delivery.Claimed, len(claims))
-	for _, c := range claims {
-		if _, ok := s.cachedRecipient(c.Lane); ok {
-			wants = append(wants, delivery.LaneClaim{Webhook: c.Lane, Limit: c.Limit})
-			found[c.Lane] = delivery.Claimed{Next: now.Add(claimRetry)}
-		}
-	}
-	if len(wants) > 0 {
-		s.claimWanted(ctx, wants, found, grant, now)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range claims {
-		got := found[c.Lane]
-		items := make([]*work, len(got.Rows))
-		for i := range got.Rows {
-			items[i] = &work{got.Rows[i], grant.Token}
-			if got.Rows[i].Attempts > 0 {
-				s.queue.MarkSlow(c.Lane)
-			}
-		}
-		s.queue.Claimed(c, items, grant.Until, got.Next)
-	}
-	return true
-}
-
-// claimWanted makes the claims in one transaction and adds their results to the map found.
-func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
-	var all []delivery.Claimed
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		all, err = delivery.Claim(tx, wants, grant, now)
-		return err
-	})
-	s.metrics.claims.Observe(ctx, err)
-	if err != nil {
-		return
-	}
-	for _, c := range all {
-		found[c.Webhook] = c
-	}
-}
-
-// releaseExpired releases the deliveries whose remaining lease is too short for an attempt.
-func (s *Service) releaseExpired(ctx context.Context) {
-	s.mu.Lock()
-	expired := s.queue.Expired()
-	s.mu.Unlock()
-	if len(expired) > 0 {
-		s.metrics.released.Add(float64(len(expired)))
-		s.metrics.claims.Observe(ctx, s.releaseAll(ctx, expired))
-	}
-}
-
-// releaseAll releases leases, so that the deliveries are due again. After an error, the deliveries
-// are due when the leases expire.
-func (s *Service) releaseAll(ctx context.Context, works []*work) error {
-	byToken := map[string][]delivery.Row{}
-	for _, w := range works {
-		byToken[w.token] = append(byToken[w.token], w.Row)
-	}
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		for token, rows := range byToken {
-			if err := delivery.Release(tx, token, rows); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range works {
-		if err == nil {
-			s.queue.Due(w.Webhook, w.DueAt)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("releasing leases of deliveries: %w", err)
-	}
-	return nil
-}
-
-// releaseBuffered releases the leases of all deliveries in memory when the service stops.
-func (s *Service) releaseBuffered(ctx context.Context) error {
-	s.mu.Lock()
-	rest := s.queue.Drain()
-	s.mu.Unlock()
-	if len(rest) == 0 {
-		return nil
-	}
-	limit, done := context.WithTimeout(ctx, releaseTimeout)
-	defer done()
-	return s.releaseAll(limit, rest)
-}
-
-// untilNextClaim returns how long the claim loop sleeps before it claims again.
-func (s *Service) untilNextClaim() time.Duration {
-	if s.recordingStalled.Load() {
-		return claimRetry
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at := s.queue.NextClaim(); !at.IsZero() {
-		return max(0, at.Sub(s.Now()))
-	}
-	return idleTimer
-}
-
-// discover reads from the store which lanes (queues of endpoints) have waiting deliveries, and when
-// they are due, until ctx ends. It also removes the unused lanes of deleted subscriptions.
-func (s *Service) discover(ctx context.Context) {
-	for ctx.Err() == nil {
-		began := s.Now()
-		lanes, err := delivery.Lanes(s.DB.View(ctx))
-		s.metrics.discoveries.Observe(ctx, err)
-		took := s.Now().Sub(began)
-		s.mu.Lock()
-		s.queue.Prune(func(id string) bool { return s.Subscriptions.Get(id) != nil })
-		for _, l := range lanes {
-			if _, ok := s.cachedRecipient(l.Webhook); ok {
-				s.queue.Due(l.Webhook, l.Next)
-			}
-		}
-		s.mu.Unlock()
-		signal(s.claimSignal)
-		select {
-		case <-time.After(min(maxDiscoverEvery, max(discoverEvery, discoverShare*took))):
-		case <-ctx.Done():
-		}
+// attemptAll makes an attempt, and then further attempts one by one while the queue has any.
+func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
+	for ok := true; ok; id, w, ok = s.next() {
+		s.attempt(ctx, id, w)
 	}
 }

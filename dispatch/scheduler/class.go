@@ -1,5 +1,7 @@
 package scheduler
 
+import "math"
+
 // class describes how the last attempt at an endpoint ended. The method pickLane mostly tries the
 // classes in this order.
 type class int
@@ -19,4 +21,80 @@ type group[T any] struct {
 	inFlight int
 	// buffered counts the items that wait in memory, and the reserved items.
 	buffered int
+}
+
+// budget returns how many more items of a class may be buffered. A class other than quick buffers
+// at most one item per free slot of its share. Further items could wait until their leases expire,
+// and a release costs more than a later claim.
+func (q *Queue[T]) budget(c class) int {
+	if c == quick {
+		return math.MaxInt
+	}
+	g := &q.groups[c]
+	return q.share(c) - g.inFlight - g.buffered
+}
+
+// share returns how many attempts of a class may be in flight. Slow lanes get half of all slots,
+// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters. So slow
+// and failing lanes leave slots to untried lanes, and all three leave slots to quick lanes.
+func (q *Queue[T]) share(c class) int {
+	switch c {
+	case slow:
+		return max(1, q.limits.All/2)
+	case failing:
+		return max(1, q.limits.All/8)
+	case untried:
+		return max(1, q.limits.All-q.limits.All/4-q.groups[slow].inFlight-q.groups[failing].inFlight)
+	}
+	return q.limits.All
+}
+
+// hasClassSlot reports whether another attempt of a class may start.
+func (q *Queue[T]) hasClassSlot(c class) bool {
+	others := q.groups[slow].inFlight + q.groups[failing].inFlight + q.groups[untried].inFlight
+	if (c == slow || c == failing) && others >= max(1, q.limits.All-q.limits.All/4) {
+		return false
+	}
+	return q.groups[c].inFlight < q.share(c)
+}
+
+// startsOf returns the rate limit of a class that is not quick.
+func (q *Queue[T]) startsOf(c class) *tokenBucket {
+	if c == failing {
+		return &q.failingStarts
+	}
+	return &q.starts
+}
+
+// quickLimit is the duration from which on an attempt is slow: half the horizon (how far ahead
+// lanes buffer). A shorter attempt does not occupy its slot long enough to delay other endpoints.
+const quickLimit = horizon / 2
+
+func classOf(e Result) class {
+	switch {
+	case e.TimedOut || e.Took >= quickLimit:
+		return slow
+	case !e.OK:
+		return failing
+	}
+	return quick
+}
+
+// setClass moves a lane with its counts into another class.
+func (q *Queue[T]) setClass(l *lane[T], to class) {
+	if l.class == to {
+		return
+	}
+	held := l.items.len() + l.reserved
+	from := &q.groups[l.class]
+	from.inFlight -= l.inFlight
+	from.buffered -= held
+	from.due.update(l, false)
+	l.sendEntry.leave()
+	l.host.addInFlight(l.class, -l.inFlight)
+	l.host.addInFlight(to, l.inFlight)
+	l.class = to
+	q.groups[to].inFlight += l.inFlight
+	q.groups[to].buffered += held
+	q.unpark(l.host) // another parked lane may use the slot for which the lane l waited
 }

@@ -1,8 +1,6 @@
 package scheduler
 
-import (
-	"time"
-)
+import "time"
 
 // Result describes the end of an attempt at an endpoint.
 type Result struct {
@@ -42,39 +40,6 @@ func (q *Queue[T]) MarkSlow(id string) {
 		q.enqueue(l)
 		q.schedule(l)
 	}
-}
-
-// quickLimit is the duration from which on an attempt is slow: half the horizon (how far ahead
-// lanes buffer). A shorter attempt does not occupy its slot long enough to delay other endpoints.
-const quickLimit = horizon / 2
-
-func classOf(e Result) class {
-	switch {
-	case e.TimedOut || e.Took >= quickLimit:
-		return slow
-	case !e.OK:
-		return failing
-	}
-	return quick
-}
-
-// setClass moves a lane with its counts into another class.
-func (q *Queue[T]) setClass(l *lane[T], to class) {
-	if l.class == to {
-		return
-	}
-	held := l.items.len() + l.reserved
-	from := &q.groups[l.class]
-	from.inFlight -= l.inFlight
-	from.buffered -= held
-	from.due.update(l, false)
-	l.sendEntry.leave()
-	l.host.addInFlight(l.class, -l.inFlight)
-	l.host.addInFlight(to, l.inFlight)
-	l.class = to
-	q.groups[to].inFlight += l.inFlight
-	q.groups[to].buffered += held
-	q.unpark(l.host) // another parked lane may use the slot for which the lane l waited
 }
 
 // proofLasts is how long a host counts as proven after an acknowledgement. An unproven host gets

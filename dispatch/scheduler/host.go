@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"math"
+	"slices"
 	"time"
 )
 
@@ -32,4 +34,169 @@ func (q *Queue[T]) pruneHosts() {
 			delete(q.hosts, name)
 		}
 	}
+}
+
+// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, because a
+// client can change the URL. A lane with attempts in flight keeps its host until they end, so that
+// the host's counts stay right.
+func (q *Queue[T]) assignHost(l *lane[T]) {
+	name := q.hostName(l)
+	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
+		return
+	}
+	parked, waited := l.sendEntry.in(), l.roomEntry.in()
+	l.sendEntry.leave()
+	l.roomEntry.leave()
+	q.leaveHost(l)
+	if name != "" {
+		h := q.hosts[name]
+		if h == nil {
+			n := float64(q.limits.Unproven)
+			h = &host[T]{name: name, took: q.limits.Timeout, index: -1, tokens: tokenBucket{rate: n / 60, burst: n}}
+			q.hosts[name] = h
+		}
+		h.lanes++
+		h.buffered += l.items.len() + l.reserved
+		l.host = h
+	}
+	if parked {
+		q.enqueue(l)
+	}
+	if waited {
+		q.schedule(l)
+	}
+}
+
+func (q *Queue[T]) hostName(l *lane[T]) string {
+	if q.limits.HostOf == nil {
+		return ""
+	}
+	return q.limits.HostOf(l.id)
+}
+
+func (q *Queue[T]) leaveHost(l *lane[T]) {
+	if h := l.host; h != nil {
+		h.lanes--
+		h.buffered -= l.items.len() + l.reserved
+		l.host = nil
+		q.wake(h)
+	}
+}
+
+// hostBudget returns how many more items of a host should be in memory. A host has at most as many
+// items as its slots can send within the horizon. An unproven host has at most one item per token.
+func (q *Queue[T]) hostBudget(h *host[T]) int {
+	if h == nil {
+		return math.MaxInt
+	}
+	budget := math.MaxInt
+	if q.limits.Host > 0 {
+		budget = windowOf(q.limits.Host, h.took) - h.totalInFlight() - h.buffered
+	}
+	if !q.proven(h) {
+		h.tokens.allows(q.clock)
+		budget = min(budget, int(h.tokens.tokens)-h.buffered)
+	}
+	return budget
+}
+
+// proven reports whether the limit for unproven hosts does not apply to a host. It does not apply
+// if the host has acknowledged an attempt in the last proofLasts, or if no such limit is set.
+func (q *Queue[T]) proven(h *host[T]) bool {
+	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
+}
+
+func (h *host[T]) addBuffered(n int) {
+	if h != nil {
+		h.buffered += n
+	}
+}
+
+func (h *host[T]) totalInFlight() (n int) {
+	for _, of := range h.inFlight {
+		n += of
+	}
+	return n
+}
+
+// tokenRecheck is the least delay before a host is checked again for a token. It is below
+// the 2 s within which a due attempt must start.
+const tokenRecheck = time.Second
+
+// hasSlot reports whether another attempt of a class may be in flight at a host.
+func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
+	if h == nil || q.limits.Host == 0 {
+		return true
+	}
+	troubled := h.inFlight[slow] + h.inFlight[failing]
+	behind := [...]int{quick: h.totalInFlight(), untried: troubled + h.inFlight[untried], slow: troubled, failing: troubled}
+	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
+}
+
+// slots returns a limit of the attempts in flight at a host. The limit for slow and failing counts
+// the attempts of these two classes. The limit for untried also counts untried attempts, and the
+// limit for quick counts all. So slow and failing lanes leave slots to other lanes.
+func (q *Queue[T]) slots(c class) int {
+	switch most := q.limits.Host; c {
+	case slow, failing:
+		return min(most, max(q.limits.Lane, most/2))
+	case untried:
+		return min(most, max(q.limits.Lane, most-most/4))
+	default:
+		return most
+	}
+}
+
+// hasToken reports whether the limit for unproven hosts allows another attempt at a host.
+func (q *Queue[T]) hasToken(h *host[T]) bool {
+	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
+}
+
+// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at
+// the earliest. A host with tokens waits too, because its items in memory may need all of them.
+func (q *Queue[T]) awaitToken(h *host[T]) {
+	h.tokenAt = q.clock.Add(tokenRecheck)
+	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
+		h.tokenAt = at
+	}
+	q.tokenWaiters.update(h, true)
+}
+
+func (h *host[T]) addInFlight(c class, n int) {
+	if h != nil {
+		h.inFlight[c] += n
+	}
+}
+
+// wake lets waiting lanes (queues of endpoints) of a host send and claim.
+func (q *Queue[T]) wake(h *host[T]) {
+	if h == nil {
+		return
+	}
+	q.unpark(h)
+	for range min(q.hostBudget(h), h.roomWaiters.list.Len()) {
+		l := h.roomWaiters.front()
+		l.roomEntry.leave()
+		q.schedule(l)
+	}
+	if !q.proven(h) && h.index < 0 && (h.roomWaiters.list.Len() > 0 || h.hasParked()) {
+		q.awaitToken(h)
+	}
+}
+
+// unpark enqueues one parked lane of each class for which the host has a slot and a token.
+func (q *Queue[T]) unpark(h *host[T]) {
+	if h == nil || !q.hasToken(h) {
+		return // without a token, awaitToken has scheduled a wake
+	}
+	for c := range class(classes) {
+		if h.parked[c].list.Len() > 0 && q.hasSlot(h, c) {
+			l := h.parked[c].pop()
+			l.sendEntry.join(&q.groups[c].ring, l)
+		}
+	}
+}
+
+func (h *host[T]) hasParked() bool {
+	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }

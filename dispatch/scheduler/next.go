@@ -1,9 +1,6 @@
 package scheduler
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Next returns the lane and the value of an item whose attempt starts now. ok is false if no
 // item may start. After the attempt, the caller calls Done or Abandon for the lane.
@@ -72,23 +69,6 @@ func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	return nil
 }
 
-// hasClassSlot reports whether another attempt of a class may start.
-func (q *Queue[T]) hasClassSlot(c class) bool {
-	others := q.groups[slow].inFlight + q.groups[failing].inFlight + q.groups[untried].inFlight
-	if (c == slow || c == failing) && others >= max(1, q.limits.All-q.limits.All/4) {
-		return false
-	}
-	return q.groups[c].inFlight < q.share(c)
-}
-
-// startsOf returns the rate limit of a class that is not quick.
-func (q *Queue[T]) startsOf(c class) *tokenBucket {
-	if c == failing {
-		return &q.failingStarts
-	}
-	return &q.starts
-}
-
 // spend spends the tokens that the start of an attempt of a lane costs.
 func (q *Queue[T]) spend(l *lane[T]) {
 	if l.class != quick {
@@ -98,17 +78,6 @@ func (q *Queue[T]) spend(l *lane[T]) {
 		l.host.tokens.spend()
 	}
 }
-
-func (q *Queue[T]) addInFlight(l *lane[T], n int) {
-	l.inFlight += n
-	q.inFlight += n
-	q.groups[l.class].inFlight += n
-	l.host.addInFlight(l.class, n)
-}
-
-// tokenRecheck is the least delay before a host is checked again for a token. It is below
-// the 2 s within which a due attempt must start.
-const tokenRecheck = time.Second
 
 // refill sets the clock, and wakes the hosts that are due for a check of their tokens.
 func (q *Queue[T]) refill(now time.Time) {
@@ -136,82 +105,4 @@ func (q *Queue[T]) admits(l *lane[T]) bool {
 	}
 	l.sendEntry.join(&l.host.parked[l.class], l)
 	return false
-}
-
-// hasSlot reports whether another attempt of a class may be in flight at a host.
-func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
-	if h == nil || q.limits.Host == 0 {
-		return true
-	}
-	troubled := h.inFlight[slow] + h.inFlight[failing]
-	behind := [...]int{quick: h.totalInFlight(), untried: troubled + h.inFlight[untried], slow: troubled, failing: troubled}
-	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
-}
-
-// slots returns a limit of the attempts in flight at a host. The limit for slow and failing counts
-// the attempts of these two classes. The limit for untried also counts untried attempts, and the
-// limit for quick counts all. So slow and failing lanes leave slots to other lanes.
-func (q *Queue[T]) slots(c class) int {
-	switch most := q.limits.Host; c {
-	case slow, failing:
-		return min(most, max(q.limits.Lane, most/2))
-	case untried:
-		return min(most, max(q.limits.Lane, most-most/4))
-	default:
-		return most
-	}
-}
-
-// hasToken reports whether the limit for unproven hosts allows another attempt at a host.
-func (q *Queue[T]) hasToken(h *host[T]) bool {
-	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
-}
-
-// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at
-// the earliest. A host with tokens waits too, because its items in memory may need all of them.
-func (q *Queue[T]) awaitToken(h *host[T]) {
-	h.tokenAt = q.clock.Add(tokenRecheck)
-	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
-		h.tokenAt = at
-	}
-	q.tokenWaiters.update(h, true)
-}
-
-func (h *host[T]) addInFlight(c class, n int) {
-	if h != nil {
-		h.inFlight[c] += n
-	}
-}
-
-// wake lets waiting lanes (queues of endpoints) of a host send and claim.
-func (q *Queue[T]) wake(h *host[T]) {
-	if h == nil {
-		return
-	}
-	q.unpark(h)
-	for range min(q.hostBudget(h), h.roomWaiters.list.Len()) {
-		l := h.roomWaiters.front()
-		l.roomEntry.leave()
-		q.schedule(l)
-	}
-	if !q.proven(h) && h.index < 0 && (h.roomWaiters.list.Len() > 0 || h.hasParked()) {
-		q.awaitToken(h)
-	}
-}
-
-// unpark enqueues one parked lane of each class for which the host has a slot and a token.
-func (q *Queue[T]) unpark(h *host[T]) {
-	if h == nil || !q.hasToken(h) {
-		return // without a token, awaitToken has scheduled a wake
-	}
-	for c := range class(classes) {
-		if h.parked[c].list.Len() > 0 && q.hasSlot(h, c) {
-			l := h.parked[c].pop()
-			l.sendEntry.join(&q.groups[c].ring, l)
-		}
-	}
-}
-
-func (h *host[T]) hasParked() bool {
-	return slices.ContainsFunc(h.parked[:], func(r ring[T]) bool { return r.list.Len() > 0 })
 }

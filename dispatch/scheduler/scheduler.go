@@ -9,9 +9,7 @@
 // Slow and failing lanes cannot use all slots, so some are left to quick and untried lanes.
 package scheduler
 
-import (
-	"time"
-)
+import "time"
 
 // Limits bound the attempts in flight.
 type Limits struct {
@@ -70,34 +68,6 @@ type item[T any] struct {
 	value T
 	until time.Time
 }
-
-// lane is the queue of one endpoint.
-type lane[T any] struct {
-	id       string
-	class    class
-	items    fifo[item[T]]
-	inFlight int
-	took     time.Duration // moving average of the duration of an attempt
-	host     *host[T]      // nil for none
-	// reserved counts items that are being stored or claimed, and have a reservation.
-	reserved  int
-	next      time.Time    // when the next item in the store is due; zero if none is known
-	claimedAt time.Time    // time of the last claim
-	index     int          // index in the due heap of its class; -1 for none
-	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
-	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
-}
-
-// at returns the time that orders a lane in a heap: the later of its due time and its last claim.
-// If only the due time counted, the lane with the oldest deliveries would always be first.
-func (l *lane[T]) at() time.Time {
-	if l.claimedAt.After(l.next) {
-		return l.claimedAt
-	}
-	return l.next
-}
-
-func (l *lane[T]) position() *int { return &l.index }
 
 // New returns an empty queue.
 func New[T any](l Limits) *Queue[T] {
