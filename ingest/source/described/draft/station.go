@@ -123,9 +123,8 @@ func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	return nil
 }
 
-// findOutside finds the station in the fields of the reply outside its records. It accepts an id
-// or a name only if the field's name contains station, site or location, because a plain id or
-// name there may describe the API.
+// findOutside finds the station in the reply outside its records. It accepts an id or a name only if the field's name
+// contains station, site or location, because a plain id or name there may describe the API.
 func (s *station) findOutside(fields []*sample.Field) {
 	certain := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
@@ -162,8 +161,7 @@ func (s *station) fromAddress(address string) {
 	}
 }
 
-// findPair finds a field whose value is a list of two coordinates, such as coordinates of GeoJSON. It sets latitude
-// and longitude of s.
+// findPair sets latitude and longitude from a field whose value is a list of two coordinates, as in GeoJSON.
 func (s *station) findPair(fields []*sample.Field) {
 	for i := 1; i < len(fields); i++ {
 		first, second := fields[i-1], fields[i]
