@@ -182,6 +182,8 @@ type Recorder struct {
 	Kept int
 	// Whole makes the recorder keep whole bodies, and headers.
 	Whole bool
+	// Paths notes the paths of a description; nil if nothing wants them.
+	Paths *Paths
 
 	mu          sync.Mutex
 	received    Received

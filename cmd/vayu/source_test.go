@@ -112,6 +112,37 @@ func TestPreviewShowsRequestsAndRecords(t *testing.T) {
 	}
 }
 
+// A path of the description that no record has is a warning, because the fetch does not fail.
+func TestPreviewWarnsOfAbsentPaths(t *testing.T) {
+	hour := time.Now().UTC().Truncate(time.Hour).Format(time.RFC3339)
+	serve := func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"rows":[{"school":1,"label":"A","lat":28.6,"lon":77.2,"hour":%q,"pm25":61.5}]}`, hour)
+	}
+	text, err := sourceCommand(t, serve, "preview", "schools")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if want := `warning: station.name: no field "name" in any of 1 records`; !strings.Contains(text, want) {
+		t.Errorf("the preview lacks %q:\n%s", want, text)
+	}
+	text, err = sourceCommand(t, serve, "preview", "schools", "--json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var got struct {
+		Absent []struct {
+			Key, Path string
+			Records   int
+		} `json:"absent_paths"`
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if len(got.Absent) != 1 || got.Absent[0].Key != "station.name" || got.Absent[0].Path != "name" || got.Absent[0].Records != 1 {
+		t.Errorf("absent paths %+v, want station.name", got.Absent)
+	}
+}
+
 // A refused request is shown with the text of the API, which explains it.
 func TestPreviewShowsRefusals(t *testing.T) {
 	text, err := sourceCommand(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -22,7 +22,9 @@ type Preview struct {
 	Rejected  ingest.Rejections      `json:"rejected"`
 	Values    []ingest.RejectedValue `json:"rejected_values"`
 	Received  ingest.Received        `json:"received"`
-	Error     string                 `json:"error"` // empty for none
+	// Absent are paths of the description that no record has.
+	Absent []ingest.Path `json:"absent_paths"`
+	Error  string        `json:"error"` // empty for none
 }
 
 // Reading is a reading of a [Preview].
@@ -74,6 +76,7 @@ func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 	p := &Preview{
 		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []Reading{}, Stations: []Station{},
 		Rejected: make(ingest.Rejections), Values: append([]ingest.RejectedValue{}, s.Values...), Received: recorder.Received(),
+		Absent: append([]ingest.Path{}, recorder.Paths.Absent()...),
 	}
 	p.Rejected.Merge(s.Rejected)
 	if failed != nil {

@@ -113,3 +113,10 @@ func Rejections(w io.Writer, rejected ingest.Rejections) {
 		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
 	}
 }
+
+// Absent writes a warning for each path of a description that no record has.
+func Absent(w io.Writer, absent []ingest.Path) {
+	for _, one := range absent {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", oneLine(one.String()))
+	}
+}

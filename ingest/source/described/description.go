@@ -130,7 +130,7 @@ func Parse(from File) (*Description, error) {
 	case d.Format == nil || root.Section("request").Present():
 		d.readAPI(root)
 	default:
-		if d.stations = d.readListing(root.Section("stations"), auth{}); d.stations != nil && d.stations.beside == nil {
+		if d.stations = d.readListing(root, "stations", auth{}); d.stations != nil && d.stations.beside == nil {
 			root.Section("stations").Faultf("beside", "is missing: the pattern of the names of lists beside a file")
 		}
 	}
@@ -159,8 +159,8 @@ func (d *Description) readAPI(root *section.Section) {
 	d.readFeed(root)
 	d.readLimits(root.Section("request"))
 	auth := readAuth(root.Section("auth"))
-	d.partitions = d.readListing(root.Section("partitions"), auth)
-	d.stations = d.readListing(root.Section("stations"), auth)
+	d.partitions = d.readListing(root, "partitions", auth)
+	d.stations = d.readListing(root, "stations", auth)
 	if d.stations != nil && d.stations.request.url == nil {
 		root.Section("stations").Faultf("beside", "belongs to files; a list of an API needs request")
 	}

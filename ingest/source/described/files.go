@@ -19,8 +19,8 @@ func (d *Description) readFiles(root *section.Section) {
 	d.readFeed(root)
 	d.readLimits(root.Section("request"))
 	d.auth = readAuth(root.Section("auth"))
-	d.partitions = d.readListing(root.Section("partitions"), d.auth)
-	d.stations = d.readListing(root.Section("stations"), d.auth)
+	d.partitions = d.readListing(root, "partitions", d.auth)
+	d.stations = d.readListing(root, "stations", d.auth)
 	var parts []string
 	if d.partitions != nil {
 		parts = d.partitions.names

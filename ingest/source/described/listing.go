@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/ingest"
 	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/pattern"
 	"vayu/ingest/source/described/record"
@@ -15,6 +16,7 @@ import (
 // listing is a list that the API gives before the readings: of partitions, such as
 // sensors, or of stations.
 type listing struct {
+	section string   // of the description: partitions or stations
 	names   []string // fields of an entry
 	fixed   []entry
 	beside  *pattern.Pattern // of files with the list beside the data; nil for none
@@ -22,15 +24,16 @@ type listing struct {
 	list    *mapping.List
 }
 
-// readListing reads the section partitions or stations; nil if the file has none.
-func (d *Description) readListing(s *section.Section, a auth) *listing {
+// readListing reads the section name, which is partitions or stations; nil if the file has none.
+func (d *Description) readListing(root *section.Section, name string, a auth) *listing {
+	s := root.Section(name)
 	if !s.Present() {
 		return nil
 	}
 	if fixed := s.Section("fixed"); fixed.Present() {
 		return readFixed(fixed)
 	}
-	l := &listing{beside: readBeside(s), list: mapping.ReadList(s)}
+	l := &listing{section: name, beside: readBeside(s), list: mapping.ReadList(s)}
 	if l.names = l.list.Names(); l.beside == nil || s.Section("request").Present() {
 		l.request = d.readRequest(s, a, nil)
 	}
@@ -82,6 +85,7 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	if err != nil {
 		return nil, err
 	}
+	walk.Note(l.section, ingest.PathsOf(ctx))
 	if len(all) == 0 {
 		if missing := walk.Unlisted(); missing != "" {
 			return nil, refuse("the list has no entry: " + missing)

@@ -53,7 +53,7 @@ func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		recorder := ingest.Recorder{Kept: kept}
+		recorder := ingest.Recorder{Kept: kept, Paths: new(ingest.Paths)}
 		if asJSON {
 			most = math.MaxInt
 		}
@@ -62,7 +62,9 @@ func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 			return errors.Join(preview.New(sample, &recorder, err).JSON(cmd.OutOrStdout()), err)
 		}
 		preview.Exchanges(cmd.OutOrStdout(), &recorder)
-		return errors.Join(preview.Sample(cmd.OutOrStdout(), sample), err)
+		err = errors.Join(preview.Sample(cmd.OutOrStdout(), sample), err)
+		preview.Absent(cmd.OutOrStdout(), recorder.Paths.Absent())
+		return err
 	}
 	window.bind(cmd.Flags())
 	cmd.Flags().IntVar(&most, "rows", 50, "show at most so many readings")

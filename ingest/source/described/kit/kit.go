@@ -152,8 +152,11 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 			best, most = c, n
 		}
 	}
-	if d.Stream(time.Now) != nil { // the other checks are about requests
+	if d.Stream(time.Now) != nil { // the other checks are about requests and lists
 		return r, nil
+	}
+	if err := r.checkPaths(ctx, open, folders); err != nil {
+		return nil, err
 	}
 	if best == nil {
 		r.add("conformance", Fail, "no case that passes has readings; record one: vayu source record %s", d.Name)

@@ -13,6 +13,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/conformance"
+	"vayu/ingest/preview"
 	"vayu/ingest/recording"
 	"vayu/ingest/source/described"
 )
@@ -23,6 +24,9 @@ type Recorded struct {
 	Case     *conformance.Case
 	Fetched  *conformance.Fetched // from the replies of the case
 	Replaced map[string]int       // replaced values by field
+
+	// Absent are paths of the description that no record has.
+	Absent []ingest.Path
 
 	messages int // of a case that reads messages; 0 for replies
 }
@@ -46,7 +50,7 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	if err != nil {
 		return nil, err
 	}
-	recorder := ingest.Recorder{Kept: recording.Most, Whole: true}
+	recorder := ingest.Recorder{Kept: recording.Most, Whole: true, Paths: new(ingest.Paths)}
 	live, failed := conformance.Fetch(ingest.WithRecorder(ctx, &recorder), src, w, start)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -63,6 +67,7 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	if err != nil {
 		return nil, err
 	}
+	out.Absent = recorder.Paths.Absent()
 	if len(out.Fetched.Readings) != len(live.Readings) {
 		return out, fmt.Errorf("recording source %q: the case gives %d readings, and the fetch gave %d", d.Name, len(out.Fetched.Readings), len(live.Readings))
 	}
@@ -121,6 +126,7 @@ func (r *Recorded) Text(w io.Writer) {
 	if r.Case.Error != "" {
 		_, _ = fmt.Fprintf(w, "expected error: %s\n", r.Case.Error)
 	}
+	preview.Absent(w, r.Absent)
 	if len(r.Replaced) == 0 {
 		_, _ = fmt.Fprintln(w, "no value was replaced; read the replies before you publish them")
 		return

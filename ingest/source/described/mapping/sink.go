@@ -42,6 +42,7 @@ type Sink struct {
 	seen     []bool
 	fields   record.Search
 	units    map[unitOf]bool
+	optional []pathsOf // nil before the first record
 }
 
 // unitOf is a unit that a record states for a parameter.

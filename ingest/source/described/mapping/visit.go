@@ -125,6 +125,7 @@ func (s *Sink) element(f *record.Frame, record *head) error {
 	if record.skip {
 		return nil
 	}
+	s.notePaths(f)
 	h := *record
 	s.test(f, s.m.eachTests, &h)
 	for i := range s.measures {
