@@ -109,6 +109,11 @@ func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, o
 func (b *bench) paged(n int) (ok bool, reason string) {
 	l := b.api.lists[0]
 	if l.By == described.ByNone {
+		for _, other := range b.api.lists[1:] {
+			if other.By != described.ByNone {
+				return false, fmt.Sprintf("the description has pages only for its %s", other.Name)
+			}
+		}
 		return false, "the description has no pages"
 	}
 	for _, one := range b.api.readings() {

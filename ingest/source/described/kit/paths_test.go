@@ -101,3 +101,18 @@ func TestPathsOfAllRecordsPass(t *testing.T) {
 		t.Errorf("failed:\n%s", got)
 	}
 }
+
+// The list of partitions has pages, and each partition has one call.
+func TestPagesOfPartitionsOnly(t *testing.T) {
+	t.Parallel()
+	f, folder, _ := deviceFixture(t, "", "")
+	r, err := Check(t.Context(), f, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Checks {
+		if got, want := row.Reason, "the description has pages only for its partitions"; row.Check == "all pages" && got != want {
+			t.Errorf("reason %q, want %q", got, want)
+		}
+	}
+}
