@@ -13,6 +13,9 @@ import (
 	"vayu/ingest"
 )
 
+// ErrOtherRequests means that the requests of a source are not those of the case.
+var ErrOtherRequests = errors.New("the source cannot repeat the fetch")
+
 // Write writes a new case into the folder dir, which must not exist: the files, and as
 // expected result what the source of open gives. Names of files are in c. It sets c.Error,
 // c.Reason and c.Rejected. Without open the case has no expected result until
@@ -91,7 +94,7 @@ func (c *Case) expect(ctx context.Context, open Opener) (*Fetched, error) {
 		return nil, err
 	}
 	if len(faults) > 0 {
-		return nil, fmt.Errorf("the source cannot repeat the fetch: %s", strings.Join(faults, "; "))
+		return nil, fmt.Errorf("%w: %s", ErrOtherRequests, strings.Join(faults, "; "))
 	}
 	c.Error, c.Reason, c.Rejected = "", "", got.Rejected
 	if failed != nil {

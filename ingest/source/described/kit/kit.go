@@ -5,6 +5,7 @@ package kit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -205,6 +206,10 @@ func Accept(ctx context.Context, w io.Writer, f described.File, folder string) e
 			return err
 		}
 		got, err := c.Accept(ctx, open)
+		if errors.Is(err, conformance.ErrOtherRequests) {
+			return fmt.Errorf("%w; the case has other requests than the description: delete the folder %s, and record it again: vayu source record %s --case %s",
+				err, dir, described.NameOf(f.Path), c.Name())
+		}
 		if err != nil {
 			return err
 		}

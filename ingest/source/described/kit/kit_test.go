@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -198,6 +199,18 @@ func TestFaultsOfDescriptions(t *testing.T) {
 	}
 	if _, err := Check(t.Context(), f, filepath.Join(folder, "none")); err == nil || !strings.Contains(err.Error(), "vayu source record rows") {
 		t.Errorf("without a case: error %v, want one with the command", err)
+	}
+}
+
+// A case whose requests are not those of the description cannot be accepted. The error says what to do.
+func TestAcceptOfOtherRequests(t *testing.T) {
+	t.Setenv("ROWS_KEY", "key-of-the-network")
+	f, folder := recordedFixture(t)
+	f.Text = []byte(strings.Replace(string(f.Text), "/rows", "/devices", 1))
+	err := Accept(t.Context(), io.Discard, f, folder)
+	if want := "the case has other requests than the description: delete the folder " + filepath.Join(folder, "first") +
+		", and record it again: vayu source record rows --case first"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
 	}
 }
 
