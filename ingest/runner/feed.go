@@ -31,7 +31,7 @@ type Feed struct {
 	Lookback time.Duration
 	// History is how far back the first backfill goes; 0 for a source without history.
 	History time.Duration
-	// Step is the range that one backfill run fetches. Default 7 days.
+	// Step is the range that one backfill run fetches. It limits scheduled runs, too. Default 7 days.
 	Step time.Duration
 	// Windows means that the source fetches any past window, and not only its newest readings.
 	Windows bool
@@ -65,6 +65,9 @@ func (f Feed) BackfillStep() time.Duration {
 	}
 	return f.Step
 }
+
+// liveStep limits a scheduled run of a source with history, beside Lookback.
+func (f Feed) liveStep() time.Duration { return min(recentSlice, f.BackfillStep()) }
 
 // prepare checks the feed and fills in Schedule, Timeout and Lookback.
 func (f Feed) prepare() (Feed, cron.Schedule, error) {

@@ -10,7 +10,7 @@ import (
 // clock, but gets times as arguments.
 //
 // Live windows come first, so that current answers exist within seconds. A new source with history
-// starts with the last 36 hours and then goes back in slices of Step. After a restart the plan
+// starts with the last 36 hours, or with Step if that is less, and then goes back in slices of Step. After a restart the plan
 // continues with the stored progress. Without it the plan is derived from the stored readings. Slices are fetched in
 // a fixed order, so only the oldest and the newest can be incomplete. These two are fetched again.
 type fetchPlan struct {
@@ -29,7 +29,7 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	case feed.History == 0:
 		p.watermark, p.oldest = last, p.horizon
 	case last.IsZero():
-		p.oldest = later(now.Add(-recentSlice), p.horizon)
+		p.oldest = later(now.Add(-feed.liveStep()), p.horizon)
 	default:
 		// The run that stored the first or last reading may be incomplete.
 		p.watermark = later(last.Add(-recentSlice), p.horizon)
@@ -54,7 +54,7 @@ func (p *fetchPlan) restore(stored ingest.Progress) {
 
 // liveWindow returns the window from Lookback before the watermark to now. Without a watermark, it
 // starts Lookback before now, or at p.oldest if the source has history. With history it ends at
-// most recentSlice after the watermark, so that gaps are filled in order. An interrupted run of
+// most liveStep after the watermark, so that gaps are filled in order. An interrupted run of
 // partitions gets its window again. A watermark in the future counts as now.
 func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	watermark := earlier(p.watermark, now)
@@ -68,8 +68,8 @@ func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 		return ingest.Window{From: now.Add(-p.feed.Lookback), To: now}
 	}
 	w := ingest.Window{From: watermark.Add(-p.feed.Lookback), To: now}
-	if p.feed.History > 0 && w.To.Sub(watermark) > recentSlice {
-		w.To = watermark.Add(recentSlice)
+	if p.feed.History > 0 && w.To.Sub(watermark) > p.feed.liveStep() {
+		w.To = watermark.Add(p.feed.liveStep())
 	}
 	return w
 }

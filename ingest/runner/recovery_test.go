@@ -163,11 +163,16 @@ func TestWindows(t *testing.T) {
 			},
 		},
 		{
-			name: "the range of a backfill run is the feed's", history: 2 * day, step: 6 * time.Hour, length: time.Minute,
+			name: "the range of the first runs is the feed's", history: day, step: 8 * time.Hour, length: time.Minute,
+			want: []call{{0, -8 * time.Hour, 0}, {0, -16 * time.Hour, -8 * time.Hour}, {0, -24 * time.Hour, -16 * time.Hour}},
+		},
+		{
+			name: "the range of runs after an outage is the feed's", history: 3 * day, step: 20 * time.Hour, first: at(-10 * day), last: at(-3 * day), length: time.Minute,
 			want: []call{
-				{0, -36 * time.Hour, 0},
-				{0, -42 * time.Hour, -36 * time.Hour},
-				{0, -48 * time.Hour, -42 * time.Hour},
+				{0, -75 * time.Hour, -52 * time.Hour},
+				{0, -55 * time.Hour, -32 * time.Hour},
+				{0, -35 * time.Hour, -12 * time.Hour},
+				{0, -15 * time.Hour, 0},
 			},
 		},
 		{
