@@ -126,10 +126,20 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < least || d > most {
-		s.Faultf(key, `must be a duration such as "90s", from %s to %s`, shortDuration(least), shortDuration(most))
+		s.Faultf(key, `must be a duration such as "90s", from %s to %s%s`, shortDuration(least), shortDuration(most), inHours(text))
 		return fallback
 	}
 	return d
+}
+
+// inHours explains a number of days, which is no duration of Go; "" for another text.
+func inHours(text string) string {
+	number, isDays := strings.CutSuffix(text, "d")
+	days, err := strconv.Atoi(number)
+	if !isDays || err != nil {
+		return ""
+	}
+	return fmt.Sprintf(", in h, m or s: %d days are %dh", days, 24*days)
 }
 
 // Section returns the mapping under a key; an empty Section if the key is absent.
