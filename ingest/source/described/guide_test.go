@@ -69,6 +69,50 @@ func TestGuide(t *testing.T) {
 	}
 }
 
+// TestPartitionsGuide runs the example of networks of two levels with the replies that the guide shows.
+func TestPartitionsGuide(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/guides/partitions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(page)
+	devices := block(t, guide, "json")
+	_, after, _ := strings.Cut(guide, devices)
+	hours := block(t, after, "json")
+	var calls []string
+	server := network(t, func(w http.ResponseWriter, r *http.Request) {
+		calls = append(calls, r.URL.Path)
+		if r.URL.Path == "/v2/devices" {
+			_, _ = fmt.Fprint(w, devices)
+			return
+		}
+		_, _ = fmt.Fprint(w, hours)
+	})
+	s := open(t, at(File{Path: "roofs.yaml", Text: []byte(block(t, guide, "yaml"))}, server), func() time.Time { return noon })
+	var paths ingest.Paths
+	var got []string
+	err = s.Fetch(ingest.WithRecorder(t.Context(), &ingest.Recorder{Paths: &paths}), ingest.Window{}, func(b *ingest.Batch) error {
+		for i := range b.Rows() {
+			r := b.Reading(i)
+			got = append(got, fmt.Sprintf("%s %s %s %.1f", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Value))
+		}
+		return drop(b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"roofs-a17 pm25 2026-06-09T09:00:00Z 61.5"}, got); diff != "" {
+		t.Errorf("readings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"/v2/devices", "/v2/devices/A17/hours"}, calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if absent := paths.Absent(); len(absent) > 0 {
+		t.Errorf("absent paths %v", absent)
+	}
+}
+
 // TestMessageGuide reads the message of the guide with the description of the guide.
 func TestMessageGuide(t *testing.T) {
 	t.Parallel()
