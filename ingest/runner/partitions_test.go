@@ -231,7 +231,7 @@ func TestCommandMovesWatermark(t *testing.T) {
 				p.Partitions["b"] = ingest.PartitionProgress{Watermark: bubbleStart.Add(-40 * time.Hour)}
 			})
 		}()
-		runSensors(t, s, p, feed, 5*time.Hour)
+		runSensors(t, s, p, feed, 5*time.Hour+30*time.Second) // ends within the last call
 		s.want(t,
 			"a -1.00 1.00", "b -1.00 1.00",
 			"b -41.00 -16.00", // the interrupted run of the first hour, because the command has replaced its progress
