@@ -32,13 +32,14 @@ func newProbeServer(tb testing.TB, secure bool) *httptest.Server {
 	return server
 }
 
-// runProbe runs `vayu probe` and returns what it prints, and its error.
+// runProbe runs `vayu probe` and returns what it prints, and its error. A busy machine may take
+// more than the default of 3 s for a handshake; args may have a shorter time-out.
 func runProbe(tb testing.TB, args ...string) (string, error) {
 	tb.Helper()
 	root := newRoot()
 	var out bytes.Buffer
 	root.SetOut(&out)
-	root.SetArgs(append([]string{"probe"}, args...))
+	root.SetArgs(append([]string{"probe", "--timeout", "1m"}, args...))
 	err := root.ExecuteContext(tb.Context())
 	return out.String(), err
 }
