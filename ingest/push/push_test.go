@@ -472,7 +472,7 @@ func TestRequestsShareInserts(t *testing.T) {
 			body := fmt.Sprintf(`{"station":"roof-1","parameter":"pm25","value":%d,"unit":"ug/m3","at":"2026-11-20T08:%02d:00Z","averaging_minutes":1}`, i+1, i)
 			for {
 				reply := f.post("application/x-ndjson", body)
-				if reply.Status == 429 { // the account has four requests in flight
+				if reply.Status == 429 { // the account uses all its slots
 					continue
 				}
 				if got := reply.At("accepted"); got != 1.0 {

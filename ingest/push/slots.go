@@ -15,7 +15,7 @@ import (
 // time. A request of 10 MiB needs about 60 MB while it is decoded.
 const (
 	slotsTotal      = 16
-	slotsPerAccount = 4
+	slotsPerAccount = 8 // a client with 8 connections needs no retries
 	// slotTimeout is how long a request waits for a slot.
 	slotTimeout = 5 * time.Second
 )
