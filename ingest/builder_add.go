@@ -104,7 +104,9 @@ func (b *Builder) note(station int, at time.Time) {
 // Reject counts a value, line or position that the source rejected.
 func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
 
-// RejectField is [Builder.Reject] with the name of the field or column.
+// RejectField counts a value that the source rejected, and keeps the first [MaxKept] values of
+// each reason with their records. Missing values are only counted. field is
+// the name of the field or column; "" for the whole record.
 func (b *Builder) RejectField(reason Reason, field string) { b.reject(reason, field, "") }
 
 func (b *Builder) reject(reason Reason, field, station string) {

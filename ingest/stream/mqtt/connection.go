@@ -36,7 +36,9 @@ func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection
 	return s.open5(ctx, deliver)
 }
 
-// lastAcks is how long a connection stays open at a stop, so that acknowledgements are sent.
+// lastAcks is how long a connection stays open at a stop, because the clients cannot report that they have sent the
+// acknowledgements. The broker repeats messages whose acknowledgement is lost. A repeated reading replaces the first
+// one, unless its time is that of its arrival.
 const lastAcks = 50 * time.Millisecond
 
 // open5 is open for MQTT 5.
