@@ -80,6 +80,33 @@ func TestRecorderHasRequestsAndReplies(t *testing.T) {
 	}
 }
 
+// TestErrorsQuoteTheServer checks that the error of a status has the server's explanation in one line, and no key.
+func TestErrorsQuoteTheServer(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte("{\"error\":\n \"" + r.URL.RawQuery + " has ended\"} \xff" + strings.Repeat("ä", 200)))
+	})
+	clean := func(text string) string { return strings.ReplaceAll(text, "key", "***") }
+	for name, c := range map[string]struct {
+		request Request
+		want    string
+	}{
+		"nothing secret":  {Request{URL: url}, `: {"error": " has ended"} ` + strings.Repeat("ä", 88)},
+		"a known key":     {Request{URL: url + "?key", Clean: clean}, `: {"error": "*** has ended"} ` + strings.Repeat("ä", 86)},
+		"an unknown key":  {Request{URL: url + "?key"}, ""},
+		"a secret header": {Request{URL: url, Header: http.Header{"X-Key": {"a"}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := New(time.Minute, 100).Do(t.Context(), c.request)
+			if err == nil || err.Error() != "fetching "+url+": status 403 Forbidden"+c.want {
+				t.Errorf("error %v, want one that ends in %s", err, c.want)
+			}
+		})
+	}
+}
+
 func TestGetBoundsTheReply(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat("x", 101))) })

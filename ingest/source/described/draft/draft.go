@@ -3,15 +3,13 @@
 package draft
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/tidwall/sjson"
 
 	"vayu/ingest/source/described"
 	"vayu/ingest/source/described/draft/note"
@@ -86,7 +84,7 @@ func New(in Input) (*Draft, error) {
 	best.write(w, body.Table)
 	d := &Draft{Text: w.Text.Bytes(), Guesses: w.Guesses}
 	if pages.by.value != "" {
-		d.End, err = best.end(in.Body, pages)
+		d.End, err = best.records.Without(in.Body, pages.next)
 	}
 	return d, err
 }
@@ -95,29 +93,6 @@ func New(in Input) (*Draft, error) {
 func isParameter(name string) bool {
 	_, ok := quantity.Parse(name)
 	return ok
-}
-
-// end returns the reply without its records and its cursor.
-func (r *reading) end(body []byte, p paging) ([]byte, error) {
-	switch {
-	case r.records.Shape == sample.ShapeCSV:
-		header, _, _ := bytes.Cut(body, []byte{'\n'})
-		return header, nil
-	case r.records.At == "@this":
-		return []byte("[]"), nil
-	}
-	empty := "[]"
-	if r.records.Shape == record.ShapeMap {
-		empty = "{}"
-	}
-	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))), r.records.At, []byte(empty))
-	if err == nil && p.next != "" {
-		out, err = sjson.SetRawBytes(out, p.next, []byte("null"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("making the last page: %w", err)
-	}
-	return out, nil
 }
 
 // writeHead writes the keys about the network and the schedule.
@@ -253,6 +228,30 @@ func (r *reading) write(w *note.Writer, table *sample.Table) {
 	r.writeQuality(w)
 	w.Gap()
 	r.values.write(w)
+	r.writeUnused(w)
+}
+
+// mostUnused is how many unused fields a draft names.
+const mostUnused = 20
+
+// writeUnused writes a comment with the fields that no key names, because one of them may be a measured value.
+func (r *reading) writeUnused(w *note.Writer) {
+	var unused []string
+	for _, f := range r.fields {
+		used := slices.Contains(unitNames, f.Folded()) || slices.Contains(r.values.also, f.Path) || slices.ContainsFunc(w.Guesses, func(g note.Guess) bool {
+			return g.Value == f.Path || strings.HasSuffix(g.Key, "."+f.Path)
+		})
+		if !used {
+			unused = append(unused, f.Path)
+		}
+	}
+	more := ""
+	if n := len(unused) - mostUnused; n > 0 {
+		unused, more = unused[:mostUnused], fmt.Sprintf(" and %d more", n)
+	}
+	if len(unused) > 0 {
+		w.Comment("Not used, because their names tell nothing of a parameter, station or time: %s%s", strings.Join(unused, ", "), more)
+	}
 }
 
 // writePlace writes the position of the records.

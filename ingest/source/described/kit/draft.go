@@ -155,9 +155,6 @@ func request(ctx context.Context, in *draft.Input, address string) (ingest.Excha
 	_, err = client.Do(ingest.WithRecorder(ctx, &recorder), fetch.Request{URL: target, Header: header, Clean: clean})
 	exchanges := recorder.Exchanges()
 	if err != nil {
-		if len(exchanges) > 0 && exchanges[0].Body != "" {
-			return ingest.Exchange{}, fmt.Errorf("%w: %.300s", err, exchanges[0].Body)
-		}
 		return ingest.Exchange{}, err
 	}
 	in.Body, in.Header = []byte(exchanges[0].Body), exchanges[0].Header

@@ -3,6 +3,7 @@ package sample
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/record"
@@ -273,6 +275,30 @@ func (d Document) HasSeries(isParameter func(name string) bool) bool {
 		found = found || isParameter(path[strings.LastIndexByte(path, '.')+1:])
 	})
 	return found
+}
+
+// Without returns the reply without its records, as the page after the last one. The JSON path next is that of the
+// cursor, "" for none, and becomes null.
+func (p Place) Without(reply []byte, next string) ([]byte, error) {
+	switch {
+	case p.Shape == ShapeCSV:
+		header, _, _ := bytes.Cut(reply, []byte{'\n'})
+		return header, nil
+	case p.At == "@this":
+		return []byte("[]"), nil
+	}
+	empty := "[]"
+	if p.Shape == record.ShapeMap {
+		empty = "{}"
+	}
+	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(reply, bom)), p.At, []byte(empty))
+	if err == nil && next != "" {
+		out, err = sjson.SetRawBytes(out, next, []byte("null"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making the last page: %w", err)
+	}
+	return out, nil
 }
 
 // scalars notes the texts and numbers of an object, and of the objects in it.
