@@ -145,29 +145,29 @@ type StatusError struct {
 	Body   []byte // its beginning
 
 	address string // without the query
-	said    string // the beginning of the body as one line without secrets; "" for a web page
+	message    string // the beginning of the body as one line without secrets; "" for a web page
 }
 
 // Error implements error.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("fetching %s: status %d %s", e.address, e.Status, http.StatusText(e.Status))
-	if e.said != "" {
-		text += ": " + e.said
+	if e.message != "" {
+		text += ": " + e.message
 	}
 	return text
 }
 
-// saidBytes is how much of a server's explanation an error quotes.
-const saidBytes = 200
+// messageBytes is how much of a server's explanation an error quotes.
+const messageBytes = 200
 
-// said returns the explanation in a reply with an error status. It is empty if the reply can repeat a key of the
+// message returns the explanation in a reply with an error status. It is empty if the reply can repeat a key of the
 // request that Clean does not know.
-func (r *Request) said(u *url.URL, body []byte) string {
+func (r *Request) message(u *url.URL, body []byte) string {
 	if IsHTML(body) || r.Clean == nil && (u.RawQuery != "" || r.Header != nil || r.Sign != nil) {
 		return ""
 	}
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(r.clean(string(body)), "")), " ")
-	return strings.ToValidUTF8(text[:min(len(text), saidBytes)], "")
+	return strings.ToValidUTF8(text[:min(len(text), messageBytes)], "")
 }
 
 // Get downloads an address. Its errors are those of [Client.Do].
@@ -326,7 +326,7 @@ func (c *Client) do(ctx context.Context, r Request, got *received, read func(*ht
 	}
 	if resp.StatusCode != http.StatusOK {
 		got.body, _ = io.ReadAll(io.LimitReader(resp.Body, errorBody))
-		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, Body: got.body, address: safeURL(req.URL), said: r.said(req.URL, got.body)}
+		return nil, &StatusError{Status: resp.StatusCode, Header: resp.Header, Body: got.body, address: safeURL(req.URL), message: r.message(req.URL, got.body)}
 	}
 	if err := read(resp, got); err != nil {
 		if _, refused := errors.AsType[*ingest.BatchError](err); refused {

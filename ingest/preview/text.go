@@ -19,7 +19,7 @@ import (
 func Sample(w io.Writer, s runner.Sample) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
-		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tAT (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
+		_, _ = fmt.Fprintln(out, "STATION\tPOLLUTANT\tEND (UTC)\tVALUE\tUNIT\tKIND\tMINUTES\tFLAG")
 	}
 	for _, r := range s.Readings {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%v\t%s\t%s\t%d\t%s\n", r.Station, r.Parameter.Name(),
@@ -33,6 +33,7 @@ func Sample(w io.Writer, s runner.Sample) error {
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\t%d of %d\n", one.Day, one.City, one.State, one.AQI, one.Category,
 			strings.Join(one.Prominent, ", "), one.StationsUsed, one.StationsTotal)
 	}
+	showStations(out, s)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the readings: %w", err)
 	}
@@ -44,6 +45,28 @@ func Sample(w io.Writer, s runner.Sample) error {
 	Rejections(w, s.Rejected)
 	showValues(w, s.Values)
 	return err
+}
+
+// shownStations is how many stations a sample shows as text.
+const shownStations = 20
+
+// showStations writes the first stations as a table.
+func showStations(out io.Writer, s runner.Sample) {
+	if len(s.Stations) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(out, "STATION\tNAME\tCITY\tSTATE\tLATITUDE\tLONGITUDE\tKIND")
+	for i := range s.Stations[:min(len(s.Stations), shownStations)] {
+		one := &s.Stations[i]
+		latitude, longitude := "unknown", "unknown"
+		if one.Located() {
+			latitude, longitude = fmt.Sprint(one.Latitude), fmt.Sprint(one.Longitude)
+		}
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.ID, oneLine(one.Name), oneLine(one.City), oneLine(one.State), latitude, longitude, one.Kind)
+	}
+	if more := len(s.Stations) - shownStations; more > 0 {
+		_, _ = fmt.Fprintf(out, "… and %d stations more\n", more)
+	}
 }
 
 // age returns a text about the age of the newest reading, because a source may return only old readings.
