@@ -145,7 +145,7 @@ type StatusError struct {
 	Body   []byte // its beginning
 
 	address string // without the query
-	message    string // the beginning of the body as one line without secrets; "" for a web page
+	message string // the beginning of the body as one line without secrets; "" for a web page
 }
 
 // Error implements error.
