@@ -80,8 +80,8 @@ func (s Settings) Validate() []error {
 	return append(faults, quota.CheckPlans(s.Plans)...)
 }
 
-// mostKeysWorth is the largest AccountFactor. With it, the product of AccountFactor and every realistic rate
-// fits into an int.
+// mostKeysWorth is the largest AccountFactor. With this factor, the product of AccountFactor and every realistic
+// rate still fits into an int.
 const mostKeysWorth = 1_000_000
 
 // Service admits API calls by the accounts and keys in the store. It implements httpapi.Access.

@@ -96,7 +96,7 @@ func (b *keyCache) account(id string) *cachedAccount {
 	return b.accounts[id]
 }
 
-// loadedRevision returns the last applied revision. The result begun is false if the cache was never loaded.
+// loadedRevision returns the last applied revision. The result begun is false if the cache has never been loaded.
 func (b *keyCache) loadedRevision() (revision int64, begun bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -127,8 +127,8 @@ type delta struct {
 	keys     []keyRow
 }
 
-// apply adds a delta to the cache. Rows that are not newer than the cached ones are ignored. Keys that have
-// ended at now, in microseconds, are removed.
+// apply adds a delta to the cache. It ignores rows that are not newer than the cached ones, and removes keys that
+// have ended at now, in microseconds.
 func (b *keyCache) apply(n delta, now int64, limits Settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

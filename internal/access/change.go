@@ -37,8 +37,8 @@ type change struct {
 	// notStored means that the call is performed every time. Its reply contains secrets that are
 	// not stored, so an Idempotency-Key cannot replay it.
 	notStored bool
-	// after checks the reply, also a stored reply; nil for no check. If after returns an error, the
-	// transaction is rolled back.
+	// after checks the reply, even if it is the stored reply to an earlier call; nil for no check. If after returns
+	// an error, the transaction is rolled back.
 	after func(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error
 }
 

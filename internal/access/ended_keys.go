@@ -23,8 +23,9 @@ const (
 	endedMost = 4096
 )
 
-// endedKeys remembers the revoked and expired keys that were removed from the cache or looked up last. A call
-// with such a key gets the right error without a query. Other ended keys are looked up in the store.
+// endedKeys remembers up to endedMost revoked or expired keys: those that were most recently removed from the
+// cache or found in the store. A call with a remembered key gets the right error without a query. Other ended keys
+// are looked up in the store.
 type endedKeys struct {
 	*lru.Cache[keyHash, *cachedKey] // values have no state, scopes or allow-list
 }

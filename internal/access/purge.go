@@ -13,8 +13,8 @@ const (
 	// purgeGroup is the number of rows per deletion. A deletion takes milliseconds. It must be short, because
 	// on SQLite every other change waits for it.
 	purgeGroup = 500
-	// purgeDelay is how long a row is kept after it expires. Instances whose clock is behind can then still
-	// read it.
+	// purgeDelay is how long a row is kept after it expires. During this time, an instance whose clock is behind can
+	// still read the row.
 	purgeDelay = time.Minute
 )
 

@@ -41,8 +41,9 @@ func (s Settings) newWorldBuckets() *worldBuckets {
 	return all
 }
 
-// takeBoth takes a token from the key's bucket and one from the account's. It returns the first bucket that was
-// empty, or nil. A key over its own limit takes no token from the account, which other keys share.
+// takeBoth takes a token from the key's bucket and one from the account's bucket. It returns the first bucket that
+// was empty, or nil. A call of a key with an empty bucket takes no token from the account, because other keys
+// share the account's bucket.
 func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
 	switch {
 	case !key.take(now):

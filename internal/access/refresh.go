@@ -46,8 +46,8 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 // within a second. After an error, the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
 
-// Rate and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The rate is
-// limited to protect the store from clients that guess keys.
+// Rate (per second) and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The
+// rate is limited to protect the store from clients that guess keys.
 const (
 	lookupRate  = 20
 	lookupBurst = 5

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// usageLongest is the largest range of GET /v1/usage, in days.
+// usageLongest is the largest range of GET /v1/usage, in days: a leap year.
 const usageLongest = 366
 
 // getAccount answers GET /v1/account.

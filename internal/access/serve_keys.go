@@ -28,7 +28,8 @@ type keyRequest struct {
 	Mode             *string        `json:"mode"`
 }
 
-// spec returns the requested key, and all faults of the body.
+// spec converts the body to the specification of a key. The error is a *schema.Problem with all faults of the
+// body. The parameter most is the limit of active keys.
 func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec, error) {
 	k := apikey.Spec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
@@ -47,8 +48,9 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode is live or sandbox.")
 	}
 	if len(f) > 0 {
-		// If the body has no other faults, Create checks the expiry. Create does not run for a repeated call,
-		// which gets its stored reply even after expires_at.
+		// Without this check, a body with another fault would get a list of faults that lacks an expiry in the past.
+		// If the body has no other fault, Create checks the expiry: a repeated call must get its stored reply even
+		// after expires_at.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}

@@ -81,12 +81,14 @@ func (db *DB) Conn() driver.Conn { return db.conn }
 // reservedConnections is one connection each for the live and the sandbox snapshot, the current answers in memory.
 const reservedConnections = 2
 
-// Reserved returns a second, small pool for queries that must not wait for the clients' queries on Conn. The engine
-// has capacity for both pools.
+// Reserved returns a second, small pool, for queries that must not wait for the clients' queries on Conn. The
+// embedded engine accepts twice as many concurrent queries as Conn has connections, so it has capacity for both
+// pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error if the embedded engine's library is missing or unsafe, or the engine of another running
-// process has locked the data directory. With Config.Share a locked directory is no error. Check starts nothing.
+// Check returns an error if the embedded engine's library is missing or unsafe. It also returns an error if the
+// engine of another running process has locked the data directory, unless Config.Share is set. Check starts
+// nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil
@@ -103,9 +105,11 @@ func (db *DB) Check() error {
 }
 
 // Run keeps the embedded engine running until ctx ends. It starts the child process, restarts the child when it
-// dies or hangs, and stops the child at the end. With Config.Share it prefers an engine that already runs. With a DSN
-// it only waits. Run returns nil when ctx ends. An error means that no restart would help: the library is missing or
-// unsafe, or another service has locked the data directory. Call Run once.
+// dies or hangs, and stops the child at the end. With Config.Share it prefers an engine that already runs. With a
+// DSN there is no engine, and Run only waits for the end of ctx.
+//
+// Run returns nil when ctx ends. An error means that no restart would help: the library is missing or unsafe, or
+// another service has locked the data directory. Call Run once.
 func (db *DB) Run(ctx context.Context) error {
 	defer func() { _ = errors.Join(db.conn.Close(), db.reserved.Close()) }()
 	if !db.Embedded() {

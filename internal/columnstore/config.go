@@ -36,7 +36,7 @@ type Config struct {
 	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
-	// Share is set for a command, which uses the engine that a service already runs in Data. If none runs, the
+	// Share is set for a command: it uses the engine that a service already runs in Data. If no engine runs, the
 	// command starts an engine of its own.
 	Share bool `yaml:"-"`
 	// ReadyTimeout limits how long a command (Share is set) waits for a server; 0 means 20 seconds.
@@ -47,9 +47,9 @@ type Config struct {
 	Environment []string `yaml:"-"`
 }
 
-// Default returns the configuration of the embedded engine on ClickHouse's port. A yearly roll-up needs less than 3
-// GB, so a query may use 4 GiB. Half an hour is forty times the target duration of a roll-up. 16 connections keep two
-// cores busy while some queries wait for the disk.
+// Default returns the configuration of the embedded engine on ClickHouse's port. A yearly roll-up needs less than
+// 3 GB, so a query may use 4 GiB. MaxTime, 30 minutes, is forty times the target duration of a roll-up. 16
+// connections keep two cores busy while some queries wait for the disk.
 func Default() Config {
 	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16, Storage: Storage{ColdVolume: "cold"}}
 }
@@ -79,7 +79,8 @@ type Storage struct {
 	ColdVolume string `yaml:"cold-volume" help:"volume of the storage policy for old rows"`
 }
 
-// minKeep is the shortest retention. A roll-up reads 30 hours back, and a feed may catch up after days without data.
+// minKeep is the shortest retention. It leaves a margin for a roll-up, which reads 30 hours back, and for a feed
+// that catches up after days without data.
 const minKeep = 7 * 24 * time.Hour
 
 var storageName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -13,12 +13,13 @@ import (
 // maxHostTimeout limits the wait for each host if the DSN has several.
 const maxHostTimeout = 3 * time.Second
 
-// limitDial makes clickhouse-go's attempts to connect end with the caller's context. By itself clickhouse-go waits
-// 30 s for a host that does not answer. Then the context would end before the next host is tried.
+// limitDial makes clickhouse-go's attempts to connect end with the caller's context. Without limitDial,
+// clickhouse-go waits 30 s for a host that does not answer. The context would then end before the next host is
+// tried.
 func limitDial(options *clickhouse.Options) {
 	options.DialStrategy = dialInTurn
 	if options.Protocol != clickhouse.Native {
-		return // net/http uses contexts
+		return // over HTTP, net/http observes the context
 	}
 	var dialer interface {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
@@ -64,7 +65,8 @@ func newHandshakeConn(ctx context.Context, conn net.Conn) *handshakeConn {
 	return &handshakeConn{Conn: conn, end: end}
 }
 
-// SetDeadline sets t or the caller's deadline, whichever is earlier. A zero t ends the handshake and removes both.
+// SetDeadline sets t or the caller's deadline, whichever is earlier. A zero t ends the handshake and removes both
+// deadlines.
 func (g *handshakeConn) SetDeadline(t time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

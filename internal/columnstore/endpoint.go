@@ -67,7 +67,8 @@ func (e *endpoint) wait(ctx context.Context) (access, error) {
 	return a, err
 }
 
-// now does what wait does, and also returns a channel. The channel is closed when the endpoint changes.
+// now waits until the engine is up, like wait. It returns the engine's access and a channel that is closed when
+// the endpoint changes.
 func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()

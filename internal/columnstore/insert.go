@@ -10,10 +10,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// InsertContext returns a context for one INSERT with the token (see Insert). By default an INSERT may touch 100
-// partitions (months). A file of daily means has more, so the limit is off. A cluster acknowledges a batch when its
-// shards have stored the batch, not when one node has queued it. Async insert is off, because batches are large.
-// Deduplication is on, even if the server's profile disables it. ClickHouse compares tokens, not content.
+// InsertContext returns a context with the settings of one INSERT that has the token (see Insert). By default an
+// INSERT may touch 100 partitions (months). The context removes this limit, because a file of daily means has more
+// months. A cluster acknowledges a batch when its shards have stored the batch, not when one node has queued it.
+// Async insert is off, because batches are large. Deduplication is on, even if the server's profile disables it.
+// ClickHouse then compares tokens, not content.
 func InsertContext(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,

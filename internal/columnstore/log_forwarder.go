@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// logForwarder writes the engine's log lines to the service's log. A line that is not JSON comes from libchdb.
+// logForwarder writes the engine's log lines to the service's log. The engine writes JSON. A line that is not JSON
+// comes from the library libchdb.
 type logForwarder struct {
 	log  *slog.Logger
 	rest []byte

@@ -44,9 +44,10 @@ func (db *DB) options() (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine applies
-// FINAL by default, and a server's profile may. The service's own queries set FINAL where they need it. Its other
-// queries select the latest version (argMax, LIMIT 1 BY) or count stored rows: FINAL would only make them slower.
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine
+// applies FINAL by default, and a server's profile may do so too. Queries of the service that need FINAL set it
+// themselves. The others select the latest version (argMax, LIMIT 1 BY) or count stored rows, and FINAL would only
+// slow them down.
 func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}
@@ -99,7 +100,7 @@ func serverOptions(cfg Config) (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// User returns the name of the service's user on a server: that in the DSN, or ClickHouse's default user.
+// User returns the name of the service's user on a server: the user in the DSN, or ClickHouse's default user.
 func (c Config) User() (string, error) {
 	options, err := clickhouse.ParseDSN(withSecure(c.DSN))
 	if err != nil {

@@ -94,7 +94,8 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails if holder no longer locks the data directory. Then another program may use its address.
+// checkHolder fails if holder no longer locks the data directory. Another program may then use the address of
+// holder's engine.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)
@@ -186,7 +187,8 @@ func (db *DB) childConfig() embedded.Config {
 	}
 }
 
-// startTimeout limits a start. It is long, because the engine first checks its stored data, perhaps of years.
+// startTimeout limits a start of the engine. It is long, because the engine first checks its stored data, which
+// may cover years.
 const startTimeout = 2 * time.Minute
 
 // health has the limits beyond which an engine counts as hung.
@@ -203,7 +205,8 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends or hangs, when same() fails, or when ctx ends. p is nil if there is no child.
+// watch returns when the engine ends or hangs, when same() returns an error, or when ctx ends. p is nil if the
+// engine is not a child of this process.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1

@@ -8,8 +8,9 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced records each call of Query, QueryRow, Select and Exec as a span (a timed step) of the trace in its context.
-// It records no insert, because inserts belong to no request. Query texts are omitted: some contain arguments.
+// traced records each call of Query, QueryRow, Select and Exec as a span (a timed step) of the trace in its
+// context. It records no insert, because inserts belong to no request. A span does not contain the text of the
+// query, because some texts contain arguments.
 type traced struct{ driver.Conn }
 
 func begin(ctx context.Context, operation string) (context.Context, tracing.Span) {

@@ -146,8 +146,8 @@ func (d *decoder) file(root reflect.Value, path string) {
 // "vayu.yaml line 3" or "default".
 func (l Loaded[T]) Origin(key string) string { return l.origin(key).String() }
 
-// origin returns the source of a key's value. If the value itself has no source, origin returns
-// that of the mapping or list that contains the value, or else "default".
+// origin returns the source of a key's value. If the value has no source of its own, origin returns the source of
+// the mapping or list that contains the value. Without either, it returns "default".
 func (l Loaded[T]) origin(key string) Origin {
 	for k := key; ; {
 		if origin, ok := l.origins[k]; ok && k != "" {

@@ -135,8 +135,8 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. They reveal no secret, because a
-// Secret accepts every text.
+// fillText sets a scalar from its text. Errors quote the text. They reveal no secret, because no text is invalid
+// for a Secret.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))

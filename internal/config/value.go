@@ -19,7 +19,8 @@ const (
 	TiB Size = 1 << 40
 )
 
-// sizeUnits is ordered so that the longest suffix is tried first.
+// sizeUnits has the units in the order in which they are tried: each unit before shorter ones with the same
+// ending.
 var sizeUnits = []struct {
 	suffix string
 	bytes  Size

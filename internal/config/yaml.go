@@ -11,7 +11,7 @@ import (
 const (
 	// maxFile is the limit of a file in bytes. Files have some hundred lines.
 	maxFile = 1 << 20
-	// maxDepth limits the nesting of a file, and so the recursion through a hostile file.
+	// maxDepth limits the nesting of a file, and thus the depth of the recursion for a hostile file.
 	maxDepth = 32
 )
 

@@ -1,7 +1,7 @@
 package encryption
 
 // Column describes a column of encrypted values. The key rotation and the package of the table use the same
-// Column. So they agree on the associated data.
+// Column, so that both use the same associated data.
 type Column struct {
 	Table string
 	Name  string // a BYTEA column; NULL and empty values are not encrypted

@@ -21,7 +21,7 @@ import (
 // Holder is the process that has locked a data directory.
 type Holder struct {
 	PID     int       `json:"pid"`     // of the process itself
-	Parent  int       `json:"parent"`  // of the process that it belongs to
+	Parent  int       `json:"parent"`  // of the process that started it
 	Owner   string    `json:"owner"`   // the command that started the process
 	Started time.Time `json:"started"` // UTC
 	// Command marks a holder that ends by itself, unlike a service.

@@ -15,7 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// maxDepth limits the nesting of objects and arrays in a body.
+// maxDepth limits the nesting of objects and arrays in a body, and thus the memory of the decoder. No body of the
+// API nests that deep.
 const maxDepth = 32
 
 // Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and must be unique,
@@ -45,8 +46,8 @@ func DecodeOptional[T any](c *Call) (T, error) {
 	return Decode[T](c)
 }
 
-// wellFormed checks that a body is one JSON object before any decoding. It builds no values, and
-// limits the nesting, so that it needs little memory.
+// wellFormed checks that a body is one JSON object before any decoding. It needs little memory, because it builds
+// no values and limits the nesting.
 func wellFormed(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	kind := d.PeekKind()

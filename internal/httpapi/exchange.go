@@ -78,9 +78,9 @@ func (x *exchange) constant(name string, value []string) {
 	x.head.Add(name, value[0])
 }
 
-// begin ends the router's part of the header and returns the writer for the rest of the reply. From
-// then on, the connection owns the header block. The connection releases the block with the next
-// status line, even if that line belongs to another reply.
+// begin ends the router's part of the header, and returns the writer for the rest of the reply. After begin, the
+// connection owns the header block. It releases the block with the next status line, even if that line belongs to
+// another reply.
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter

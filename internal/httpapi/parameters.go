@@ -48,7 +48,7 @@ func parameters(raw string, allowed []string) (map[string]string, error) {
 	return out, schema.NewProblemOf(faults)
 }
 
-// mostFaults limits the number of faults in a reply.
+// mostFaults limits the number of faults in a reply, because a query can have thousands.
 const mostFaults = 20
 
 // Printable makes a client's parameter name safe for a reply: printable, and cut after 40 characters.

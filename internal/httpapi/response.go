@@ -60,8 +60,9 @@ type Response struct {
 	Cookie *http.Cookie
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
-	// Measured is the Unix second of the oldest reading in the answer; 0 for none. DataAge is the age of that
-	// reading in seconds, and Stale means that it is too old. With Measured 0, neither header is sent.
+	// Measured is the time (Unix seconds) of the oldest reading in the answer; 0 for none. DataAge is the age of
+	// that reading in seconds, and Stale means that it is too old. The router sends DataAge and Stale as headers,
+	// unless Measured is 0.
 	Measured int64
 	DataAge  int64
 	Stale    bool

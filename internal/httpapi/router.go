@@ -111,9 +111,9 @@ func New(c Config) (http.Handler, error) {
 	return rt, nil
 }
 
-// ServeHTTP implements http.Handler. It sets the common headers, recovers from panics and routes the
-// request. Paths are matched literally. It answers "//v1/aqi" and "/v1/aqi/" with 404. It does not
-// redirect them, because a redirect would drop the body of a POST.
+// ServeHTTP implements http.Handler. It sets the common headers, recovers from panics and routes the request.
+// Paths are matched literally: "//v1/aqi" and "/v1/aqi/" get 404. They are not redirected, because a redirect
+// would drop the body of a POST.
 func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := rt.newExchange(w, r)
 	defer rt.recovered(x)

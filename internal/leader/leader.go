@@ -26,7 +26,7 @@ const (
 	releaseTimeout = 2 * time.Second
 )
 
-// ErrNotLeader is the error of a [Fence] if this instance's lease has ended: another may lead now.
+// ErrNotLeader is the error of a [Fence] if this instance's lease has ended: another instance may lead now.
 var ErrNotLeader = errors.New("another instance leads now")
 
 // Fence checks in the store that this instance still has its lease. It returns ErrNotLeader if
@@ -84,7 +84,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 	return newCandidate(newLeaseRow(c), c.Log.With("name", c.Name)).run(ctx, led)
 }
 
-// outcome returns the error of a job, or nil if the error is the end of the job's context.
+// outcome returns err, the error of a job. It returns nil if err only means that the job's context has ended.
 func outcome(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return nil

@@ -40,13 +40,11 @@ type Part struct {
 	Drain time.Duration
 }
 
-// Run starts each part after the one before it is ready. It waits until ctx ends or a
-// part fails. Then it stops the started parts in reverse order, each within its drain
-// time.
+// Run starts the parts in order, each after the previous part is ready. It waits until ctx ends or a part fails.
+// Then it stops the started parts in reverse order, each within its drain time.
 //
-// It returns nil when ctx ended and all parts stopped cleanly, and otherwise all
-// failures, joined and with the names of their parts. A part that exceeds its drain
-// time is abandoned and reported as ErrDrain.
+// It returns nil when ctx ended and all parts stopped cleanly, and otherwise all failures, joined and with the
+// names of their parts. A part that exceeds its drain time is abandoned and reported as ErrDrain.
 func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	g := &group{log: log, failed: make(chan struct{}, len(parts))}
 	first := g.start(ctx, parts)

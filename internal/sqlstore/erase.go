@@ -27,7 +27,8 @@ type Erased struct {
 	Left  int64 // number of rows left; 0 unless others write meanwhile
 }
 
-// eraseGroup is the most rows that a transaction erases. On SQLite other changes wait for it, a few milliseconds.
+// eraseGroup is the largest number of rows that a transaction erases. On SQLite other changes wait until the
+// transaction ends, which takes a few milliseconds.
 const eraseGroup = 500
 
 // statements returns the statement that erases a group of rows, and the query that counts the rows left.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxGroup bounds how many changes share a commit. On two cores no more than 256 callers wait at once. A
+	// maxGroup bounds how many changes share a commit. With two cores, no more than 256 callers wait at once. A
 	// group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024

@@ -24,10 +24,12 @@ const (
 	migrateTimeout = time.Minute
 )
 
-// acquireDirectory locks the data directory for this process and calls migrate. A command that shares the
-// directory with a running service calls check instead. migrate runs under the migration lock, so that two
-// migrations cannot race. Every process acquires the migration lock first, and a service releases it once the
-// tables are migrated. So a command that finds a running service also finds migrated tables.
+// acquireDirectory locks the data directory for this process and calls migrate. If a service has locked the
+// directory, a command that may share it calls check instead.
+//
+// migrate runs under the migration lock, so that two migrations cannot race. Every process acquires the migration
+// lock first. A service releases the migration lock once the tables are migrated, so a command that finds a
+// running service also finds migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
 	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
 	if err != nil {

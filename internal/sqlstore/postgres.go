@@ -20,7 +20,8 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox limits the running changes of the sandbox (the world of test keys). Each puts one value in.
+	// sandbox limits the concurrent changes of the sandbox (the world of test keys). The channel has one element for
+	// each running change.
 	sandbox chan struct{}
 }
 

@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// maxConflictAttempts limits the attempts of a change that conflicts with others. The other change has
-	// usually ended before the retry, so even two conflicts in a row are rare.
+	// maxConflictAttempts limits the attempts of a change that conflicts with other changes. Before the retry, the
+	// other change has usually ended, so two conflicts in a row are already rare.
 	maxConflictAttempts = 8
-	// conflictPause is the longest pause before the second attempt. The limit grows with each attempt.
+	// conflictPause is the upper limit of the random pause before the second attempt. The limit grows with each
+	// attempt.
 	conflictPause = 10 * time.Millisecond
 )
 
@@ -96,8 +97,8 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
-// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. Then the server
-// has rolled the change back, and the connection still works.
+// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. After such an
+// answer, the change is rolled back, and the connection still works.
 func commitRejected(err error) bool {
 	stated, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && stated.SeverityUnlocalized == "ERROR"

@@ -140,8 +140,8 @@ func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
 	return err
 }
 
-// note returns a statement's error, and records each error but sql.ErrNoRows. After a recorded error the change
-// fails, even if the change's function ignores the error.
+// note returns a statement's error, and records the error unless it is sql.ErrNoRows. After a recorded error the
+// change fails, even if the change's function ignores the error.
 func (tx *Tx) note(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -155,8 +155,8 @@ func (tx *Tx) note(err error) error {
 	return err
 }
 
-// result returns the error of a change whose function returned err. An error of an unavailable store takes
-// precedence over err, because it decides the client's answer.
+// result returns the error of a change whose function returned err. If a statement failed because the store is
+// unavailable, the error of that statement takes precedence over err: the client's answer depends on it.
 func (tx *Tx) result(err error) error {
 	switch {
 	case tx.broken != nil:
@@ -254,7 +254,8 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify calls [DB.classify]. After the store has stopped, it first wraps each error but sql.ErrNoRows in errEnded.
+// classify calls [DB.classify]. After the store has stopped, it first wraps each error in errEnded, except
+// sql.ErrNoRows.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)

@@ -7,7 +7,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the one here.
+// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the timeout in
+// Settings.
 type Settings struct {
 	// Connections limits the readers (SQLite) or the connections (PostgreSQL) of one instance.
 	Connections int `yaml:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`

@@ -71,9 +71,9 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// createPrivate creates the file at path before SQLite opens it, readable by its owner only. SQLite then gives
-// its other files the same mode. createPrivate only changes the mode of an existing file. To open and close
-// the file would drop this process's POSIX locks on it.
+// createPrivate creates the file at path before SQLite opens it, readable by its owner only. SQLite then gives its
+// other files the same mode. If the file exists, createPrivate changes only its mode, and does not open it:
+// closing the file would release this process's POSIX locks on it.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -102,12 +102,15 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process, in milliseconds. No client waits longer.
+// busyTimeout is how long a statement waits for another process's lock, in milliseconds. It is the longest time
+// that a client waits.
 const busyTimeout = "10000"
 
-// sqliteDSN returns a DSN with which a commit is durable when it returns (FULL). Readers and the writer do not
-// block each other (WAL), and a command beside the service waits for the write lock. The journal of savepoints
-// is kept in memory. On disk it took a quarter of the writer's time, and only the transaction needs it.
+// sqliteDSN returns the DSN of a SQLite file. The settings have these effects. A commit is durable when it returns
+// (synchronous FULL). Readers and the writer do not block each other (WAL). A command beside the service waits for
+// the write lock (busy_timeout). Temporary files, such as the journal of savepoints, are in memory. On disk, that
+// journal took a quarter of the writer's time. It need not survive a crash, which rolls the whole transaction
+// back.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
@@ -127,7 +130,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect closes the writer's connection, whose state is unknown. The next group opens a new one.
+// disconnect closes the writer's connection, whose state is unknown. The next group opens a new connection.
 func (s *sqlite) disconnect() {
 	s.writer.Discard()
 	s.writer = nil

@@ -30,7 +30,7 @@ type Config struct {
 	// Share lets a command open the SQLite file while a service has locked the directory. If no service has
 	// locked the directory, the command may migrate the tables.
 	Share bool
-	// Settings are the operator's settings. Zero values are replaced by those of DefaultSettings.
+	// Settings are the operator's settings. A zero value stands for the default in DefaultSettings.
 	Settings Settings
 	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects
 	// three times the statement timeout, by default 30 seconds. A command may set more if it blocks no change.
@@ -138,8 +138,8 @@ func (db *DB) Run(ctx context.Context) error {
 	return db.engine.run(ctx)
 }
 
-// probeWrites makes a no-op write each time Check requests it, until ctx ends. An instance that only reads, such
-// as a standby, thereby notices that the store can write again.
+// probeWrites makes a no-op write each time Check requests a write, until ctx ends. An instance that otherwise
+// only reads, such as a standby, thus notices that the store can write again.
 func (db *DB) probeWrites(ctx context.Context) {
 	for {
 		select {

@@ -27,8 +27,8 @@ type wal struct {
 	nextCheck time.Time
 }
 
-// bound truncates the write-ahead log if it is larger than maxBytes, but checks its size only once per
-// walPause. SQLite by itself cannot restart the log while reads overlap without a gap.
+// bound truncates the write-ahead log if it is larger than maxBytes. It checks the size once per walPause. Without
+// bound, the log would grow while reads overlap without a gap, because SQLite cannot restart the log then.
 func (w *wal) bound(ctx context.Context, writer *connection.Prepared) (err error) {
 	now := time.Now()
 	if now.Before(w.nextCheck) || writer == nil {

@@ -34,9 +34,8 @@ const (
 	// keepAliveInterval is the time between two comments on an idle stream. It is shorter than the
 	// idle timeouts of proxies: 60 s in nginx and AWS, 30 s in some others.
 	keepAliveInterval = 15 * time.Second
-	// maxNoticesPerPoll limits the notices that a stream gets from one poll of a feed. If there are
-	// more, the stream gets a reset instead (a message to read all again), at most once in
-	// resetInterval.
+	// maxNoticesPerPoll limits the notices that a stream gets from one poll of a feed. If there are more notices,
+	// the stream gets a reset (a message to read all data again), at most once in resetInterval.
 	maxNoticesPerPoll = 100
 	resetInterval     = 5 * time.Second
 	// queueLength is the capacity of a stream's queue: the notices of three feeds from one poll.

@@ -64,8 +64,8 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages of a feed. When all are sent, the feed's mark becomes the argument `mark`,
-// unless that is 0. put never blocks. If the queue is full, put ends the stream.
+// put queues messages of a feed. When all of them are sent, the feed's mark becomes the argument `mark`; 0 does
+// not change the mark. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
 		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
@@ -183,8 +183,7 @@ func (st *stream) send(out httpapi.Flusher, text []byte) error {
 	return err
 }
 
-// sendComment writes a comment with the cursor as its id, so that an idle client can resume at a
-// recent time.
+// sendComment writes a comment with the cursor as its id. An idle client can thus resume at a recent time.
 func (st *stream) sendComment(out httpapi.Flusher) error {
 	return st.send(out, []byte(": nothing new\n\n"))
 }

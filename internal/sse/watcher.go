@@ -122,8 +122,9 @@ func render(all []Notice) (map[schema.Owner][]rendered, error) {
 	return out, nil
 }
 
-// dedupe returns the notices whose payload differs from that sent last, and records all payloads in
-// w.lastSent. It removes subjects without a notice from w.lastSent, unless cut is true.
+// dedupe returns the notices whose payload differs from the payload sent last, and records all payloads in
+// w.lastSent. It removes subjects without a notice from w.lastSent. If cut is true, the feed has left out notices
+// of the owner, and dedupe removes no subject.
 func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rendered) {
 	last, next := w.lastSent[o], make(map[string]string, len(all))
 	for _, t := range all {
@@ -143,10 +144,11 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits lastSent: dedupe keeps earlier payloads of an owner only up to this total.
+// maxRemembered limits the payloads of one owner in lastSent that dedupe keeps if cut is true.
 const maxRemembered = 10_000
 
-// enqueue queues those notices that a stream may get, or a reset if the stream would miss some.
+// enqueue queues those notices that a stream may get. If cut is true, or the stream would get too many notices,
+// enqueue queues a reset instead.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap

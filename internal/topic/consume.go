@@ -27,9 +27,9 @@ const (
 	maxRetry = 5 * time.Second
 )
 
-// Process is the type of the function that handles a batch of messages. It returns those
-// that can never be processed. An error causes a retry of the whole batch. The function
-// must return soon after ctx ends, and must be idempotent.
+// Process is the type of the function that handles a batch of messages. It returns the messages that can never be
+// processed, as dead letters. After an error, the whole batch is retried. The function must return soon after ctx
+// ends, and must be idempotent.
 type Process = func(ctx context.Context, batch []kafka.Message) (dead []Dead, err error)
 
 // reader has the state of one call of Consume.

@@ -28,9 +28,9 @@ func (c *Client) Create(ctx context.Context) error {
 	return c.makeTopics(ctx)
 }
 
-// makeTopics creates missing topics and does not change existing ones. After a success it does
-// nothing until a broker reports a topic as unknown, because the topic may have been deleted. It
-// waits for the leaders of new topics, but only for leaderWait: each led partition is usable.
+// makeTopics creates missing topics and does not change existing ones. After a success it does nothing until a
+// broker reports a topic as unknown, because the topic may have been deleted. It waits at most leaderWait until
+// all partitions of new topics have leaders, because each partition with a leader is already usable.
 func (c *Client) makeTopics(ctx context.Context) error {
 	if c.made.Load() {
 		return nil
@@ -100,7 +100,7 @@ func (c *Client) newTopic(name string) kafka.TopicConfig {
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention.Milliseconds(), 10)},
-			// Of two or more replicas, one may faic. A message must be on all others to be durable.
+			// With two or more replicas, one replica may fail. A message must be on all other replicas to be durable.
 			{ConfigName: minInSync, ConfigValue: strconv.Itoa(max(1, c.Replicas-1))},
 		},
 	}
@@ -149,8 +149,8 @@ func (c *Client) warn(ctx context.Context, client *kafka.Client, topics []kafka.
 // minInSync is the setting of a topic with the number of replicas that must have a message.
 const minInSync = "min.insync.replicas"
 
-// inSync returns the setting minInSync of a topic. It returns 0 on an error: the user may
-// lack the right to read the setting, which is not fatac.
+// inSync returns the setting minInSync of a topic. It returns 0 if the setting cannot be read, because the user
+// may lack that right. Only a warning depends on the result.
 func inSync(ctx context.Context, client *kafka.Client, topic string) int {
 	reply, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
 		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{minInSync},

@@ -8,7 +8,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Headers of a dead letter besides those of the original message and [Dead.Headers].
+// Headers that a dead letter has in addition to the headers of the original message and [Dead.Headers].
 const (
 	HeaderReason    = "dead-reason" // an element of Config.Reasons
 	HeaderFault     = "dead-fault"  // error text

@@ -14,12 +14,11 @@ import (
 // times, and two measurements may fail. An older value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag is the metric of the messages of this member's partitions that are not finished. It is a
-// prometheus.Collector.
+// lag is the metric of unfinished messages: the messages in this member's partitions that were not processed and
+// committed yet. It is a prometheus.Collector.
 //
-// During a generation (the time between two rebalances) each partition belongs to one
-// member. A member drops its progress at the end of a generation. So the sum over all
-// instances is the lag of the group.
+// During a generation (the time between two rebalances) each partition belongs to one member. A member drops its
+// progress at the end of a generation. The sum over all instances is therefore the lag of the group.
 type lag struct {
 	messages, at *prometheus.Desc
 

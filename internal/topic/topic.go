@@ -60,9 +60,8 @@ type Pace struct {
 	Truncation time.Duration // how long an offset may be beyond the end of the log
 }
 
-// defaultPace returns the pace of a service. After a change of leaders, an offset may be
-// beyond the end of the log for a short time. If it is so for half a minute, the log was
-// truncated.
+// defaultPace returns the pace of a service. After a change of leaders, an offset may be beyond the end of the log
+// for a short time. If the offset stays beyond the end for 30 s, the log was truncated.
 func defaultPace() Pace {
 	return Pace{Write: 10 * time.Second, Retry: 100 * time.Millisecond, Watch: 5 * time.Second, Truncation: 30 * time.Second}
 }

@@ -45,8 +45,8 @@ func (c *Client) write(ctx context.Context, topic string, records []kafka.Messag
 		if err = c.writeOnce(ctx, topic, records, acked); err == nil {
 			return acked, nil
 		}
-		// Without a leader, do not retry: the retries here would end before one is elected. Keep
-		// the connections: they still work, and after metadataAge new leaders are read.
+		// Do not retry without a leader: the few retries here would end before a leader is elected. Do not close the
+		// connections: they still work, and the client reads new leaders after metadataAge.
 		if errors.Is(err, ErrNoLeader) {
 			return acked, err
 		}
@@ -173,8 +173,8 @@ func (c *Client) assign(records []kafka.Message, acked []bool, partitions int) m
 	return lanes
 }
 
-// writePartition writes the records of a partition in their order. It writes later records only after
-// the earlier ones are acknowledged.
+// writePartition writes the records of a partition in their order. It sends a request only after the previous
+// request is acknowledged.
 func (c *Client) writePartition(ctx context.Context, topic string, id int, records []kafka.Message, waiting []int, acked []bool) error {
 	most := len(waiting)
 	for len(waiting) > 0 {

@@ -9,11 +9,12 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// statements are the SQL statements of a table. Single requests and batch items have
-// queries and indexes of their own, because batch items get only some of the slots.
+// statements are the SQL statements of a table. Single requests and batch items have queries and indexes of their
+// own, because batch items get only some of the slots.
 //
-// A claim leases only rows that are still due, because another instance may have claimed a row since
-// the query. A row's first claim sets the column "sent". So the row is marked before its call starts.
+// A claim leases only rows that are still due, because another instance may have claimed a row since the query.
+// The first claim of a row sets the column "sent" before the row's call starts. After a crash, the order of a row
+// with "sent" counts as possibly sent.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
 	leaseFirst, leaseAgain                     sqlstore.BatchStatement

@@ -60,9 +60,9 @@ type Leased struct {
 	Due   time.Time // when a released row is due
 }
 
-// NewLeases returns the statements of a table. key has the names of the primary key's columns, with
-// " BIGINT" after the name of an integer column. The statements CAST the values of such a column,
-// because PostgreSQL takes other values as text.
+// NewLeases returns the statements of a table. key has the names of the primary key's columns, with " BIGINT"
+// after the name of an integer column. The statements CAST the values of an integer column, because PostgreSQL
+// would otherwise treat them as text.
 func NewLeases(table string, key ...string) Leases {
 	columns, matches, row := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, column := range key {

@@ -19,7 +19,7 @@ type Pool struct {
 	wake          chan struct{} // capacity one: wakes the loop
 	freed         chan struct{} // capacity one: wakes a goroutine in AcquireWithin
 
-	// Guarded by state.
+	// The mutex of state guards the fields below.
 	inFlight, batchInFlight int
 	backlogged              [2]bool   // whether due rows wait for a slot: single requests, batch items
 	lastBatch               bool      // the last slot was acquired by a batch item
@@ -65,8 +65,8 @@ func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots, and how many of them can go to queued single requests
-// (singles) and to queued batch items (batches). The caller holds the lock of state.
+// freeSlots returns the number of free slots (free). singles of them can go to queued single requests, and batches
+// to queued batch items. The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free
@@ -82,8 +82,8 @@ func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
 
-// AcquireWithin waits at most timeout for a slot for a batch item. Waiting costs less than
-// claiming the item from the store later.
+// AcquireWithin waits at most timeout for a slot for a batch item. It returns false if it got no slot. To wait
+// costs less than to claim the item from the store later.
 func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
 	if p.TryAcquire(true) {
 		return true

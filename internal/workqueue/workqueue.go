@@ -33,9 +33,9 @@ const (
 	maxPollInterval = 5 * time.Second
 )
 
-// Table describes the table of a work queue. It has the columns id, mode, provider, due_at,
-// token, sent, sent_at and batch_id, as the table "recharge" does. It has an index of (mode,
-// provider, due_at) for batch items and another one for single requests.
+// Table describes the table of a work queue. It has the columns id, mode, provider, due_at, token, sent, sent_at
+// and batch_id, like the table "recharge". It has an index of (mode, provider, due_at) for batch items and a
+// second such index for single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string
@@ -148,8 +148,8 @@ func (s *Queue[R]) drain() {
 	s.state.Lock()
 	s.state.stopped = true
 	s.state.Unlock()
-	// The provider may have carried out a cancelled call. A status enquiry finds out after the
-	// next start.
+	// The provider may have carried out a call that is cancelled here. After the next start, a status enquiry
+	// determines the result.
 	grace := time.AfterFunc(ShutdownGrace, s.cancelCalls)
 	defer grace.Stop()
 	s.Wait()

@@ -150,7 +150,7 @@ func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Record, 
 	return set(tx, id, "name_tolerance", score, "account.name_tolerance", detail)
 }
 
-// set changes one column of an account. If the column has that value already, the entry is empty.
+// set changes one column of an account. If the column already has that value, the returned audit entry is empty.
 func set(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Record, audit.Entry, error) {
 	revision, err := Raise(tx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// longestAllowList is the largest number of entries of an allow-list.
+// longestAllowList is the largest number of entries of an allow-list. Each call is compared with all entries.
 const longestAllowList = 100
 
 // ParseAllowList returns the networks of a list without duplicates. They are in normal form: masked, and IPv4 not

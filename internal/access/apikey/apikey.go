@@ -99,12 +99,13 @@ type newKey struct {
 	revision int64
 }
 
-// countActive counts active keys in a world (live or sandbox). Both SELECTs can use the index api_key_active.
+// countActive counts the active keys of an account in a world (live or sandbox). It adds up two SELECTs, so that
+// the index api_key_active supports the condition of each.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
 
-// room returns an error if the account already has MaxActive active keys. The caller has called
-// account.Raise, which serializes changes of keys, so the count is exact.
+// room returns an error if the account already has MaxActive active keys. The caller has called account.Raise,
+// which serializes changes of keys. The count is therefore exact.
 func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
 		return nil

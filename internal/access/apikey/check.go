@@ -15,7 +15,8 @@ import (
 const (
 	// longestName is the largest number of characters of a name.
 	longestName = 100
-	// maxScopeFaults is the index of the last scope that is checked, which limits the reported faults.
+	// maxScopeFaults is the index of the last scope that checkScopes checks. It limits the faults that a client gets
+	// in one reply.
 	maxScopeFaults = 100
 )
 

@@ -11,8 +11,9 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns the requested specification, with the limits of k where the request sets none.
-// signatureOpen means that the request has no require_signature. [Record.Covers] checks the default scopes.
+// Inherited returns the requested specification, with the limits of k where the request sets none. The parameter
+// signatureOpen means that the request has no require_signature. Scopes are not inherited: [Record.Covers] later
+// rejects scopes that k lacks.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList
@@ -26,8 +27,8 @@ func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	return wanted
 }
 
-// Covers returns an error if the created key can do more than k. A key that was rotated from k may outlive k,
-// because it replaces k.
+// Covers returns an error if the created key can do more than k. An exception is a key that replaces k in a
+// rotation: it has the rights of k, and may expire later than k.
 func (k *Record) Covers(made Record) error {
 	if made.RotatedFrom != nil && *made.RotatedFrom == k.ID {
 		return nil

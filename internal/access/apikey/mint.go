@@ -13,7 +13,8 @@ import (
 // base62 holds the digits of base 62, in ascending order.
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Widths of a key's parts: 62^33 > 2^192 and 62^6 > 2^32.
+// Widths of a key's parts, in characters. 33 digits of base 62 can express 24 random bytes, because 62^33 > 2^192.
+// 6 digits can express a CRC-32, because 62^6 > 2^32.
 const (
 	keyPrefixWidth = len(livePrefix)
 	keySecretWidth = 33

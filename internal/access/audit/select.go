@@ -16,9 +16,9 @@ import (
 // milliseconds. A page may therefore be short, and the client continues with the cursor of the page.
 const scanLimit = 10_000
 
-// position is the position of a row in a list from the audit log. Lists are in the order of time, then of the
-// row number. Times and row numbers can differ in order, because clocks differ. A list of one subject (the id
-// of the changed object) is in the order of row numbers only.
+// position is the position of a row in a list from the audit log. A list is in the order of time, then of the row
+// number. The two orders can differ, because the clocks of instances differ. A list about one subject (the id of
+// the changed object) is in the order of row numbers only.
 type position struct{ at, seq int64 }
 
 // String formats a position for a cursor.
@@ -95,7 +95,8 @@ func (s *selection) filters() bool {
 	return s.actor != "" || s.action != "" || s.subject != "" && (s.from != math.MinInt64 || s.to != math.MaxInt64)
 }
 
-// lowest returns a statement that finds the last row that a page may scan.
+// lowest returns a statement that finds the last row that a page may scan, which is scanLimit rows after the given
+// position.
 func (s *selection) lowest(after position) (string, []any) {
 	q := s.after("at, seq", after)
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args

@@ -26,8 +26,8 @@ type Report struct {
 	// lower-case hex.
 	Rows int64
 	Hash string
-	// Wrong is the seq of the first invalid or missing row, and Reason its fault. Reason is "" if
-	// the chain is valid.
+	// Wrong is the number (seq) of the first invalid or missing row, and Reason describes its fault. If the chain is
+	// valid, Reason is "".
 	Wrong  int64
 	Reason string
 	// Unkeyed is the number of rows at the end of the chain that the MAC of the head does not cover. A
@@ -35,17 +35,17 @@ type Report struct {
 	Unkeyed int64
 }
 
-// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). account is
-// the id of the only one to verify; empty for all. Verify calls report for each chain that has rows or a
-// fault, and may run beside a service. It fails if a read fails, the account is unknown, or the record of
+// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). The parameter
+// account is the id of a single account; empty for all accounts. Verify calls report for each chain that has rows
+// or a fault, and may run beside a service. It fails if a read fails, the account is unknown, or the record of
 // [KeyHeads] is invalid.
 //
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
-// previous row. Table audit_head names the last row, the head. An account with keys has a chain.
+// previous row. Table audit_head names the last row, the head. Each account with keys must have a chain.
 //
-// In a process with the store's key, Verify also checks the MAC of the head. Write access to the store
-// without the key therefore does not suffice to cut rows off and reset the head. An old head with its own MAC
-// remains valid. Only a hash kept outside the store reveals that the old head was put back.
+// In a process with the store's key, Verify also checks the MAC of the head. An attacker with write access to the
+// store, but without the key, therefore cannot remove the last rows and reset the head. An old head with its own
+// MAC remains valid. Only a copy of a later hash outside the store reveals that an old head was put back.
 func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Report)) error {
 	return verifyPages(ctx, db, account, verifyPage, report)
 }
@@ -91,7 +91,8 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed fails if a head (last row) has a MAC. Its caller has found that the row of keyedName is missing.
+// anyKeyed returns an error if a head (last row of a chain) has a MAC. Call it if the time from which heads have a
+// MAC is not recorded: then no head may have one, unless the record was removed.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)

@@ -22,7 +22,7 @@ import (
 const (
 	// Header is the name of the header with the key.
 	Header = "Idempotency-Key"
-	// longest is the length of the longest key.
+	// longest is the largest length of a key, in bytes.
 	longest = 255
 	life    = 24 * time.Hour
 )
@@ -37,8 +37,8 @@ type Key struct {
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if c has none or is no POST. The parameter box computes a
-// digest of the request. For 24 hours, a request with the same key and another digest is rejected.
+// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The cipher box computes
+// a digest of the request. For 24 hours, a request with the same key and another digest is rejected.
 func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -132,9 +132,9 @@ func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, erro
 	return resp, nil
 }
 
-// CreatedPath returns the path of the object that an earlier call with the key created, or "". With this path,
-// handlers answer a repeated call with the object's current state. The error is a *schema.Problem if the key
-// was used with another request.
+// CreatedPath returns the path of the object that an earlier call with the key created; "" if there was no earlier
+// call. A handler answers a repeated call with the current state of that object. The error is a *schema.Problem if
+// the key was used with another request.
 func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil

@@ -17,7 +17,7 @@ type Account struct {
 	mu    sync.Mutex // guards the fields below, and the months of the account
 	month *month     // month of the latest call; nil before the first
 	dirty bool       // listed in Counters.dirty
-	// pending is the usage that the next flush writes, and writing that of the current flush.
+	// pending is the usage that the next flush will write. writing is the usage that the current flush writes.
 	pending, writing usage
 }
 
@@ -50,8 +50,8 @@ func (a *Account) Quota(now time.Time) *schema.Quota {
 	return &q
 }
 
-// monthIn returns the account's usage in the month of a day. For a day of an earlier month, after the clock was
-// set back, it returns the later month.
+// monthIn returns the account's usage in the month of d. If the clock was set back to an earlier month, monthIn
+// returns the usage of the later month, which has already begun.
 func (a *Account) monthIn(d *day) *month {
 	a.mu.Lock()
 	defer a.mu.Unlock()

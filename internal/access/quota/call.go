@@ -19,8 +19,8 @@ type Call struct {
 	reserved int64
 }
 
-// Begin starts a call of an operation with a key. The parameter template is the path template of the operation, so
-// that the number of operations is bounded.
+// Begin starts a call of an operation with a key. The parameter template is the operation's path template, such as
+// /v1/keys/{id}. Usage is counted by template, because paths with ids would yield an unbounded number of rows.
 func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
 	d := a.counters.dayOf(now)
 	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template}, key: key, at: now.Unix()}

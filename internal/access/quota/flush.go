@@ -12,8 +12,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// batch is the usage since the last successful flush, which one transaction writes. Its rows are in one order on
-// all instances, so that row locks cannot deadlock.
+// batch is the usage since the last successful flush, which one transaction writes. All instances write the rows
+// of a batch in the same order, so that row locks cannot deadlock.
 type batch struct {
 	id       string // unique; a row of table usage_flush
 	accounts []*Account
@@ -65,7 +65,8 @@ func (l *Counters) Flush(ctx context.Context) error {
 	return nil
 }
 
-// store writes a batch. After an error, it keeps the batch in l.failed. The caller has excluded other flushes.
+// store writes a batch. After an error, it keeps the batch in l.failed for the next flush. The caller has excluded
+// other flushes.
 func (l *Counters) store(ctx context.Context, b *batch) error {
 	err := l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
 	if err != nil && l.dropMissing(ctx, b) {

@@ -49,7 +49,7 @@ func (m *month) settle(reserved, n, limit int64) {
 
 // mergeTotal adds the calls that other instances have counted, according to the store's total. The parameter
 // pushed is the number of calls that this instance has just written; 0 after a read. The caller has excluded
-// concurrent flushes. Totals never fall, so an older total has no effect.
+// concurrent flushes. The store's total never decreases, so a total that was read earlier has no effect.
 func (m *month) mergeTotal(total, pushed int64) {
 	m.account.mu.Lock()
 	defer m.account.mu.Unlock()
@@ -84,9 +84,9 @@ var marks = [...]mark{
 func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
 // announce records that the month has reached a mark, and appends the event. If the mark was announced before,
-// announce does nothing. So the event occurs once per month, even if the plan changes or several instances count.
-// The event has the usage at which a call of this instance reached the mark, if there was one. Otherwise it has
-// total, the store's total, which may be higher.
+// announce does nothing. The event therefore occurs once per month, even if the plan changes or several instances
+// count. If a call of this instance reached the mark, the event has the usage after that call. Otherwise the event
+// has total, the store's total, which may be higher.
 func (m *month) announce(tx *sqlstore.Tx, events Events, i int, limit, total, now int64) error {
 	set, err := tx.Exec(marks[i].set, now, m.account.id, m.period)
 	if err != nil {

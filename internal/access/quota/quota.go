@@ -53,7 +53,8 @@ type Counters struct {
 	accounts map[string]*Account
 	dirty    []*Account
 
-	// flushing is full from reading or writing totals in the store until they are merged into memory.
+	// flushing is the lock of totals: a channel of capacity one. It has an element while a flush or ReadTotals moves
+	// totals between the store and memory.
 	flushing chan struct{}
 	failed   *batch // batch of a failed flush, which the next one repeats
 	period   string // month of the last reading of totals
@@ -71,10 +72,11 @@ func New(c Config) *Counters {
 // every 200 ms. A call thus takes effect on other instances within about 600 ms.
 const (
 	totalsInterval = 200 * time.Millisecond
-	flushEvery     = 2 // in readings of totals
+	flushEvery     = 2 // one flush after every second reading of totals
 	// flushTimeout limits every flush, including its wait for the store.
 	flushTimeout = 5 * time.Second
-	// flushKept is how long a stored batch is known. A batch is repeated every flush until it is stored.
+	// flushKept is how long the store keeps the id of a written batch. A failed batch is repeated at each flush,
+	// every 400 ms, so an hour is ample to recognize the repetition.
 	flushKept = time.Hour
 )
 

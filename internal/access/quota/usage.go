@@ -12,7 +12,7 @@ import (
 )
 
 // usageRow identifies a row of table usage_day of one account: the usage of an operation on a day in a world (live
-// or sandbox). The path is a template, so that the number of rows is bounded.
+// or sandbox). The path is a template, because paths with ids would yield an unbounded number of rows.
 type usageRow struct {
 	month              *month // nil in the sandbox, which has no quota
 	date, method, path string
@@ -54,8 +54,9 @@ func (u *usage) add(row usageRow, more sums) {
 	s.calls, s.failed, s.counted = s.calls+more.calls, s.failed+more.failed, s.counted+more.counted
 }
 
-// keep removes all usage unless the account exists, and the use of keys that do not exist. It returns the number of
-// removed rows.
+// keep keeps only the usage of accounts and keys that exist. If account is false, the account does not exist, and
+// keep removes all of its usage. Otherwise keep removes the use of keys that are not in hasKey. It returns the
+// number of removed rows.
 func (u *usage) keep(account bool, hasKey map[string]bool) int {
 	before := len(u.rows) + len(u.keys)
 	if !account {
@@ -65,8 +66,8 @@ func (u *usage) keep(account bool, hasKey map[string]bool) int {
 	return before - len(u.rows) - len(u.keys)
 }
 
-// unwritten calls do for each row of usage that may not be in the store yet. These are the rows of the field pending,
-// and those of a flush in progress.
+// unwritten calls do for each row of usage that may not be in the store yet: the rows of pending, and the rows of
+// a flush in progress.
 func (a *Account) unwritten(do func(usageRow, sums)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

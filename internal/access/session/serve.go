@@ -27,8 +27,8 @@ const Path = "/v1/sessions"
 type Endpoints struct {
 	DB  *sqlstore.DB
 	Now func() time.Time
-	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Changes of
-	// keys wait until the transaction ends.
+	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Meanwhile no key
+	// can change.
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 

@@ -27,8 +27,8 @@ const (
 	// life is a working day: users sign in every morning, and a machine left open overnight
 	// is signed out.
 	life = 8 * time.Hour
-	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with
-	// several browsers each. A program that signs in for each call cannot fill the table.
+	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with several browsers
+	// each. The limit keeps a program that signs in for each call from filling the table.
 	mostPerKey = 100
 	// agentLongest limits a stored User-Agent to twice its usual length.
 	agentLongest = 250
@@ -46,8 +46,8 @@ var (
 	errNotFound      = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
 )
 
-// tokenHash is the SHA-256 of a session's token, the secret in the browser's cookie. The store finds a session
-// by this hash.
+// tokenHash is the SHA-256 of a session's token (the secret in the browser's cookie). The store has only the hash,
+// and finds a session by it.
 type tokenHash [sha256.Size]byte
 
 // mintToken returns a new random token, in the form of the cookie's value, and the hash of the token.
@@ -179,7 +179,7 @@ func (r session) wire(current string) schema.Session {
 	}
 }
 
-// keyWhole matches an API key, or most of one, and all letters and digits that follow.
+// keyWhole matches an API key, even one whose end is missing, and all letters and digits that follow.
 var keyWhole = regexp.MustCompile(apikey.Pattern.String() + `[0-9A-Za-z]*`)
 
 // agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys

@@ -47,8 +47,8 @@ const (
 	// dotted signs the text t.METHOD.path?query.body. The text covers no headers, and dots in its parts make
 	// it ambiguous. Clients of version 0.1.0 use this scheme.
 	dotted scheme = "v1"
-	// lined signs the lines of [Signed.text]. An attacker without the secret cannot turn such a signature
-	// into one of scheme v1.
+	// lined signs the six lines of [Signed.text] and the body. An attacker without the secret cannot turn a
+	// signature of this scheme into one of scheme v1.
 	lined scheme = "v2"
 )
 

@@ -109,8 +109,9 @@ func names(ctx context.Context, conn driver.Conn, query string, args ...any) (li
 	return list, err
 }
 
-// finalRows returns a context whose queries read only the latest row of each key. All rows of a key are in one
-// partition, so ClickHouse can merge one partition at a time. The second setting makes it do so, which saves memory.
+// finalRows returns a context whose queries read only the latest row of each key (FINAL). With the setting
+// do_not_merge_across_partitions_select_final, ClickHouse merges one partition at a time, which saves memory. The
+// result is correct, because all rows of a key are in one partition.
 func finalRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"final": 1, "do_not_merge_across_partitions_select_final": 1,
@@ -173,7 +174,7 @@ func (b *backup) partition(ctx context.Context, database string, t Table, id str
 	return f, err
 }
 
-// append writes a block without its last column. That column has the hashes of the rows, which append adds to f.Hash.
+// append writes a block without its last column, which has the hash of each row. It adds these hashes to f.Hash.
 func (f *File) append(w io.Writer, block *proto.Block, buffer *chproto.Buffer) error {
 	if block.Rows() == 0 {
 		return nil

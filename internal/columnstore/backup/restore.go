@@ -116,8 +116,8 @@ func (r *restore) database(ctx context.Context, d Database, p migration.Params) 
 }
 
 func (r *restore) table(ctx context.Context, database string, t Table) error {
-	// An INSERT returns when all rows of the file are stored. Each insert has a new token. So a restore after a failed
-	// one stores the rows again, although ClickHouse has already received them.
+	// An INSERT returns when all rows of the file are stored. Each INSERT has a new token. Otherwise ClickHouse
+	// would ignore the rows of a second restore as repetitions, although the failed first restore has deleted them.
 	name, columns := columnstore.QuoteName(database, t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {

@@ -26,7 +26,7 @@ func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	seen := new(Inserts)
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Protocol: clickhouse.HTTP, Addr: []string{address}, Auth: clickhouse.Auth{Username: "default", Password: password},
-		Settings: clickhouse.Settings{"final": 0}, // as columnstore.Open
+		Settings: clickhouse.Settings{"final": 0}, // the same setting as that of columnstore.Open
 		TransportFunc: func(next *http.Transport) (http.RoundTripper, error) {
 			seen.next = next
 			return seen, nil
@@ -49,8 +49,8 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check fails the test unless there was one insert into each of tables, and no other insert. Each insert must
-// have a unique token. Its settings must make a cluster acknowledge it only after the rows are stored.
+// Check fails the test unless there was one insert into each of tables, and no other insert. Each insert must have
+// a unique token. Its settings must make a cluster store the rows before it acknowledges the insert.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

@@ -46,15 +46,16 @@ func Apply(ctx context.Context, db Store, p Params) error {
 	return target{db, p}.apply(ctx, func(file) bool { return true })
 }
 
-// ApplyOnly is [Apply] for the listed migrations only. A restore uses it to create the tables as the backup had them.
+// ApplyOnly is [Apply] for the listed migrations only. A restore uses it to create the tables in the version that
+// the backup had.
 func ApplyOnly(ctx context.Context, db Store, p Params, only []Record) error {
 	return target{db, p}.apply(ctx, func(f file) bool {
 		return slices.ContainsFunc(only, func(r Record) bool { return r.Version == f.version })
 	})
 }
 
-// Check returns nil if the database p.Database is up to date, and changes nothing. The error is a *BehindError if the
-// database is missing or older than p.Files. Other errors are those of Apply.
+// Check returns nil if the database p.Database is up to date. It changes nothing. The error is a *BehindError if
+// the database is missing or older than p.Files. Check also returns the errors that Apply can return.
 func Check(ctx context.Context, db Store, p Params) error {
 	list, err := listFor(p)
 	if err != nil {
@@ -146,8 +147,8 @@ func (t target) apply(ctx context.Context, match func(file) bool) error {
 	return nil
 }
 
-// pending returns the files of list that are not applied yet. If there are any, or if the table "migration" is missing,
-// pending first creates the database and that table on the nodes that lack them.
+// pending returns the files of list that are not applied yet. If a file is pending or the table "migration" is
+// missing, pending first creates the database and that table on each node that lacks them.
 func (t target) pending(ctx context.Context, list []file) ([]file, error) {
 	applied, found, err := Applied(ctx, t, t.Params)
 	if err != nil {
@@ -164,7 +165,7 @@ func (t target) pending(ctx context.Context, list []file) ([]file, error) {
 	if err := t.statements(ctx, text); err != nil || found {
 		return pending, err
 	}
-	if applied, _, err = Applied(ctx, t, t.Params); err != nil { // other nodes may have had the table, with rows
+	if applied, _, err = Applied(ctx, t, t.Params); err != nil { // another node may already have had the table, with rows
 		return nil, err
 	}
 	return pendingFiles(list, applied)
@@ -195,7 +196,7 @@ COMMENT 'Migrations that were applied. Written by internal/columnstore/migration
 `
 
 // Applied returns the applied migrations of the database p.Database. found is false if no available node has the
-// table "migration", or if the node that answers lacks it.
+// table "migration". It is also false if the node that runs the query lacks the table.
 func Applied(ctx context.Context, db Store, p Params) (rows []Record, found bool, err error) {
 	var tables uint64
 	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")

@@ -13,11 +13,12 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// StorageStatements returns the SQL that applies s to new tables of a database; none if s is ClickHouse's default.
+// StorageStatements returns the SQL that applies s to new tables of a database. It returns no statement if s
+// equals the defaults of ClickHouse.
 func StorageStatements(s columnstore.Storage, p Params) []string {
 	var all []string
 	for _, table := range p.agedTables() {
-		all = append(all, rules(s).changes(p, table, stored{Policy: "default"})...) // ClickHouse's policy
+		all = append(all, rules(s).changes(p, table, stored{Policy: "default"})...) // "default" is the storage policy of a new table
 	}
 	return all
 }
@@ -33,7 +34,7 @@ func (p Params) agedTables() []string {
 	return agedTables
 }
 
-// rules are storage settings that become SQL.
+// rules are storage settings, with methods that convert them to SQL.
 type rules columnstore.Storage
 
 // retention returns how long an aged table keeps its rows; 0 for ever.
@@ -92,9 +93,10 @@ func (s rules) changes(p Params, table string, has stored) []string {
 	return all
 }
 
-// ApplyStorage applies the storage settings of db to the tables that [Apply] has created. It changes only what differs,
-// so it is cheap at each start. ClickHouse then moves rows in the background. If the settings no longer name a storage
-// policy, the tables keep theirs: ClickHouse cannot remove a volume from a table.
+// ApplyStorage applies the storage settings of db to the tables that [Apply] has created. It changes only tables
+// that differ from the settings, so it is cheap at each start. ClickHouse then moves rows in the background. If
+// the settings no longer name a storage policy, the tables keep their policy: ClickHouse cannot remove a volume
+// from a table.
 func ApplyStorage(ctx context.Context, db Store, p Params) error {
 	for _, table := range p.agedTables() {
 		has, err := storedIn(ctx, db, p, table)

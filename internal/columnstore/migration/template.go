@@ -122,7 +122,9 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere is [Params.engine] with the shard in the replica's name, not the path. So all nodes replicate one table.
+// everywhere is [Params.engine] for a table of which every node has all rows. The path in Keeper lacks the shard,
+// so that the nodes of all shards replicate one table. The replica's name contains the shard instead, so that it
+// is unique.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err

@@ -132,7 +132,8 @@ func (s *Section) Duration(key string, fallback, least, most time.Duration) time
 	return d
 }
 
-// inHours explains a number of days, which is no duration of Go; "" for another text.
+// inHours returns a hint for a duration in days, such as 7d, which Go cannot parse: the same duration in hours. It
+// returns "" for any other text.
 func inHours(text string) string {
 	number, isDays := strings.CutSuffix(text, "d")
 	days, err := strconv.Atoi(number)
@@ -229,8 +230,8 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} begins text, and the reference's
-// length. It is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// Lookup returns the value of the variable whose reference ${NAME} begins text, and the length of that reference.
+// The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }

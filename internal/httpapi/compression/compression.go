@@ -94,7 +94,7 @@ func Negotiate(headers []string) string {
 	return best
 }
 
-// best admits one compression with the best level at a time, because the encoder of zstd needs 35 MB.
+// best admits one compression at the best level at a time, because the encoder of zstd needs 35 MB at this level.
 var best sync.Mutex
 
 // Lazy returns a function that returns body compressed with an encoding, at the best level. It compresses at
@@ -109,7 +109,7 @@ func Lazy(body []byte) func(encoding string) []byte {
 	gzipped := sync.OnceValue(func() []byte {
 		var packed bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-		_, _ = w.Write(body)                                       // a buffer never fails
+		_, _ = w.Write(body)                                       // a write to a buffer never fails
 		_ = w.Close()
 		return packed.Bytes()
 	})

@@ -30,7 +30,8 @@ type document struct {
 	router   *mux.Router // finds the path template of a path
 }
 
-// reference is a $ref to a component, in place of a description; empty if the description is in place.
+// reference is a reference ($ref) to a component of the contract. In the contract, a reference may stand in place
+// of a description. Ref is empty if the description itself is there.
 type reference struct {
 	Ref string `json:"$ref"`
 }
@@ -199,7 +200,8 @@ func (d *document) template(name string) string {
 	return template
 }
 
-// value returns the text of a header; as a number if it is an integer and the schema requires one.
+// value converts a header for the check against its schema. It returns a number if the schema requires an integer
+// and text is one; otherwise it returns text.
 func (h *header) value(text string) any {
 	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

@@ -41,10 +41,10 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At the limit of all connections, it closes the connection
-// that has been idle longest. At the limit of a client, it closes the longest idle connection of that
-// client. The listener of golang.org/x/net/netutil would instead wait for another connection to end,
-// and its connections have no CloseWrite.
+// limitedListener limits open connections. At the limit of all connections, it closes the connection that has been
+// idle longest. At the limit of a client, it closes the longest idle connection of that client. The listener of
+// golang.org/x/net/netutil is not used: it would instead wait for another connection to end, and its connections
+// have no CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -54,7 +54,7 @@ type limitedListener struct {
 	open    int
 	idle    idleList                  // idle connections of all clients, longest idle first
 	clients map[netip.Addr]*clientUse // clients with a limit and at least one connection
-	room    chan struct{}             // receives when a connection was closed or became idle
+	room    chan struct{}             // gets an element when a connection was closed or became idle
 	end     sync.Once
 	closed  chan struct{}
 }

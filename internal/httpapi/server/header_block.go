@@ -61,11 +61,12 @@ func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A
-// proxy and this server can disagree where such a request ends. So the server closes the
-// connection after the reply (RFC 9112, 6.1). net/http removes the Content-Length of such a
-// request. conn therefore records whether any request of the connection had one, and Ambiguous
-// may report true for a request that had none.
+// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy and this
+// server can disagree where such a request ends. The server therefore closes the connection after the reply (RFC
+// 9112, 6.1).
+//
+// net/http removes the Content-Length of such a request, so conn records whether any request of the connection had
+// a Content-Length. Ambiguous may therefore return true for a request that had only Transfer-Encoding.
 func Ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false

@@ -12,12 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is
-// nil.
+// NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is nil.
 //
-// At most maxConnections are open at once, and at most limits.PerAddress of one client. At a limit, the
-// listener closes the longest idle connection, of all clients or of that client. If none is idle, that
-// client's new connection is closed, and at maxConnections new connections wait.
+// At most maxConnections are open at once, and at most limits.PerAddress of one client. A new connection beyond
+// maxConnections replaces the connection that has been idle longest; if none is idle, the new connection waits. A
+// new connection beyond limits.PerAddress replaces the longest idle connection of the same client; if none is
+// idle, the listener closes the new connection.
 func NewListener(l net.Listener, config *tls.Config, reg prometheus.Registerer, limits Connections) net.Listener {
 	auto := promauto.With(reg)
 	handshakes := auto.NewCounter(prometheus.CounterOpts{

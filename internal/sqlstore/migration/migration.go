@@ -70,7 +70,8 @@ func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) err
 	if _, err := provider.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
-	// An instance of a newer program may have had the lock before this one.
+	// Check again: an instance of a newer program may have had the migration lock before this one, and have migrated
+	// the tables.
 	return refuseNewer(ctx, db, known, to)
 }
 

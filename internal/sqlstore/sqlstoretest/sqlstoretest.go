@@ -58,8 +58,8 @@ var Fresh = map[string]func(testing.TB) sqlstore.Config{
 	"postgres": func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{DSN: PostgresDSN(tb)} },
 }
 
-// Start does what Open does, and also returns stop. stop stops the store before the end of the test, and
-// waits until it has stopped. stop may be called more than once.
+// Start opens a store as Open does, and also returns a function that stops the store before the end of the test.
+// stop waits until the store has stopped. It may be called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
 	db, ready, stop := StartAsync(tb, c, metrics...)
@@ -70,8 +70,8 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 	return db, stop
 }
 
-// StartAsync does what Start does, but does not wait until the store is ready. So several stores can start
-// concurrently. Use the store only after ready has returned nil. Any goroutine may call ready.
+// StartAsync opens a store as Start does, but does not wait until the store is ready. Several stores can thus
+// start concurrently. Use the store only after ready has returned nil. Any goroutine may call ready.
 func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer
@@ -115,7 +115,7 @@ func PostgresDSN(tb testing.TB) config.DSN {
 	return database(tb, "template1")
 }
 
-// database does what PostgresDSN does, with a copy of the database template.
+// database creates a database for the test, as PostgresDSN does, but as a copy of the database named by template.
 func database(tb testing.TB, template string) config.DSN {
 	tb.Helper()
 	server := os.Getenv(Variable)

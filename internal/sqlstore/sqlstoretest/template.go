@@ -49,7 +49,7 @@ func Postgres(tb testing.TB) *sqlstore.DB {
 		text, _ := migrations.Files.ReadFile(name)
 		_, _ = hash.Write(text)
 	}
-	// All test binaries with the same migrations share the template. It stays on the server.
+	// All test binaries with the same migrations share the template database, so it is not dropped.
 	migrated := fmt.Sprintf("vayu_template_%x", hash.Sum(nil)[:8])
 	template.postgres.Do(func() {
 		dsn := PostgresDSN(tb)

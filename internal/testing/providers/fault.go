@@ -46,7 +46,7 @@ func (d *Dice) DisableFaults() {
 	d.stopped = true
 }
 
-// Script sets the next faults of a subject. They occur before random faults.
+// Script sets the next faults of a subject. They occur before any random fault.
 func (d *Dice) Script(about string, faults ...Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,10 +79,12 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the subject that stands for requests that are not orders, such as status enquiries.
+// enquiry returns the subject under which Dice stores the faults of requests that are not orders, such as status
+// enquiries.
 func enquiry(about string) string { return "GET " + about }
 
-// ScriptEnquiry is Script for the requests of Noise. Faults are Drop, Delay, Page, Broken and Flood.
+// ScriptEnquiry sets the next faults of requests about a subject that are not orders. [Dice.Noise] returns them. A
+// fault is one of Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
 // Noise returns the fault of a request that is not an order. Config.Noise is the probability of a random fault.

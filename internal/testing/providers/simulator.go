@@ -14,7 +14,7 @@ type Config struct {
 	Noise float64
 	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64
-	// Late is the delay of a late outcome, and Slow that of a reply with the fault Delay.
+	// Late is the delay of a late outcome. Slow is the delay of a reply with the fault Delay.
 	Late, Slow time.Duration
 	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string
@@ -61,7 +61,7 @@ func (s *Simulator[Order]) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Count returns the results of the function `of` for all orders, by reference.
+// Count calls the function `of` for each order, and returns the results by reference.
 func (s *Simulator[Order]) Count(of func(*Order) int) map[string]int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

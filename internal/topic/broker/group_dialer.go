@@ -17,18 +17,17 @@ const (
 	ClientID = "vayu"
 	// DialTimeout limits the time to connect to a broker.
 	DialTimeout = 5 * time.Second
-	// refusedFor is how long a single broker is redialled while it refuses connections. A
-	// group member that reconnects within this time keeps its membership. A new member would
-	// wait until the session of the old one expires.
+	// refusedFor is how long the dialer redials a broker that refuses connections. A group member that reconnects
+	// within this time keeps its membership. A new member would wait until the session of the old member expires.
 	refusedFor  = 4 * time.Second
 	redialEvery = 100 * time.Millisecond
 )
 
-// GroupDialer returns a dialer for the client of a consumer group. The end of open closes all connections,
-// because that client may otherwise wait for replies that never come.
+// GroupDialer returns a dialer for the client of a consumer group. When the context open ends, the dialer closes
+// all its connections, because the client may otherwise wait for replies that never come.
 //
-// If redial is not nil, the dialer redials a broker for a few seconds while the broker refuses connections,
-// but not after redial has ended.
+// If a broker refuses connections, the dialer redials it for refusedFor, until the context redial ends. If redial
+// is nil, the dialer does not redial.
 func (s Security) GroupDialer(open, redial context.Context) *kafka.Dialer {
 	return &kafka.Dialer{ClientID: ClientID, Timeout: DialTimeout, SASLMechanism: s.Login, DialFunc: func(ctx context.Context, network, address string) (net.Conn, error) {
 		for until := time.Now().Add(refusedFor); ; {
