@@ -96,8 +96,7 @@ type Service struct {
 	metrics  *metrics
 }
 
-// New returns a service with an empty cache; Run fills it. New panics if a metric is already
-// registered.
+// New returns a service with an empty cache; Run fills it. New panics if a metric is already registered.
 func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now

@@ -66,8 +66,7 @@ var (
 	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
 )
 
-// identify finds the key of a call and sets the call's principal. It fails if the key is revoked or has
-// expired.
+// identify finds the key of a call and sets the call's principal. It fails if the key is revoked or has expired.
 func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	find := s.keyOf
 	if c.BySession {

@@ -22,8 +22,7 @@ type cachedAccount struct {
 	buckets  *worldBuckets  // shared by all versions of the account
 }
 
-// cachedKey is a key in the cache, with its account. It is immutable except for the values behind
-// state.
+// cachedKey is a key in the cache, with its account. It is immutable except for the values behind state.
 type cachedKey struct {
 	id               string
 	account          *cachedAccount

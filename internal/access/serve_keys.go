@@ -89,8 +89,7 @@ func keyMade(made apikey.Created) httpapi.Response {
 	}}
 }
 
-// refreshed runs a change of keys or accounts, and refreshes this instance's cache before it
-// replies.
+// refreshed runs a change of keys or accounts, and refreshes this instance's cache before it replies.
 func (s *Service) refreshed(c *httpapi.Call, ch change) (httpapi.Response, error) {
 	ch.access = true
 	resp, err := s.change(c, ch)

@@ -1,5 +1,4 @@
-// Package agefile encrypts and decrypts folders file by file, in the age format
-// (age-encryption.org/v1).
+// Package agefile encrypts and decrypts folders file by file, in the age format (age-encryption.org/v1).
 package agefile
 
 import (
@@ -17,8 +16,7 @@ import (
 // Suffix is the ending of an encrypted file's name.
 const Suffix = ".age"
 
-// Recipients parses public keys (age1…) for Encrypt. Blanks, commas or line breaks separate the
-// keys.
+// Recipients parses public keys (age1…) for Encrypt. Blanks, commas or line breaks separate the keys.
 func Recipients(text string) ([]age.Recipient, error) {
 	lines := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }), "\n")
 	all, err := age.ParseRecipients(strings.NewReader(lines))
@@ -42,9 +40,8 @@ func Identities(path string) ([]age.Identity, error) {
 	return all, nil
 }
 
-// Encrypt encrypts every file below the folder `from`. It writes the result to the same path below
-// the folder `to`, with [Suffix] appended. Encrypt syncs each new file, but not its folder. Only the
-// owner can read the new files.
+// Encrypt encrypts every file below the folder `from`. It writes the result to the same path below the folder `to`,
+// with [Suffix] appended. Encrypt syncs each new file, but not its folder. Only the owner can read the new files.
 func Encrypt(from, to string, recipients []age.Recipient) error {
 	return eachFile(from, func(name string) error {
 		return convert(filepath.Join(from, name), filepath.Join(to, name+Suffix), func(in io.Reader, out io.Writer) error {
@@ -58,9 +55,8 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 	})
 }
 
-// Decrypt decrypts every file with [Suffix] below the folder `from`. It writes the result to the
-// same path below the folder `to`, without the suffix. An error names the file that is damaged, or
-// not encrypted to any of the identities.
+// Decrypt decrypts every file with [Suffix] below the folder `from`. It writes the result to the same path below the
+// folder `to`, without the suffix. An error names the file that is damaged, or not encrypted to any of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
 		plain, encrypted := strings.CutSuffix(name, Suffix)

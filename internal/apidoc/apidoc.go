@@ -9,9 +9,8 @@ import (
 	"vayu/internal/httpapi"
 )
 
-// New returns a map from the path /openapi.json to its handler, as httpapi.Config.Open needs it. Requests
-// need no key. The router admits only GET and HEAD. Clients may cache the document if they revalidate it
-// for each use.
+// New returns a map from the path /openapi.json to its handler, as httpapi.Config.Open needs it. Requests need no key.
+// The router admits only GET and HEAD. Clients may cache the document if they revalidate it for each use.
 func New() (map[string]http.Handler, error) {
 	document, err := Document()
 	if err != nil {

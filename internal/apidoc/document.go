@@ -19,8 +19,7 @@ import (
 // rootFile is the main file of the contract, the OpenAPI description of the API. It refers to other files.
 const rootFile = "openapi.yaml"
 
-// Document returns the contract as one OpenAPI 3.1 document in JSON. Members have the same order as in the
-// files.
+// Document returns the contract as one OpenAPI 3.1 document in JSON. Members have the same order as in the files.
 func Document() ([]byte, error) {
 	return bundle(schema.OpenAPI, jsontext.WithIndent(" "))
 }
@@ -162,9 +161,8 @@ func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	return all, nil
 }
 
-// refer resolves a reference in a file. For a reference to rootFile, it returns a reference within
-// the document and no node. For any other reference, it returns the name of the referenced file,
-// and the referenced node.
+// refer resolves a reference in a file. For a reference to rootFile, it returns a reference within the document and no
+// node. For any other reference, it returns the name of the referenced file, and the referenced node.
 func (b *bundler) refer(ref, file string) (string, *yaml.Node, error) {
 	target, pointer, found := strings.Cut(ref, "#")
 	if !found {

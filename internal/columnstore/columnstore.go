@@ -64,8 +64,8 @@ func Open(cfg Config, log *slog.Logger, reg prometheus.Registerer) (*DB, error) 
 // Embedded reports whether the DB is the embedded engine, not a server or cluster.
 func (db *DB) Embedded() bool { return db.cfg.DSN == "" }
 
-// OwnsEngine reports whether this process started the running embedded engine. Then only this process changes the
-// engine's tables. It is false for a server, and for a command that uses the engine of a service.
+// OwnsEngine reports whether this process started the running embedded engine. In that case only this process changes
+// the engine's tables. OwnsEngine is false for a server, and for a command that uses the engine of a service.
 func (db *DB) OwnsEngine() bool { return db.Embedded() && db.endpoint.own() }
 
 // Config returns the configuration that Open received.
@@ -78,17 +78,16 @@ func (db *DB) Log() *slog.Logger { return db.log }
 // dialTimeout for the engine and then fails. Run closes the pool when it returns.
 func (db *DB) Conn() driver.Conn { return db.conn }
 
-// reservedConnections is one connection each for the live and the sandbox snapshot, the current answers in memory.
+// reservedConnections is the size of the pool [DB.Reserved]: one connection for each snapshot (current answers in
+// memory), live and sandbox.
 const reservedConnections = 2
 
-// Reserved returns a second, small pool, for queries that must not wait for the clients' queries on Conn. The
-// embedded engine accepts twice as many concurrent queries as Conn has connections, so it has capacity for both
-// pools.
+// Reserved returns a second, small pool, for queries that must not wait for the clients' queries on Conn. The embedded
+// engine accepts twice as many concurrent queries as Conn has connections, so it has capacity for both pools.
 func (db *DB) Reserved() driver.Conn { return db.reserved }
 
-// Check returns an error if the embedded engine's library is missing or unsafe. It also returns an error if the
-// engine of another running process has locked the data directory, unless Config.Share is set. Check starts
-// nothing.
+// Check returns an error if the embedded engine's library is missing or unsafe. It also returns an error if the engine
+// of another running process has locked the data directory, unless Config.Share is set. Check starts nothing.
 func (db *DB) Check() error {
 	if !db.Embedded() {
 		return nil

@@ -64,7 +64,7 @@ func (c Config) Validate() []error {
 }
 
 // Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
-// interval. So imported history counts as old at once.
+// interval. The age of an imported row therefore does not depend on the time of the import.
 type Storage struct {
 	// KeepReadings is the retention of readings; 0 keeps them for ever.
 	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`

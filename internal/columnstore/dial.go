@@ -13,9 +13,8 @@ import (
 // maxHostTimeout limits the wait for each host if the DSN has several.
 const maxHostTimeout = 3 * time.Second
 
-// limitDial makes clickhouse-go's attempts to connect end with the caller's context. Without limitDial,
-// clickhouse-go waits 30 s for a host that does not answer. The context would then end before the next host is
-// tried.
+// limitDial makes clickhouse-go's attempts to connect end with the caller's context. Without limitDial, clickhouse-go
+// waits 30 s for a host that does not answer. The context would then end before the next host is tried.
 func limitDial(options *clickhouse.Options) {
 	options.DialStrategy = dialInTurn
 	if options.Protocol != clickhouse.Native {
@@ -51,8 +50,8 @@ func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial c
 	})
 }
 
-// handshakeConn is a connection whose deadline is never later than the caller's, during the handshake of client
-// and server. The handshake is over when clickhouse-go clears the deadline that it has set.
+// handshakeConn is a connection. During the handshake of client and server, its deadline is never later than the
+// deadline of the caller's context. The handshake is over when clickhouse-go clears the deadline that it has set.
 type handshakeConn struct {
 	net.Conn
 

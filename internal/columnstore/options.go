@@ -44,10 +44,9 @@ func (db *DB) options() (*clickhouse.Options, error) {
 	return options, nil
 }
 
-// withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine
-// applies FINAL by default, and a server's profile may do so too. Queries of the service that need FINAL set it
-// themselves. The others select the latest version (argMax, LIMIT 1 BY) or count stored rows, and FINAL would only
-// slow them down.
+// withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine applies
+// FINAL by default, and a server's profile may do so too. Queries of the service that need FINAL set it themselves. The
+// others select the latest version (argMax, LIMIT 1 BY) or count stored rows, and FINAL would only slow them down.
 func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}

@@ -289,7 +289,8 @@ func (p *process) wait() error {
 	return p.err
 }
 
-// killAfter is how long a child may take to stop. It is longer than twice the engine's own stop time of 4 s.
+// killAfter is how long a child may take to stop. The engine needs up to 8 s: 4 s for running queries, and 4 s for
+// their cancellation.
 const killAfter = 12 * time.Second
 
 // stop ends the child by closing its stdin, and kills the child after killAfter.

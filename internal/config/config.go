@@ -37,8 +37,7 @@ const EnvPrefix = "VAYU_"
 
 // Sources are the sources of settings; Load skips a source that is empty.
 type Sources struct {
-	// Flags are the parsed flags that Bind registered. Flags that are absent from the command line have
-	// no effect.
+	// Flags are the parsed flags that Bind registered. Flags that are absent from the command line have no effect.
 	Flags *pflag.FlagSet
 	// Environ is the environment as os.Environ returns it.
 	Environ []string
@@ -46,9 +45,8 @@ type Sources struct {
 	File string
 }
 
-// Validator is implemented by structs with rules that their types cannot express. Load calls it on
-// every struct, after all values are set. Create each error with Invalid, so that the error names
-// the key of the setting.
+// Validator is implemented by structs with rules that their types cannot express. Load calls it on every struct, after
+// all values are set. Create each error with Invalid, so that the error names the key of the setting.
 type Validator interface {
 	Validate() []error
 }
@@ -57,18 +55,16 @@ type Validator interface {
 type Loaded[T any] struct {
 	// Value is the effective configuration.
 	Value T
-	// Ignored lists environment variables that begin with EnvPrefix but are no setting. They are
-	// not errors, because container platforms add such variables (VAYU_PORT for a service named
-	// vayu). They should be logged.
+	// Ignored lists environment variables that begin with EnvPrefix but are no setting. They are not errors, because
+	// container platforms add such variables (VAYU_PORT for a service named vayu). They should be logged.
 	Ignored []string
 
 	settings []setting
 	origins  map[string]Origin
 }
 
-// Load starts from defaults and overrides them by the file, the environment and the flags. It
-// reports all problems in one error of type Problems. Any other error means that T is not a valid
-// configuration struct.
+// Load starts from defaults and overrides them by the file, the environment and the flags. It reports all problems in
+// one error of type Problems. Any other error means that T is not a valid configuration struct.
 func Load[T any](defaults T, from Sources) (Loaded[T], error) {
 	d := &decoder{origins: map[string]Origin{}}
 	out := Loaded[T]{Value: defaults, origins: d.origins}

@@ -181,8 +181,7 @@ func parseInt(text string, t reflect.Type) (int64, error) {
 	return strconv.ParseInt(text, 10, t.Bits())
 }
 
-// outOfRange returns the error `wrong`. If err means that a number is too large, the result ends
-// with "out of range".
+// outOfRange returns the error `wrong`. If err means that a number is too large, the result ends with "out of range".
 func outOfRange(err, wrong error) error {
 	if errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("%w: out of range", wrong)

@@ -27,8 +27,7 @@ func (d DSN) String() string {
 	const hidden = "***"
 	u, err := url.Parse(string(d))
 	if scheme, rest, several := strings.Cut(string(d), "://"); err != nil && several && (scheme == "http" || scheme == "https") {
-		// net/url rejects a list of hosts in an http or https URL, but accepts it with another
-		// scheme.
+		// net/url rejects a list of hosts in an http or https URL, but accepts it with another scheme.
 		if u, err = url.Parse("hosts://" + rest); err == nil {
 			u.Scheme = scheme
 		}

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// mappedBits is the length of the prefix ::ffff:0:0, under which IPv6 maps the IPv4 addresses (RFC
-// 4291, 2.5.5.2).
+// mappedBits is the length of the prefix ::ffff:0:0, under which IPv6 maps the IPv4 addresses (RFC 4291, 2.5.5.2).
 const mappedBits = 96
 
 // Network parses an address (10.0.0.7) or a network (10.0.0.0/8) into its canonical form. In this form host

@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Print writes the effective configuration as YAML, each setting with its origin in a comment.
-// Secrets are masked.
+// Print writes the effective configuration as YAML, each setting with its origin in a comment. Secrets are masked.
 func (l Loaded[T]) Print(w io.Writer) error {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	value := reflect.ValueOf(l.Value)

@@ -41,7 +41,7 @@ func Invalid(key, format string, args ...any) error {
 // Faults collects errors about settings. Validate methods use it.
 type Faults []error
 
-// Check adds the error that Invalid returns, unless ok.
+// Check adds an error about one setting, as Invalid makes it, unless ok is true.
 func (f *Faults) Check(ok bool, key, format string, args ...any) {
 	if !ok {
 		*f = append(*f, Invalid(key, format, args...))

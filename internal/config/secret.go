@@ -9,9 +9,8 @@ import (
 // mask replaces a secret in all output.
 const mask = "***"
 
-// Secret is a text that is never shown. fmt, slog, JSON and YAML write "***", or nothing for an
-// empty secret. The text is behind a pointer, so that fmt cannot print it even if the Secret is an
-// unexported field of a struct.
+// Secret is a text that is never shown. fmt, slog, JSON and YAML write "***", or nothing for an empty secret. The text
+// is behind a pointer, so that fmt cannot print it even if the Secret is an unexported field of a struct.
 type Secret struct{ text *string }
 
 // NewSecret wraps a text.
@@ -33,8 +32,7 @@ func (s Secret) Reveal() string {
 // IsSet reports whether there is a text.
 func (s Secret) IsSet() bool { return s.text != nil }
 
-// Equal compares the texts. It does not run in constant time: use crypto/subtle for input of
-// clients.
+// Equal compares the texts. It does not run in constant time: use crypto/subtle for input of clients.
 func (s Secret) Equal(other Secret) bool { return s.Reveal() == other.Reveal() }
 
 // String is "***", or empty for an empty secret.

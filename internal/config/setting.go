@@ -109,8 +109,7 @@ func tagOf(f reflect.StructField) (string, bool) {
 // isText reports whether a type unmarshals itself from text.
 func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textType) }
 
-// kindOfType returns the form of the values of a type. It returns false if no setting can have the
-// type.
+// kindOfType returns the form of the values of a type. It returns false if no setting can have the type.
 func kindOfType(t reflect.Type) (valueKind, bool) {
 	if isText(t) {
 		return scalar, true

@@ -19,8 +19,7 @@ const (
 	TiB Size = 1 << 40
 )
 
-// sizeUnits has the units in the order in which they are tried: each unit before shorter ones with the same
-// ending.
+// sizeUnits has the units in the order in which they are tried: each unit before shorter ones with the same ending.
 var sizeUnits = []struct {
 	suffix string
 	bytes  Size
@@ -37,8 +36,7 @@ var sizeUnits = []struct {
 	{"", 1},
 }
 
-// UnmarshalText reads "512MiB", "2GB" or "1048576". Negative sizes and those
-// past 2^63-1 bytes are errors.
+// UnmarshalText reads "512MiB", "2GB" or "1048576". Negative sizes and those past 2^63-1 bytes are errors.
 func (s *Size) UnmarshalText(text []byte) error {
 	whole := string(text)
 	for _, u := range sizeUnits {

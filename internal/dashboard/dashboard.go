@@ -23,9 +23,8 @@ const base = "/dashboard/"
 //go:embed all:dist
 var built embed.FS
 
-// New returns the handlers of the dashboard by path, as httpapi.Config.Open needs them. The router
-// admits only GET and HEAD, and itself handles the API calls below /dashboard/v1/. The page needs
-// no key and is the same for all users.
+// New returns the handlers of the dashboard by path, as httpapi.Config.Open needs them. The router admits only GET and
+// HEAD, and itself handles the API calls below /dashboard/v1/. The page needs no key and is the same for all users.
 func New() (map[string]http.Handler, error) {
 	dist, err := fs.Sub(built, "dist")
 	if err != nil {
@@ -136,9 +135,8 @@ func (s *site) serveDocs(w http.ResponseWriter, r *http.Request) {
 	s.docs.ServeHTTP(w, r)
 }
 
-// guards are response headers of every file. With them, the page loads nothing from other hosts,
-// runs only its own scripts, and cannot be framed. If the page fails to escape a name, scripts in
-// the name do not run.
+// guards are response headers of every file. With them, the page loads nothing from other hosts, runs only its own
+// scripts, and cannot be framed. If the page fails to escape a name, scripts in the name do not run.
 var guards = map[string][]string{
 	"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
@@ -149,9 +147,8 @@ var guards = map[string][]string{
 		"publickey-credentials-get=(), usb=()"},
 }
 
-// docsPolicy is the Content-Security-Policy of /docs. The viewer Redoc creates empty style elements
-// and fills them by script, which needs the hash of the empty style. Redoc also embeds a font as
-// data.
+// docsPolicy is the Content-Security-Policy of /docs. The viewer Redoc creates empty style elements and fills them by
+// script, which needs the hash of the empty style. Redoc also embeds a font as data.
 var docsPolicy = []string{strings.NewReplacer(
 	"style-src 'self'", "style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
 	"font-src 'self'", "font-src 'self' data:",
@@ -160,15 +157,14 @@ var docsPolicy = []string{strings.NewReplacer(
 // assets is the folder of files whose names contain a hash of their content.
 const assets = "assets"
 
-// Values of the header Cache-Control. Files in assets are immutable. Clients must revalidate all
-// other files.
+// Values of the header Cache-Control. Files in assets are immutable. Clients must revalidate all other files.
 var (
 	forGood     = []string{"public, max-age=31536000, immutable"}
 	revalidated = []string{"no-cache"}
 )
 
-// types are the media types of the build's files by suffix. The answers of package mime would
-// depend on the tables of the machine.
+// types are the media types of the build's files by suffix. Package mime is not used, because its results depend on the
+// tables of the machine.
 var types = map[string]string{
 	".css":         "text/css; charset=utf-8",
 	".html":        "text/html; charset=utf-8",

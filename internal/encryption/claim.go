@@ -59,9 +59,8 @@ func (b *Cipher) Find(owner string) error {
 	return b.checkOwner(owner)
 }
 
-// Confirm returns an error if the cipher's key is no longer the store's key. It blocks rotations until tx ends.
-// A rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything
-// in tx.
+// Confirm returns an error if the cipher's key is no longer the store's key. It blocks rotations until tx ends. A
+// rotation detects running services, but not commands. So a command calls Confirm before it encrypts anything in tx.
 func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	var owner string
 	if err := tx.QueryRow("UPDATE setting SET value = value WHERE name = $1 RETURNING value", claimName).Scan(&owner); err != nil {
@@ -70,8 +69,7 @@ func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	return b.checkOwner(owner)
 }
 
-// takeDigestKey reads the key of Digest from the store and decrypts it. It creates the key if the store has
-// none.
+// takeDigestKey reads the key of Digest from the store and decrypts it. It creates the key if the store has none.
 func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails

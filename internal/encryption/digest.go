@@ -14,10 +14,10 @@ const digestName = "digest_key"
 
 const digestKeyPlace = "setting.value:" + digestName
 
-// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes). It recognizes repeated data without storing the
-// data. The HMAC key belongs to the store, and a rotation does not change it. Without a key, a thief of the
-// store could hash all possible account numbers in an hour and compare. Different purposes yield different
-// digests of the same data. So do different splits of the same bytes, such as ("a", "bc") and ("ab", "c").
+// Digest returns a keyed hash of data, HMAC-SHA256 (32 bytes). It recognizes repeated data without storing the data.
+// The HMAC key belongs to the store, and a rotation does not change it. If the hash had no key, a thief of the store
+// could hash all possible account numbers in an hour and compare. Different purposes yield different digests of the
+// same data. So do different splits of the same bytes, such as ("a", "bc") and ("ab", "c").
 //
 // Digest panics if Claim was not called.
 func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {

@@ -25,12 +25,12 @@ import (
 //
 //	version (1 byte), key id (4), nonce (24), ciphertext with its tag (16)
 //
-// The tag authenticates the ciphertext, everything before it, and the associated data: the table, column and
-// row of the value.
+// The tag authenticates the ciphertext, everything before it, and the associated data: the table, column and row of the
+// value.
 //
-// The nonce is random, and must be unique per key. With 12 bytes, as in AES-256-GCM, a key may encrypt only 2³²
-// values (NIST SP 800-38D, 8.3). At a thousand stored replies per second, that number is reached in seven
-// weeks. With 24 bytes, the chance of a collision after 2⁸⁰ values is below 2⁻³².
+// The nonce is random, and must be unique per key. With a nonce of 12 bytes, as in AES-256-GCM, a key may encrypt only
+// 2³² values (NIST SP 800-38D, 8.3). At a thousand stored replies per second, that number is reached in seven weeks.
+// With a nonce of 24 bytes, the chance of a collision after 2⁸⁰ values is below 2⁻³².
 const (
 	formVersion = 1
 	idSize      = 4
@@ -50,9 +50,8 @@ var (
 	ErrCorrupt = errors.New("the encrypted value was changed or belongs to another place")
 )
 
-// Cipher encrypts and decrypts values with XChaCha20-Poly1305
-// (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha). After Claim it is safe for concurrent
-// use.
+// Cipher encrypts and decrypts values with XChaCha20-Poly1305 (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha).
+// After Claim it is safe for concurrent use.
 type Cipher struct {
 	dir    string // directory of the key file; empty if the key is a setting
 	id     [idSize]byte
@@ -105,8 +104,7 @@ func idOf(key []byte) [idSize]byte {
 	return [idSize]byte(sum[:idSize])
 }
 
-// KeyID returns the id of the cipher's key: the first 4 bytes of its SHA-256, in hex. The id does not reveal
-// the key.
+// KeyID returns the id of the cipher's key: the first 4 bytes of its SHA-256, in hex. The id does not reveal the key.
 func (b *Cipher) KeyID() string { return hex.EncodeToString(b.id[:]) }
 
 // Encrypt encrypts plain. associatedData names where the result is stored, such as

@@ -18,9 +18,8 @@ type encryptedRow struct {
 	value []byte
 }
 
-// reencrypt decrypts every value of the column with the cipher `old` and encrypts it with the cipher `next`.
-// It calls page after each page of rows. n is the number of values. An error names the row whose value cannot
-// be decrypted.
+// reencrypt decrypts every value of the column with the cipher `old` and encrypts it with the cipher `next`. It calls
+// page after each page of rows. n is the number of values. An error names the row whose value cannot be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
 	after := make([]any, len(c.Key)) // empty strings come before all keys, because no id is empty

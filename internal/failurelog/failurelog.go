@@ -26,8 +26,7 @@ func New(log *slog.Logger, what, doing, meanwhile string, failures prometheus.Co
 	return &Log{log: log, what: what, doing: doing, meanwhile: meanwhile, failures: failures}
 }
 
-// Observe records the result of an attempt of the operation. It ignores an error after the end of
-// ctx.
+// Observe records the result of an attempt of the operation. It ignores an error after the end of ctx.
 func (o *Log) Observe(ctx context.Context, err error) {
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -1,8 +1,7 @@
-// Package filelock locks a file for one process at a time, and records in the file which process
-// holds the lock.
+// Package filelock locks a file for one process at a time, and records in the file which process holds the lock.
 //
-// The kernel releases the lock when the process ends, in whatever way. The content of the file is
-// only information about the holder.
+// The kernel releases the lock when the process ends, in whatever way. The content of the file is only information
+// about the holder.
 package filelock
 
 import (

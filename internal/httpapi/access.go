@@ -28,8 +28,7 @@ type Access interface {
 	Admit(c *Call, route *Route) (Pass, error)
 }
 
-// Pass is the admission of one call. With the Pass, the router finishes the checks of the call and
-// counts the call.
+// Pass is the admission of one call. With the Pass, the router finishes the checks of the call and counts the call.
 type Pass interface {
 	// Verify checks the signature of the request, if the key requires one. Verify needs the body, so the
 	// router calls Verify after reading the body and before the handler.

@@ -48,7 +48,7 @@ func (c *Call) Class(r *Route) LimitClass {
 // Who identifies a caller in the audit log: id of the key, id of the request, and address of the client.
 type Who struct{ Key, Request, Client string }
 
-// Who returns what identifies the caller of c in the audit log.
+// Who returns the key, the request id and the client address of c, for the audit log.
 func (c *Call) Who() Who {
 	who := Who{Key: c.Key, Request: c.ID}
 	if c.Client.IsValid() {
@@ -57,8 +57,7 @@ func (c *Call) Who() Who {
 	return who
 }
 
-// Handler answers a call. A *schema.Problem becomes the reply; other errors are logged and answered
-// as internal_error.
+// Handler answers a call. A *schema.Problem becomes the reply; other errors are logged and answered as internal_error.
 type Handler func(*Call) (Response, error)
 
 // Route is an endpoint of the API.

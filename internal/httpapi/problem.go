@@ -70,6 +70,5 @@ func (rt *router) refuse(x *exchange, err error) int {
 	return write(x.begin(), r, &resp)
 }
 
-// retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within
-// this time.
+// retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within this time.
 const retryAfter = 5

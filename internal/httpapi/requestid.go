@@ -5,8 +5,7 @@ import (
 	"net/http"
 )
 
-// maxRequestID is the largest length of a request id that a client may choose. Logs and the audit log store the
-// id.
+// maxRequestID is the largest length of a request id that a client may choose. Logs and the audit log store the id.
 const maxRequestID = 64
 
 // requestID returns the client's X-Request-Id if it is valid, else a new id. A valid id has 1–64 letters,

@@ -31,10 +31,9 @@ type Response struct {
 	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
 	// handler that sets Tail also sets Length and ETag, which are those of Body and Tail together.
 	Tail [][]byte
-	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each piece has
-	// the time limit that otherwise applies to the whole reply. Stream is called once, after status and header
-	// are sent. If Stream fails, the router aborts the connection, so that the client notices that the rest is
-	// missing.
+	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each piece has the time
+	// limit that otherwise applies to the whole reply. Stream is called once, after status and header are sent. If
+	// Stream fails, the router aborts the connection, so that the client notices that the rest is missing.
 	Stream func(w Flusher) error
 	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off
 	// buffering in proxies. The connection ends if the client does not read a piece within a few

@@ -28,15 +28,13 @@ const Version = "2026-11-01"
 // with a session. Browsers send the session cookie only below this prefix, so paths below /v1 need a key.
 const SessionPrefix = "/dashboard"
 
-// Config holds the dependencies and settings of a router. Open maps paths to handlers that need no
-// key, such as health and metrics. These paths accept only GET and HEAD. A path that ends with a
-// slash includes all paths below it. If the handler of such a path is a Tree, the path includes only
-// the paths that the Tree has.
+// Config holds the dependencies and settings of a router. Open maps paths to handlers that need no key, such as health
+// and metrics. These paths accept only GET and HEAD. A path that ends with a slash includes all paths below it. If the
+// handler of such a path is a Tree, the path includes only the paths that the Tree has.
 type Config struct {
 	Routes []Route
 	Open   map[string]http.Handler
-	// Proxies are the networks whose X-Forwarded-For is trusted, in the canonical form that
-	// config.Network returns.
+	// Proxies are the networks whose X-Forwarded-For is trusted, in the canonical form that config.Network returns.
 	Proxies []netip.Prefix
 	Access  Access
 	Log     *slog.Logger

@@ -15,12 +15,10 @@ import (
 )
 
 const (
-	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance without the
-	// lease) leads at most ten seconds after a leader's crash. The leader stops after six seconds
-	// without a renewal.
+	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance without the lease) leads at most
+	// ten seconds after a leader's crash. The leader stops after six seconds without a renewal.
 	leaseTime = 9 * time.Second
-	// pollInterval is the delay between polls of a standby, and before a failed renewal
-	// is retried.
+	// pollInterval is the delay between polls of a standby, and before a failed renewal is retried.
 	pollInterval = time.Second
 	// releaseTimeout limits the time to release the lease when the job ends.
 	releaseTimeout = 2 * time.Second
@@ -43,24 +41,21 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Run calls the job, do, while this instance leads, until ctx ends. The job's context ends
-// when the instance may have lost its lease. If the job returns an error other than the end
-// of its context, Run returns that error. Run also returns if the job returns nil early.
+// Run calls the job, do, while this instance leads, until ctx ends. The job's context ends when the instance may have
+// lost its lease. If the job returns an error other than the end of its context, Run returns that error. Run also
+// returns if the job returns nil early.
 //
-// On SQLite only one process serves, so Run calls the job at once, without a lease. The same holds
-// for Local jobs.
+// On SQLite only one process serves, so Run calls the job at once, without a lease. The same holds for Local jobs.
 //
-// On PostgreSQL the leader has a lease of nine seconds in the table "leader", and renews it
-// every three. If no renewal succeeds for six seconds, the job's context ends. The job then
-// has three seconds to return before another instance can lead. When ctx ends, Run releases
-// the lease, and a standby leads within a second.
+// On PostgreSQL the leader has a lease of nine seconds in the table "leader", and renews it every three. If no renewal
+// succeeds for six seconds, the job's context ends. The job then has three seconds to return before another instance
+// can lead. When ctx ends, Run releases the lease, and a standby leads within a second.
 //
-// Clock skew between instances has no effect. The clock of the database decides when a lease
-// ends. The leader measures the lease with its monotonic clock, from the time before it sent the
-// request. Two instances can lead when the database's clock jumps ahead by more than three seconds.
-// The same can happen when a process is frozen between a check of its context and its next step.
-// Singleton jobs must therefore be idempotent. A [Fence] detects a frozen process, unless it froze after
-// the Fence's query.
+// Clock skew between instances has no effect. The clock of the database decides when a lease ends. The leader measures
+// the lease with its monotonic clock, from the time before it sent the request. Two instances can lead when the
+// database's clock jumps ahead by more than three seconds. The same can happen when a process is frozen between a check
+// of its context and its next step. Singleton jobs must therefore be idempotent. A [Fence] detects a frozen process,
+// unless it froze after the Fence's query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -177,7 +172,7 @@ func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx c
 	return true, err
 }
 
-// fence is the Fence of the job.
+// fence returns ErrNotLeader if this instance has lost the lease. It is the [Fence] that the job gets.
 func (c *candidate) fence(ctx context.Context) error {
 	mine, err := c.lock.held(ctx)
 	if err == nil && !mine {

@@ -31,12 +31,10 @@ type Part struct {
 	// Run works until ctx ends and then returns nil or ctx's error. Every
 	// other return, and a panic, stops the whole service.
 	Run func(ctx context.Context) error
-	// Ready blocks until the parts after this part can use it. The context that Ready gets ends
-	// when the part fails or the service is stopped. A nil Ready means that the part is ready at
-	// once.
+	// Ready blocks until the parts after this part can use it. The context that Ready gets ends when the part fails or
+	// the service is stopped. A nil Ready means that the part is ready at once.
 	Ready func(ctx context.Context) error
-	// Drain limits the time from the end of Run's context until Run returns; zero means
-	// DefaultDrain.
+	// Drain limits the time from the end of Run's context until Run returns; zero means DefaultDrain.
 	Drain time.Duration
 }
 

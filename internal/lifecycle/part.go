@@ -24,9 +24,8 @@ type runningPart struct {
 	stopped bool // the context ended before the part returned
 }
 
-// launch starts Run of a part. The part's context has the values of ctx. But it does not end with
-// ctx, because parts are stopped in order. If Run returns early, launch sends to the channel
-// failed, which has room for every part.
+// launch starts Run of a part. The part's context has the values of ctx. But it does not end with ctx, because parts
+// are stopped in order. If Run returns early, launch sends to the channel failed, which has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
@@ -85,8 +84,7 @@ func (r *runningPart) stop() error {
 	}
 }
 
-// guard calls work and turns a panic into an error; the stack goes to the log,
-// not into the error.
+// guard calls work and turns a panic into an error; the stack goes to the log, not into the error.
 func guard(ctx context.Context, log *slog.Logger, name string, work func(context.Context) error) error {
 	err := panics.Catch(func() error { return work(ctx) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

@@ -1,5 +1,4 @@
-// Package pagination reads the parameters of list endpoints and makes their replies:
-// pages, cursors and time ranges.
+// Package pagination reads the parameters of list endpoints and makes their replies: pages, cursors and time ranges.
 package pagination
 
 import (
@@ -14,8 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Limit returns the page size from the parameter "limit". If the parameter is invalid, Limit adds a
-// fault to f.
+// Limit returns the page size from the parameter "limit". If the parameter is invalid, Limit adds a fault to f.
 func Limit(f *schema.RequestErrors, params map[string]string) int {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -28,11 +26,10 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 // cursor has, in practice, no valid checksum.
 const checksumSize = 8
 
-// Cursor returns a cursor for the position after an entry. A client passes it back to get the next
-// page. `last` identifies the entry, and `list` names the list and its filter. The cursor has a
-// checksum of last, list, the account and the world (live or sandbox). So ReadCursor rejects the
-// cursor of another list. A cursor is no secret, and it grants no access: each list checks the
-// owner of its entries.
+// Cursor returns a cursor for the position after an entry. A client passes it back to get the next page. `last`
+// identifies the entry, and `list` names the list and its filter. The cursor has a checksum of last, list, the account
+// and the world (live or sandbox). So ReadCursor rejects the cursor of another list. A cursor is no secret, and it
+// grants no access: each list checks the owner of its entries.
 func Cursor(c *httpapi.Call, list, last string) *string {
 	text := base64.RawURLEncoding.EncodeToString(append(checksum(c, list, last), last...))
 	return &text
@@ -70,9 +67,8 @@ func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not one that this list has given.")
 }
 
-// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows
-// whether more rows follow. wire converts a row to its JSON form. cursor returns the cursor for the
-// position after a row.
+// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows whether more rows follow.
+// wire converts a row to its JSON form. cursor returns the cursor for the position after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {

@@ -1,5 +1,4 @@
-// Package sleep pauses for a duration or until a context ends, and computes pauses between
-// attempts.
+// Package sleep pauses for a duration or until a context ends, and computes pauses between attempts.
 package sleep
 
 import (
@@ -41,8 +40,7 @@ func Repeat(ctx context.Context, period time.Duration, do func(context.Context))
 	Every(ctx, period, do)
 }
 
-// Backoff returns the pause after consecutive failures: first × 2^failures, at most first × 2^20 and
-// at most longest.
+// Backoff returns the pause after consecutive failures: first × 2^failures, at most first × 2^20 and at most longest.
 func Backoff(failures int, first, longest time.Duration) time.Duration {
 	const doublings = 20 // 34 doublings of a second overflow
 	return min(first<<min(failures, doublings), longest)

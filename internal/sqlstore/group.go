@@ -29,9 +29,8 @@ type change struct {
 // errGroup means that the transaction of a group failed as a whole.
 var errGroup = errors.New("the changes were not committed")
 
-// update queues a change and waits for its result. It returns when the change is done, when ctx ends before the
-// change starts, or when the writer has stopped. A stopped writer has closed the channel `done` of each change
-// that it made.
+// update queues a change and waits for its result. It returns when the change is done, when ctx ends before the change
+// starts, or when the writer has stopped. A stopped writer has closed the channel `done` of each change that it made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
@@ -112,9 +111,9 @@ func (s *sqlite) waiting(received ...*change) []*change {
 	return received
 }
 
-// next returns the next change to run, or nil when the group is complete. Changes of the live world come first.
-// If the sandbox has queued changes, every group includes one of them, so that the sandbox always progresses. A
-// group includes more only while neither the group nor the queue has a live change. So a live change waits for
+// next returns the next change to run, or nil when the group is complete. Changes of the live world come first. If the
+// sandbox has queued changes, every group includes one of them, so that the sandbox always progresses. A group includes
+// more sandbox changes only while neither the group nor the queue has a live change. A live change therefore waits for
 // at most two changes of the sandbox: the running one, and one in its own group.
 func (g *group) next(s *sqlite) *change {
 	n := len(g.started)

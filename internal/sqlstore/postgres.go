@@ -30,7 +30,8 @@ const (
 	startTimeout = time.Minute
 	// commandTimeout is how long a command waits for the server, because a person waits for the command.
 	commandTimeout = 10 * time.Second
-	// sandboxShare limits the concurrent changes of the sandbox to a quarter of the connections, at least one.
+	// sandboxShare is the divisor that limits the concurrent changes of the sandbox: to a quarter of the connections,
+	// at least one.
 	sandboxShare = 4
 )
 

@@ -33,7 +33,7 @@ type Row struct {
 // Scan runs the query and reads its row. The error is sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
-// One runs a query and returns its row, as scan reads it. found is false if there is none.
+// One runs a query and returns its row, as scan reads it. found is false if there is no row.
 func One[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) (row T, found bool, err error) {
 	row, err = scan(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -167,8 +167,7 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls do for each of its n rows. err is the error of do, and fault is the error of the
-// store.
+// each runs a query and calls do for each of its n rows. err is the error of do, and fault is the error of the store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -232,8 +231,7 @@ func (v View) scan(query string, args, dest []any) error {
 	return v.classify(err)
 }
 
-// readTries is how often a query is tried if its connection breaks. A retry is safe, because a query changes
-// nothing.
+// readTries is how often a query is tried if its connection breaks. A retry is safe, because a query changes nothing.
 const readTries = 2
 
 func (v View) each(do func(Scanner) error, query string, args []any) error {

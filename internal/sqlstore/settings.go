@@ -7,13 +7,13 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the timeout in
-// Settings.
+// Settings are the operator's settings of a store. A timeout in the DSN takes precedence over the timeout in Settings.
 type Settings struct {
 	// Connections limits the readers (SQLite) or the connections (PostgreSQL) of one instance.
 	Connections int `yaml:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
-	// StatementTimeout is the time after which the server cancels a statement. A client waits 10 s at most,
-	// and no lock should be held longer. SQLite has no server, so only its readers have this limit.
+	// StatementTimeout is the time after which the server cancels a statement. The default, 10 s, is the longest time
+	// that a client waits, and no lock should be held longer. SQLite has no server, so only its readers have this
+	// limit.
 	StatementTimeout time.Duration `yaml:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
 	// LockTimeout limits a statement's wait for a lock; 0 leaves the limit to StatementTimeout.
 	LockTimeout time.Duration `yaml:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`

@@ -27,7 +27,7 @@ func WorldOf(ctx context.Context) schema.World {
 	return schema.Live
 }
 
-// isSandbox reports whether the changes made with ctx are those of the sandbox.
+// isSandbox reports whether ctx marks changes of the sandbox.
 func isSandbox(ctx context.Context) bool {
 	w, marked := ctx.Value(worldKey{}).(schema.World)
 	return marked && w == schema.Sandbox

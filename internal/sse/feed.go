@@ -12,14 +12,12 @@ import (
 type Feed interface {
 	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
 	Kinds() []Kind
-	// Changes returns the notices of each query's owner since the time of the query, in the order
-	// of sending. It may return earlier notices too, because the hub sends the same payload of a
-	// subject only once in a row.
+	// Changes returns the notices of each query's owner since the time of the query, in the order of sending. It may
+	// return notices again that it returned before: the hub does not send a payload twice in a row for a subject.
 	//
-	// Changes reads a bounded number of rows, for all owners together. If an owner has more
-	// changes, Result.Cut names the owner. The owner's clients then get a reset, a message to read
-	// all data again. The hub sets the times of the queries back, to allow for clock skew and
-	// late commits. Changes returns soon after ctx ends.
+	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes, Result.Cut names
+	// the owner. The owner's clients then get a reset, a message to read all data again. The hub sets the times of the
+	// queries back, to allow for clock skew and late commits. Changes returns soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 
@@ -37,7 +35,7 @@ type Query struct {
 	Since time.Time
 }
 
-// Result has the notices that a feed found. Cut lists the owners that have more notices.
+// Result has the notices that a feed found. Cut lists the owners for whom the feed has left out notices.
 type Result struct {
 	Notices []Notice
 	Cut     []schema.Owner
@@ -74,9 +72,8 @@ type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }
 
-// Search runs a statement on groups of owners. read returns at most limit rows of a group. A group
-// that reaches the limit is split into halves, down to single owners. An owner that alone reaches
-// the limit is added to f.Cut.
+// Search runs a statement on groups of owners. read returns at most limit rows of a group. A group that reaches the
+// limit is split into halves, down to single owners. An owner that alone reaches the limit is added to f.Cut.
 func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]

@@ -20,8 +20,8 @@ type stream struct {
 	kinds  []schema.LiveKind
 	since  time.Time // the stream gets changes from this time on
 	queue  chan item
-	// marks has a time for each feed, in Unix microseconds: all notices up to that time were sent.
-	// The time is 0 for a feed of which the client gets no kinds.
+	// marks has a time for each feed, in Unix microseconds. All notices of the feed up to that time were sent. If the
+	// client gets no kinds of the feed, the time is 0.
 	marks []atomic.Int64
 	done  chan struct{} // closed by end
 	end   func()
@@ -97,8 +97,7 @@ type message struct {
 	text []byte
 }
 
-// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data must not contain a
-// line break.
+// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data must not contain a line break.
 func encodeMessage(name string, data []byte) []byte {
 	out := make([]byte, 0, len(name)+len(data)+len("event: \ndata: \n\n"))
 	out = append(append(out, "event: "...), name...)

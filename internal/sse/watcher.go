@@ -21,8 +21,8 @@ type watcher struct {
 	failures *failurelog.Log
 
 	states map[*stream]*streamState
-	// lastSent has the payload sent last, by owner and subject. A notice with the same payload is
-	// sent to new streams only. See dedupe.
+	// lastSent has the payload sent last, by owner and subject. The method dedupe uses it: if the payload of a notice
+	// has not changed, only new streams get the notice.
 	lastSent map[schema.Owner]map[string]string
 }
 

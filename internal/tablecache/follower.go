@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// Interval is the time between two refreshes. A change must reach all instances within a
-	// second. The rest of that second is left for a slow query.
+	// Interval is the time between two refreshes. A change must reach all instances within a second, and the rest of
+	// the second is left for a slow query.
 	Interval = 250 * time.Millisecond
 	// Timeout limits a query. A query of a store that does not answer thus ends, and is retried.
 	Timeout = 2 * time.Second

@@ -1,6 +1,5 @@
-// Package tablecache keeps tables of the state store in memory. A Follower refreshes a cache four
-// times per second. A Map holds the content of a cache. Lookups in a Map need no lock, and a change
-// copies only a small part of the Map.
+// Package tablecache keeps tables of the state store in memory. A Follower refreshes a cache four times per second. A
+// Map holds the content of a cache. Lookups in a Map need no lock, and a change copies only a small part of the Map.
 package tablecache
 
 import (

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff delays retries. Each failure doubles the delay, from the field first up to maxRetry.
+// backoff delays retries. The delay begins with the field first, and each failure doubles it, up to maxRetry.
 type backoff struct {
 	first    time.Duration
 	failures int

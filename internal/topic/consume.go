@@ -39,17 +39,16 @@ type reader struct {
 	ctx     context.Context // context of the call
 	process Process
 	fetcher *kafka.Client // for everything but the group
-	// Each of these logs reports when an operation begins to fail, and when it has recovered.
+	// Each of these logs is for one operation. It reports when the operation begins to fail, and when it has recovered.
 	broker, processing, writingDead *failurelog.Log
 }
 
-// Consume consumes messages as a member of the consumer group until ctx ends. It calls process
-// with one batch at a time, of at most Limits.Messages. If process returns no error, Consume
-// commits the offsets of the batch. After an error it retries the batch, so delivery is at
-// least once. Before the commit it writes dead letters to the dead topic.
+// Consume consumes messages as a member of the consumer group until ctx ends. It calls process with one batch at a
+// time, of at most Limits.Messages. If process returns no error, Consume commits the offsets of the batch. After an
+// error it retries the batch, so delivery is at least once. Before the commit it writes dead letters to the dead topic.
 //
-// A new group starts at the oldest message. Consume waits while brokers are unreachable.
-// After ctx ends, it returns nil within seconds. It leaves the group if the broker replies.
+// A new group starts at the oldest message. Consume waits while brokers are unreachable. After ctx ends, it returns nil
+// within seconds. It leaves the group if the broker replies.
 func (c *Client) Consume(ctx context.Context, process Process) error {
 	r := &reader{
 		Client: c, ctx: ctx, process: process,
@@ -130,8 +129,7 @@ func (r *reader) groupConfig(open context.Context) kafka.ConsumerGroupConfig {
 	}
 }
 
-// clientLogger logs messages of the Kafka client at debug level. The client returns
-// important messages as errors, too.
+// clientLogger logs messages of the Kafka client at debug level. The client returns important messages as errors, too.
 func (r *reader) clientLogger() kafka.Logger {
 	return kafka.LoggerFunc(func(format string, args ...any) {
 		r.Config.Log.DebugContext(r.ctx, "kafka", "text", fmt.Sprintf(format, args...))

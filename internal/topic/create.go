@@ -121,9 +121,9 @@ func allLed(topics []kafka.Topic) bool {
 	return true
 }
 
-// warn logs a warning for a topic with fewer replicas or partitions than configured. It also warns
-// about a topic with three or more replicas that acknowledges messages that only one of them has. It
-// does not change topics, because the operator decides whether to move replicas and keys.
+// warn logs a warning for a topic with fewer replicas or partitions than configured. It also warns about a topic with
+// three or more replicas that acknowledges a message once a single replica has it. It does not change topics, because
+// the operator decides whether to move replicas and keys.
 func (c *Client) warn(ctx context.Context, client *kafka.Client, topics []kafka.Topic) {
 	for _, topic := range topics {
 		replicas := math.MaxInt

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// longPoll is how long a broker waits for a message before it sends an empty reply. So an
-	// idle partition causes few requests, and messages are not delayed.
+	// longPoll is how long a broker waits for a message before it sends an empty reply. An idle partition thus causes
+	// few requests, and a new message is sent at once.
 	longPoll   = requestTimeout / 2
 	fetchBytes = 1 << 20
 )

@@ -60,9 +60,9 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// watch measures the lag until the generation is over. It does not derive the lag from fetches: while
-// processing fails, there are no fetches, but the lag matters most. If the topic has new partitions,
-// watch returns, which ends the generation.
+// watch measures the lag until the generation is over. It does not derive the lag from fetches, because there are no
+// fetches while processing fails, and the lag matters most then. If the topic has new partitions, watch returns, which
+// ends the generation.
 func (g *generation) watch() {
 	for {
 		g.measure()
@@ -149,9 +149,8 @@ func (g *generation) collect() []kafka.Message {
 	}
 }
 
-// finish processes a batch, writes its dead letters and commits its offsets, in this
-// order. It returns false if the offsets are not committed. The generation must then end,
-// and the messages of the batch are consumed again.
+// finish processes a batch, writes its dead letters and commits its offsets, in this order. It returns false if the
+// offsets are not committed. The generation must then end, and the messages of the batch are consumed again.
 func (g *generation) finish(batch []kafka.Message) bool {
 	var dead []Dead
 	ok := g.retryUntilDone(g.processing, func() (err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// lagFresh is how long a measured lag is exported. In this time the lag is measured three
-// times, and two measurements may fail. An older value would mislead.
+// lagFresh is how long a measured lag is exported. In this time the lag is measured three times, so two measurements
+// may fail. No lag is exported after that, because an old value would mislead.
 const lagFresh = 15 * time.Second
 
 // lag is the metric of unfinished messages: the messages in this member's partitions that were not processed and
@@ -51,8 +51,7 @@ func (p *progress) moved(next map[int]int64) {
 	maps.Copy(p.next, next)
 }
 
-// saw records the first and last offsets of partitions. It reports whether the offsets of all
-// partitions were read.
+// saw records the first and last offsets of partitions. It reports whether the offsets of all partitions were read.
 func (p *progress) saw(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -1,10 +1,8 @@
-// Package topic writes and consumes a Kafka topic that has a dead topic beside it. A write
-// returns when all in-sync replicas have the messages. Offsets are committed after
-// processing.
+// Package topic writes and consumes a Kafka topic that has a dead topic beside it. A write returns when all in-sync
+// replicas have the messages. Offsets are committed after processing.
 //
-// Delivery is at least once. The client has no idempotent producer, so a write whose reply
-// is lost is repeated. The consumer repeats messages that it processed without committing
-// the offset.
+// Delivery is at least once. The client has no idempotent producer, so a write whose reply is lost is repeated. The
+// consumer repeats messages that it processed without committing the offset.
 package topic
 
 import (
@@ -22,8 +20,7 @@ import (
 	"vayu/internal/topic/broker"
 )
 
-// Config configures a Client. All fields but Pace, Log and Metrics are
-// required.
+// Config configures a Client. All fields but Pace, Log and Metrics are required.
 type Config struct {
 	broker.Settings
 	Brokers []string // host:port

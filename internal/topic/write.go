@@ -15,26 +15,23 @@ import (
 // default (message.max.bytes), including headers and framing.
 const maxBatch = 1000 << 10
 
-// ErrPartial is the error of a write whose failure concerns some keys only: other messages
-// can be written.
+// ErrPartial is the error of a write whose failure concerns some keys only: other messages can be written.
 var ErrPartial = errors.New("some partitions cannot be written")
 
-// Write writes messages to the topic, and spreads them by their key. It reports for each
-// message whether all in-sync replicas have acknowledged it, even if Write returns an
-// error. After a message that fails, Write acknowledges no later message with the same key.
-// The error wraps [ErrPartial] if other partitions work. Write times out after Pace.Write.
-// Messages in flight may then be in the topic, and a retry duplicates them.
+// Write writes messages to the topic, and spreads them by their key. It reports for each message whether all in-sync
+// replicas have acknowledged it, even if Write returns an error. After a message that fails, Write acknowledges no
+// later message with the same key. The error wraps [ErrPartial] if other partitions work. Write times out after
+// Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.
 func (c *Client) Write(ctx context.Context, messages []kafka.Message) (acked []bool, err error) {
 	acked, err = c.write(ctx, c.Topic, messages)
 	return acked, explain(err)
 }
 
-// write writes records to a topic. It reports for each record whether all in-sync replicas have
-// acknowledged the record, even if write returns an error.
+// write writes records to a topic. It reports for each record whether all in-sync replicas have acknowledged the
+// record, even if write returns an error.
 //
-// write does not use kafka.Writer, which continues with a partition after a failed batch, so that
-// later messages overtake earlier ones. kafka.Writer also sends after its caller has timed out, and
-// delays batches by a timer.
+// write does not use kafka.Writer, which continues with a partition after a failed batch, so that later messages
+// overtake earlier ones. kafka.Writer also sends after its caller has timed out, and delays batches by a timer.
 //
 // A partition that is new or has a new leader rejects writes for a short time; write retries them.
 func (c *Client) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
@@ -139,8 +136,7 @@ func batchError(faults []error, partitions []kafka.Partition) (fault error) {
 	return fault
 }
 
-// partitions returns the partitions of a topic in the order of their ids. The transport caches them
-// for metadataAge.
+// partitions returns the partitions of a topic in the order of their ids. The transport caches them for metadataAge.
 func (c *Client) partitions(ctx context.Context, topic string) ([]kafka.Partition, error) {
 	reply, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	switch {

@@ -21,8 +21,7 @@ type Settings struct {
 // is added, every trace is sampled.
 func DefaultSettings() Settings { return Settings{Sample: 1} }
 
-// Validate returns one error for each invalid setting. The error names the setting. It implements
-// config.Validator.
+// Validate returns one error for each invalid setting. The error names the setting. It implements config.Validator.
 func (s Settings) Validate() []error {
 	var f config.Faults
 	u, err := url.Parse(s.Endpoint)

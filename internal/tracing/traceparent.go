@@ -37,11 +37,12 @@ func parse(parent string) otel.SpanContext {
 	return otel.SpanContextFromContext(ctx)
 }
 
-// Resume begins a step of work that was stored at the time `at`, maybe by another process. `parent`
-// is the traceparent that was stored with the work. Within ten minutes, the step belongs to the
-// stored trace. Later, Resume begins a new trace with a link to the stored trace, because
-// collectors close old traces and show long ones badly. The new trace is sampled if the stored
-// trace was. If parent is empty or invalid, Resume does the same as [Tracer.Start].
+// Resume begins a step of work that was stored at the time `at`, maybe by another process. `parent` is the traceparent
+// that was stored with the work. Within ten minutes, the step belongs to the stored trace.
+//
+// After ten minutes, Resume begins a new trace with a link to the stored trace, because collectors close old traces and
+// show long ones badly. The new trace is sampled if the stored trace was sampled. If parent is empty or invalid, Resume
+// does the same as [Tracer.Start].
 func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

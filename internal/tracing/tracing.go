@@ -1,9 +1,8 @@
-// Package tracing records the spans of a trace from a request to its webhook deliveries. It exports
-// them to a collector with OTLP over HTTP. Tracing is off without an endpoint: a nil *Tracer makes
-// no spans and costs nothing.
+// Package tracing records the spans of a trace from a request to its webhook deliveries. It exports them to a collector
+// with OTLP over HTTP. Tracing is off without an endpoint: a nil *Tracer makes no spans and costs nothing.
 //
-// The attributes of spans are those in key.go. Spans hold no API key, account number, mobile
-// number, address, body or error text.
+// The attributes of spans are those in key.go. Spans hold no API key, account number, mobile number, address, body or
+// error text.
 package tracing
 
 import (
@@ -40,9 +39,8 @@ type Tracer struct {
 	queue *queue
 }
 
-// New returns a Tracer, or nil when the settings have no endpoint. It opens no
-// connection: spans wait in a bounded queue until Run. It panics when a metric is
-// already registered.
+// New returns a Tracer, or nil when the settings have no endpoint. It opens no connection: spans wait in a bounded
+// queue until Run. It panics when a metric is already registered.
 func New(c Config) (*Tracer, error) {
 	m := newMetrics(c.Metrics)
 	if c.Endpoint == "" {
@@ -52,8 +50,7 @@ func New(c Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace.headers: %w", err)
 	}
-	// The exporter makes no retries, because they would block the queue for too long. The queue
-	// makes the retries.
+	// The exporter makes no retries, because they would block the queue for too long. The queue makes the retries.
 	to := otlptracehttp.NewUnstarted(otlptracehttp.WithEndpointURL(c.url()), otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithTimeout(sendTimeout), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 	q := newQueue(to, c.Log, m)
@@ -76,10 +73,9 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// linkSampler samples a trace with a link if the linked trace was sampled. A sampled trace and the
-// traces that continue it are therefore all sampled. Traces without a link are sampled by the ratio
-// in the settings. Links to traces of clients are added after this decision, so they do not affect
-// the decision.
+// linkSampler samples a trace with a link if the linked trace was sampled. A sampled trace and the traces that continue
+// it are therefore all sampled. Traces without a link are sampled by the ratio in the settings. Links to traces of
+// clients are added after this decision, so they do not affect the decision.
 type linkSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
@@ -103,7 +99,7 @@ func (s Span) Set(key Key, value string) {
 	}
 }
 
-// SetInt is Set for a number.
+// SetInt sets an attribute to a number.
 func (s Span) SetInt(key Key, value int) {
 	if s.of != nil {
 		s.of.SetAttributes(attribute.Int(string(key), value))
@@ -149,8 +145,7 @@ func (s Span) EndCall(e ProviderCall, err error) {
 	s.Done(err)
 }
 
-// Recording reports whether the span will be exported, and thus whether its attributes
-// are needed.
+// Recording reports whether the span will be exported, and thus whether its attributes are needed.
 func (s Span) Recording() bool { return s.of != nil && s.of.IsRecording() }
 
 // Kind is the role of a step in its trace, such as client or server.
@@ -166,8 +161,7 @@ const (
 	maxSameTrace = 10 * time.Minute      // age of work at which Resume begins another trace
 )
 
-// Start begins a step of the trace of ctx. If ctx has no trace that is recorded, Start returns the
-// zero Span.
+// Start begins a step of the trace of ctx. If ctx has no trace that is recorded, Start returns the zero Span.
 func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	within := otel.SpanFromContext(ctx)
 	if !within.IsRecording() {
@@ -186,8 +180,7 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Con
 	return ctx, Span{span}                                         //nolint:spancheck // the caller ends it
 }
 
-// WithSpanFrom returns ctx with the span of another context, for work that continues
-// after that context ends.
+// WithSpanFrom returns ctx with the span of another context, for work that continues after that context ends.
 func WithSpanFrom(ctx, of context.Context) context.Context {
 	span := otel.SpanFromContext(of)
 	if !span.SpanContext().IsValid() {

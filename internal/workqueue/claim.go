@@ -37,15 +37,15 @@ func statementsOf(table, columns string) statements {
 	}
 }
 
-// Queries returns the queries that find due rows, for tests of their plans. Their arguments
-// are the world (live or sandbox), the provider and a time in microseconds. The first query
-// of each pair also takes a limit.
+// Queries returns the queries that find due rows, for tests of their plans. Their arguments are the world (live or
+// sandbox), the provider and a time in microseconds. The first query of each pair also takes a limit.
 func (t Table[R]) Queries() (single, batch [2]string) {
 	s := statementsOf(t.Name, t.Columns)
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
 }
 
-// dueRows are the ids of due rows: ids[0] of those never claimed, ids[1] of those claimed before.
+// dueRows are the ids of due rows: ids[0] has the rows that were never claimed, and ids[1] the rows that were claimed
+// before.
 type dueRows struct {
 	ids         [2][]any
 	mayHaveMore bool // the query found as many rows as its limit
@@ -81,8 +81,7 @@ func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.
 	return f, err
 }
 
-// batchFlagScanner scans the batch flag that precedes the columns of a table, and leaves
-// the columns to Table.Scan.
+// batchFlagScanner scans the batch flag that precedes the columns of a table, and leaves the columns to Table.Scan.
 type batchFlagScanner struct {
 	sqlstore.Scanner
 
@@ -93,7 +92,7 @@ func (f batchFlagScanner) Scan(dest ...any) error {
 	return f.Scanner.Scan(append([]any{f.batch}, dest...)...)
 }
 
-// claim leases the given rows in one transaction, and returns those that were still due.
+// claim leases the given rows in one transaction, and returns the rows that were still due.
 func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
@@ -166,9 +165,8 @@ func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	})
 }
 
-// claimDue claims due rows for the free slots, starts their calls, and returns the due
-// time of the next row. Single requests come first, except for the slot that is reserved
-// for batch items.
+// claimDue claims due rows for the free slots, starts their calls, and returns the due time of the next row. Single
+// requests come first, except for the slot that is reserved for batch items.
 func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	s.state.Lock()
 	free, single, batch := p.freeSlots()
@@ -186,8 +184,8 @@ func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
 	hasCapacity := p.hasCapacityForBacklog()
 	s.state.Unlock()
-	// Due rows may still wait although a slot is free. Either a slot was released during the
-	// search, or the slot reserved for batch items was not needed. So the loop polls again at once.
+	// Due rows may still wait although a slot is free: a slot was released during the search, or the slot reserved for
+	// batch items was not needed. The loop therefore polls again at once.
 	if hasCapacity {
 		p.Wake()
 	}

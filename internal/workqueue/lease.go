@@ -19,8 +19,7 @@ type Lease struct {
 	Until time.Time
 }
 
-// Tokens makes the tokens of leases, each unique across all instances. It is safe for
-// concurrent use.
+// Tokens makes the tokens of leases, each unique across all instances. It is safe for concurrent use.
 type Tokens struct {
 	prefix string
 	made   atomic.Uint64
@@ -34,9 +33,8 @@ func (t *Tokens) Lease(until time.Time) Lease {
 	return Lease{t.prefix + "." + strconv.FormatUint(t.made.Add(1), 36), until}
 }
 
-// SelectDue runs a query of due rows that the transaction is about to lease. On PostgreSQL it
-// locks the rows of the given table (or its alias), and skips rows that another instance has
-// locked.
+// SelectDue runs a query of due rows that the transaction is about to lease. On PostgreSQL it locks the rows of the
+// given table (or its alias), and skips rows that another instance has locked.
 func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner) (R, error),
 	query string, args ...any,
 ) ([]R, error) {
@@ -86,8 +84,7 @@ func NewLeases(table string, key ...string) Leases {
 	}
 }
 
-// Statements returns the statements that claim and release a full group, for tests of their
-// plans.
+// Statements returns the statements that claim and release a full group, for tests of their plans.
 func (l *Leases) Statements() (claim, release string) {
 	return l.claim[len(l.claim)-1], l.release[len(l.release)-1]
 }
@@ -104,7 +101,7 @@ func (l *Leases) Claim(tx *sqlstore.Tx, lease Lease, keys [][]any) error {
 	})
 }
 
-// Renew extends leases. It returns those that are lost: their rows have another token or are deleted.
+// Renew extends leases. It returns the leases that are lost: their rows have another token or are deleted.
 func (l *Leases) Renew(tx *sqlstore.Tx, until time.Time, all []Leased) (lost []Leased, err error) {
 	renewed := map[string]bool{}
 	err = l.renew.Each(len(all), func(text string, from, to int) error {
@@ -130,8 +127,7 @@ func (l *Leases) Renew(tx *sqlstore.Tx, until time.Time, all []Leased) (lost []L
 	return lost, err
 }
 
-// Release ends leases, and sets the due times of their rows. It does not change rows whose
-// token differs.
+// Release ends leases, and sets the due times of their rows. It does not change rows whose token differs.
 func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	return l.release.Each(len(all), func(text string, from, to int) error {
 		args := make([]any, 0, (l.key+2)*(to-from))

@@ -10,11 +10,9 @@ import (
 type Pool struct {
 	provider Provider
 	state    *poolState
-	// maxBatch is the maximum number of slots for batch items: half, but at least one. The rest is
-	// for single requests.
+	// maxBatch is the maximum number of slots for batch items: half, but at least one. The rest is for single requests.
 	maxBatch int
-	// reservedSlots is the number of slots that new requests leave free for queued single
-	// requests.
+	// reservedSlots is the number of slots that new requests leave free for queued single requests.
 	reservedSlots int
 	wake          chan struct{} // capacity one: wakes the loop
 	freed         chan struct{} // capacity one: wakes a goroutine in AcquireWithin
@@ -76,8 +74,8 @@ func (p *Pool) freeSlots() (free, singles, batches int) {
 	return free, singles, min(free, p.maxBatch-p.batchInFlight)
 }
 
-// hasCapacityForBacklog reports whether a slot is free for a job that waits in the store. The
-// caller must hold the mutex of the field state.
+// hasCapacityForBacklog reports whether a slot is free for a job that waits in the store. The caller holds the lock of
+// state.
 func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
@@ -155,8 +153,8 @@ func (p *Pool) Release(batch bool) {
 	}
 }
 
-// WakeAt is called when a row becomes due at the time `at`. It makes the loop poll now if the next
-// poll is later than that, or if the time of the next poll is unknown.
+// WakeAt handles a row that becomes due at the time `at`. It makes the loop poll now if the next poll is later than
+// that time, or if the time of the next poll is unknown.
 func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()

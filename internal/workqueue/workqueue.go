@@ -1,8 +1,7 @@
-// Package workqueue claims, renews and releases jobs. A job is a table row with a due time and
-// the token of its lease. When a lease expires, any instance may claim the row. [Leases] has
-// the SQL statements. [Queue] runs a loop for each provider. The loop leases due rows while
-// the provider's [Pool] has free slots. One slot is one concurrent call. A row that is not due
-// costs no goroutine.
+// Package workqueue claims, renews and releases jobs. A job is a table row with a due time and the token of its lease.
+// When a lease expires, any instance may claim the row. [Leases] has the SQL statements. [Queue] runs a loop for each
+// provider. The loop leases due rows while the provider's [Pool] has free slots. One slot is one concurrent call. A row
+// that is not due costs no goroutine.
 package workqueue
 
 import (
@@ -23,8 +22,8 @@ const (
 	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	RecordTimeout = LeaseMargin - 5*time.Second
-	// RetryPause is the time until the loop polls the table again after the store failed, or
-	// while the provider is unavailable.
+	// RetryPause is the time until the loop polls the table again after an error of the store, or while the provider is
+	// unavailable.
 	RetryPause = time.Second
 	// ShutdownGrace is the time that calls in flight get when the service stops.
 	ShutdownGrace = 10 * time.Second
@@ -48,8 +47,7 @@ type Config[R any] struct {
 	Table Table[R]
 	// ClaimFailures records failures to claim due rows.
 	ClaimFailures *failurelog.Log
-	// OnClaimed is called after rows were leased and before their calls start. It may be
-	// nil.
+	// OnClaimed is called after rows were leased and before their calls start. It may be nil.
 	OnClaimed func()
 	Log       *slog.Logger
 	Now       func() time.Time
@@ -77,8 +75,7 @@ type Queue[R any] struct {
 	tokens      *Tokens
 }
 
-// poolState is the state that all pools share. Its mutex guards the fields of each pool,
-// too.
+// poolState is the state that all pools share. Its mutex guards the fields of each pool, too.
 type poolState struct {
 	sync.Mutex
 
@@ -111,9 +108,8 @@ func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	return p, nil
 }
 
-// NewLease returns a lease with a unique token for one call of a pool. The lease ends by the
-// wall clock, like due times in the store, because the monotonic clock stops while a machine
-// is suspended.
+// NewLease returns a lease with a unique token for one call of a pool. The lease ends by the wall clock, like due times
+// in the store, because the monotonic clock stops while a machine is suspended.
 func (s *Queue[R]) NewLease(p *Pool) Lease {
 	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
 }
@@ -143,7 +139,7 @@ func (s *Queue[R]) RunWithoutPolling(ctx context.Context) {
 	s.drain()
 }
 
-// drain prevents further calls and waits for those in flight.
+// drain prevents further calls and waits for the calls in flight.
 func (s *Queue[R]) drain() {
 	s.state.Lock()
 	s.state.stopped = true

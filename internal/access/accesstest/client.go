@@ -62,8 +62,7 @@ func (c Client) Do(key, method, path, body string, header ...string) Reply {
 	return out
 }
 
-// At returns a value of the JSON body by its path, such as data.id. The value is nil if the path does not
-// exist.
+// At returns a value of the JSON body by its path, such as data.id. The value is nil if the path does not exist.
 func (r Reply) At(path string) any {
 	var v any = r.Body
 	for name := range strings.SplitSeq(path, ".") {

@@ -86,8 +86,7 @@ func scanRecord(row sqlstore.Scanner) (Record, error) {
 	return h, err
 }
 
-// ByName returns the account with a name. If there is none, the error is a *schema.Problem with the code
-// not_found.
+// ByName returns the account with a name. If there is none, the error is a *schema.Problem with the code not_found.
 func ByName(q sqlstore.Querier, name string) (Record, error) {
 	return oneRecord(q.QueryRow(selectAccount+" WHERE name = $1", name))
 }

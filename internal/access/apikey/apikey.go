@@ -50,8 +50,7 @@ type Record struct {
 	Expiry time.Time // with full precision; zero for never
 }
 
-// Check returns the scopes and networks to store, and all faults of the specification except an expiry in the
-// past.
+// Check returns the scopes and networks to store, and all faults of the specification except an expiry in the past.
 func (k *Spec) Check() (scopes []schema.Scope, networks []netip.Prefix, f schema.RequestErrors) {
 	checkName(&f, "name", k.Name)
 	scopes = checkScopes(&f, "scopes", k.Scopes)
@@ -151,8 +150,7 @@ func insert(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (C
 	return made, err
 }
 
-// prefixLength is the length of the stored prefix of a key: sk_live_ or sk_test_ and 4 of its 33
-// random characters.
+// prefixLength is the length of the stored prefix of a key: sk_live_ or sk_test_ and 4 of its 33 random characters.
 const prefixLength = 12
 
 func optionalTime(t time.Time) sql.NullInt64 {
@@ -219,8 +217,7 @@ func isKeyID(text string) bool {
 	return ok && err == nil
 }
 
-// ByID returns a key of any account. If there is none, the error is a *schema.Problem with
-// not_found.
+// ByID returns a key of any account. If there is none, the error is a *schema.Problem with not_found.
 func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	if !isKeyID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return Record{}, ErrNotFound

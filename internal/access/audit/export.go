@@ -23,7 +23,7 @@ const (
 // the query takes about 2 ms.
 const exportPage = 500
 
-// export streams all rows of a selection, newest first. It leaves out rows newer than the first exported row.
+// export streams all rows of a selection, newest first. Rows that are appended during the export are left out.
 func (l *Log) export(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {

@@ -34,8 +34,7 @@ type chainKey struct{ account, world string }
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
 
-// HeadLog copies the heads of the audit log to a file, one JSON object per line. It is not safe for
-// concurrent use.
+// HeadLog copies the heads of the audit log to a file, one JSON object per line. It is not safe for concurrent use.
 type HeadLog struct {
 	path   string
 	copied map[chainKey]string // hash of the last copied head
@@ -141,10 +140,9 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 	}
 }
 
-// Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the
-// copied hash. [Verify] proves only that the rows form a chain, but an attacker may have forged the chain. The
-// newest copied head may be of the forged chain too. Only Check of all copied heads proves that no row was
-// replaced.
+// Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the copied
+// hash. [Verify] proves only that the rows form a chain, but an attacker may have forged the chain. The newest copied
+// head may be of the forged chain too. Only Check of all copied heads proves that no row was replaced.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)

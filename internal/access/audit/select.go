@@ -102,8 +102,7 @@ func (s *selection) lowest(after position) (string, []any) {
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
-// query returns a statement for up to limit rows after a position. floor is the last row to scan; nil for no
-// bound.
+// query returns a statement for up to limit rows after a position. floor is the last row to scan; nil for no bound.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {

@@ -30,8 +30,7 @@ func (l *Log) Route() httpapi.Route {
 	}
 }
 
-// list answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as
-// lines of JSON.
+// list answers GET /v1/audit, newest row first. It returns one page as JSON, or all rows as CSV or as lines of JSON.
 func (l *Log) list(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	sel := selectionOf(&f, c.Owner(), c.Params)

@@ -107,7 +107,8 @@ type chain struct {
 	report Report
 	last   []byte // hash of the last valid row
 	size   int    // rows per page
-	// hasKey means that this process has the key of MACs. keyed means that every head must have a MAC.
+	// hasKey means that this process has the key of MACs. keyed means that every head must have a MAC, because the
+	// grace period has ended.
 	hasKey, keyed bool
 	digests       digester
 }

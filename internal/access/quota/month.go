@@ -15,12 +15,12 @@ type month struct {
 	period  string   // such as 2026-11; immutable
 	ends    int64    // seconds; immutable
 	used    int64
-	// allocated is used plus the reservations of calls in flight.
+	// allocated is the sum of the field used and the reservations of calls in flight.
 	allocated int64
-	// usedAtMark holds, for each mark (80 or 100 per cent), the value of used when a call of this instance
+	// usedAtMark holds, for each mark (80 or 100 per cent), the value of the field used when a call of this instance
 	// reached the mark. The value is 0 if no call of this instance reached it.
 	usedAtMark [len(marks)]int64
-	// stored is the part of used that is in the store, from all instances.
+	// stored is the part of the field used that is in the store, from all instances.
 	stored int64
 }
 

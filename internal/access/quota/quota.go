@@ -1,8 +1,7 @@
-// Package quota counts the calls of accounts: by month towards the quotas of their plans, and by day for their
-// usage.
+// Package quota counts the calls of accounts: by month towards the quotas of their plans, and by day for their usage.
 //
-// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals
-// of all instances, so that the instances share each quota.
+// An instance counts in memory, and writes its counts in batches more than twice a second. It reads the totals of all
+// instances, so that the instances share each quota.
 package quota
 
 import (

@@ -37,7 +37,7 @@ func (r usageRow) compare(o usageRow) int {
 // sums are the three counts in a row of table usage_day.
 type sums struct{ calls, failed, counted int64 }
 
-// usage is what an account has used since a flush.
+// usage is the usage of an account that one flush writes: counts by row, and the last use of each key.
 type usage struct {
 	rows map[usageRow]*sums
 	keys map[string]int64 // time of the last use of each key, seconds

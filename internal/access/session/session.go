@@ -24,8 +24,7 @@ import (
 )
 
 const (
-	// life is a working day: users sign in every morning, and a machine left open overnight
-	// is signed out.
+	// life is a working day: users sign in every morning, and a machine left open overnight is signed out.
 	life = 8 * time.Hour
 	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with several browsers
 	// each. The limit keeps a program that signs in for each call from filling the table.
@@ -110,8 +109,7 @@ func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 // selectActive selects the sessions that have not ended.
 var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in
-// groups.
+// Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in groups.
 func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, error) {
 	active := map[string]bool{}
 	err := selectActive.Each(len(calls), func(text string, from, to int) error {
@@ -182,8 +180,7 @@ func (r session) wire(current string) schema.Session {
 // keyWhole matches an API key, even one whose end is missing, and all letters and digits that follow.
 var keyWhole = regexp.MustCompile(apikey.Pattern.String() + `[0-9A-Za-z]*`)
 
-// agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys
-// masked.
+// agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys masked.
 func agentOf(r *http.Request) string {
 	name := strings.ToValidUTF8(r.UserAgent(), "?")
 	name = strings.Map(func(c rune) rune {

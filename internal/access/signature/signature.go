@@ -19,8 +19,7 @@ const (
 	// Header is X-SERVICE-Request-Signature in Go's canonical form.
 	Header        = "X-Service-Request-Signature"
 	versionHeader = "X-Service-Version"
-	// Window is the largest difference between the time of a signature and the server's time, in both
-	// directions.
+	// Window is the largest difference between the time of a signature and the server's time, in both directions.
 	Window = 300 * time.Second
 )
 
@@ -112,9 +111,8 @@ func (r *Signed) text(at string) string {
 	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature in scheme v1. The secret is the key's
-// signing secret in the form that the client received. The target is the path and query as sent.
-// New clients use [Signed.Sign].
+// Sign returns the value of X-SERVICE-Request-Signature in scheme v1. The secret is the key's signing secret in the
+// form that the client received. The target is the path and query as sent. New clients use [Signed.Sign].
 func Sign(secret, method, target string, body []byte, now time.Time) string {
 	at := strconv.FormatInt(now.Unix(), 10)
 	return "t=" + at + ",v1=" + hex.EncodeToString(macOf([]byte(secret), at+"."+method+"."+target+".", body))

@@ -46,8 +46,8 @@ type server struct {
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared server
 
-// searchCheckout makes the search for the library include node_modules of the checkout. Without it the search would
-// only include the temporary folder of the test binary.
+// searchCheckout makes the search for libchdb include node_modules of the checkout. The default search only includes
+// the folder of the executable, which for a test binary is a temporary folder.
 func searchCheckout() {
 	dir, err := os.Getwd()
 	for err == nil && dir != filepath.Dir(dir) {

@@ -122,7 +122,7 @@ type target struct {
 // lockInterval is the time between two attempts to get the lock of the data directory.
 const lockInterval = 200 * time.Millisecond
 
-// apply applies the files that match, as Apply describes.
+// apply applies the pending migrations for which match returns true, in the way that [Apply] describes.
 func (t target) apply(ctx context.Context, match func(file) bool) error {
 	list, err := listFor(t.Params)
 	if err != nil {

@@ -66,7 +66,7 @@ func interval(d time.Duration) string {
 	return fmt.Sprintf("toIntervalHour(%d)", d/time.Hour)
 }
 
-// stored is how a node stores a table.
+// stored has the storage settings of a table on a node.
 type stored struct {
 	TTL    string `ch:"ttl"` // clause; empty for none
 	Policy string `ch:"policy"`
@@ -93,10 +93,9 @@ func (s rules) changes(p Params, table string, has stored) []string {
 	return all
 }
 
-// ApplyStorage applies the storage settings of db to the tables that [Apply] has created. It changes only tables
-// that differ from the settings, so it is cheap at each start. ClickHouse then moves rows in the background. If
-// the settings no longer name a storage policy, the tables keep their policy: ClickHouse cannot remove a volume
-// from a table.
+// ApplyStorage applies the storage settings of db to the tables that [Apply] has created. It changes only tables that
+// differ from the settings, so it is cheap at each start. ClickHouse then moves rows in the background. If the settings
+// no longer name a storage policy, the tables keep their policy: ClickHouse cannot remove a volume from a table.
 func ApplyStorage(ctx context.Context, db Store, p Params) error {
 	for _, table := range p.agedTables() {
 		has, err := storedIn(ctx, db, p, table)
@@ -120,7 +119,7 @@ func ApplyStorage(ctx context.Context, db Store, p Params) error {
 	return nil
 }
 
-// storedIn returns the different ways in which the available nodes store a table.
+// storedIn returns the storage settings of a table on the available nodes, without duplicates.
 func storedIn(ctx context.Context, db Store, p Params, table string) (all []stored, err error) {
 	from := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
 	err = db.Conn().Select(ctx, &all, "SELECT DISTINCT extract(engine_full, ' TTL (.*?)(?: SETTINGS .*)?$') AS ttl, storage_policy AS policy FROM "+from+

@@ -28,7 +28,7 @@ var gzipWriters = sync.Pool{New: func() any {
 }}
 
 var zstdWriters = sync.Pool{New: func() any {
-	// One goroutine and a small window suffice: bodies are kilobytes.
+	// One goroutine and a small window suffice, because most bodies have some kilobytes.
 	w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<17))
 	return w

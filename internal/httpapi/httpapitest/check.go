@@ -30,9 +30,8 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	}
 }
 
-// CheckRefusal fails the test if the headers or the body of an error reply violate the contract for the
-// reply's status. Unlike Check, it needs no valid request. The parameter method is the request's method, as
-// far as it could be parsed.
+// CheckRefusal fails the test if the headers or the body of an error reply violate the contract for the reply's status.
+// Unlike Check, it needs no valid request. The parameter method is the request's method, as far as it could be parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range refusalFaults(method, resp, body) {

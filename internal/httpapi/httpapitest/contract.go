@@ -47,7 +47,7 @@ type parameter struct {
 	In, Name string
 }
 
-// reply describes the replies of an operation with one status.
+// reply describes the replies that an operation sends with one status.
 type reply struct {
 	reference
 
@@ -152,7 +152,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	return d, nil
 }
 
-// replies compiles the schemas of the replies at the JSON pointer at, and resolves their references.
+// replies compiles the schemas of the replies below a JSON pointer (at), and resolves their references.
 func (c *compiler) replies(all map[string]*reply, at string) {
 	for status, r := range all {
 		if r.Ref != "" {

@@ -60,9 +60,8 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.ResponseWriter.Write(p)
 }
 
-// Transport returns a transport that passes requests to base and checks every reply with [Check]. A nil base
-// means http.DefaultTransport. The transport reads each reply to its end, so do not use it for endless
-// streams.
+// Transport returns a transport that passes requests to base and checks every reply with [Check]. A nil base means
+// http.DefaultTransport. The transport reads each reply to its end, so do not use it for endless streams.
 func Transport(tb testing.TB, base http.RoundTripper) http.RoundTripper {
 	tb.Helper()
 	if base == nil {

@@ -62,8 +62,7 @@ func readPair(cert, key string) (p pair, err error) {
 	return p, nil
 }
 
-// Config returns the TLS settings: version 1.3 only, HTTP/2 and HTTP/1.1, and the current
-// certificate.
+// Config returns the TLS settings: version 1.3 only, HTTP/2 and HTTP/1.1, and the current certificate.
 func (s *Certificates) Config() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: s.get}
 	if s.manager != nil {
@@ -140,9 +139,8 @@ func (s *Certificates) obtain(name string) (*tls.Certificate, error) {
 	return c, nil
 }
 
-// Run keeps certificates current until ctx ends. It reloads files when they change. With ACME it
-// obtains certificates before the first client needs them. Start Run after the listener, because
-// the authority connects to the listener.
+// Run keeps certificates current until ctx ends. It reloads files when they change. With ACME it obtains certificates
+// before the first client needs them. Start Run after the listener, because the authority connects to the listener.
 func (s *Certificates) Run(ctx context.Context) error {
 	if s.manager != nil {
 		return s.runACME(ctx)

@@ -92,9 +92,8 @@ func (c *conn) Begin() *HeaderBlock {
 	return c.head
 }
 
-// Write sends p. If p starts with a status line, except 1xx, Write inserts the router's header lines after that
-// line. The rest of p contains no other status line, because net/http flushes after each reply. It implements
-// net.Conn.
+// Write sends p. If p starts with a status line, except 1xx, Write inserts the router's header lines after that line.
+// The rest of p contains no other status line, because net/http flushes after each reply. It implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	const informational = "HTTP/1.1 1"
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) || bytes.HasPrefix(p, []byte(informational)) {

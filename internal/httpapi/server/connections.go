@@ -177,7 +177,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// limitedConn is a connection of a limitedListener. The listener's lock guards the fields from counted on.
+// limitedConn is a connection of a limitedListener. The listener's lock guards the field counted and the fields after
+// it.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener

@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id
-// and the limits. In the header map of net/http, which is copied and sorted, these headers would take
-// a third of the time of a request. On HTTP/1, HeaderBlock therefore formats them, and conn inserts
-// them after the status line. On HTTP/2, and on connections that are not of [NewListener], the
-// headers go into the map.
+// HeaderBlock holds the dozen reply headers that the router itself writes, such as the request id and the limits. In
+// the header map of net/http, which is copied and sorted, these headers would take a third of the time of a request. On
+// HTTP/1, HeaderBlock therefore formats them, and conn inserts them after the status line. On HTTP/2, and on
+// connections that are not of [NewListener], the headers go into the map.
 type HeaderBlock struct {
 	lines []byte
 	whole []byte // the first write of the reply, including the lines
@@ -55,18 +54,16 @@ func (h *HeaderBlock) String() string { return string(h.lines) }
 
 type connKey struct{}
 
-// WithConn returns a context that contains the connection c. All requests of the connection have
-// this context.
+// WithConn returns a context that contains the connection c. All requests of the connection have this context.
 func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy and this
-// server can disagree where such a request ends. The server therefore closes the connection after the reply (RFC
-// 9112, 6.1).
+// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy and this server
+// can disagree where such a request ends. The server therefore closes the connection after the reply (RFC 9112, 6.1).
 //
-// net/http removes the Content-Length of such a request, so conn records whether any request of the connection had
-// a Content-Length. Ambiguous may therefore return true for a request that had only Transfer-Encoding.
+// net/http removes the Content-Length of such a request, so conn records whether any request of the connection had a
+// Content-Length. Ambiguous may therefore return true for a request that had only Transfer-Encoding.
 func Ambiguous(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
 		return false

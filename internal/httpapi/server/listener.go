@@ -104,8 +104,7 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// hand passes a connection or an error to Accept. If the listener is closed, hand closes the
-// connection instead.
+// hand passes a connection or an error to Accept. If the listener is closed, hand closes the connection instead.
 func (l *tlsListener) hand(a accepted) {
 	select {
 	case l.ready <- a:

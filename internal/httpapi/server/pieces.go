@@ -17,8 +17,7 @@ const (
 	endlessWrite = 5 * time.Second
 )
 
-// Pieces buffers a stream and sends the buffer as one piece when it is flushed or full. It implements
-// httpapi.Flusher.
+// Pieces buffers a stream and sends the buffer as one piece when it is flushed or full. It implements httpapi.Flusher.
 type Pieces struct {
 	*bufio.Writer
 
@@ -65,8 +64,7 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported returns err, or nil if err means that the writer cannot flush or has no
-// deadlines, as in tests.
+// unlessUnsupported returns err, or nil if err means that the writer cannot flush or has no deadlines, as in tests.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

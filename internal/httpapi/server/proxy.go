@@ -67,8 +67,7 @@ func (p Proxies) Secure(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// plain returns an IPv4-mapped IPv6 address as IPv4. It removes the zone, which names a network interface of
-// this host.
+// plain returns an IPv4-mapped IPv6 address as IPv4. It removes the zone, which names a network interface of this host.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // parseForwarded parses an entry of X-Forwarded-For: an address, optionally with a port or, for

@@ -1,6 +1,5 @@
-// Package server accepts the connections of the API. It has the HTTP server with time-outs, and a
-// listener that limits connections. It also provides TLS certificates and determines the client's
-// address.
+// Package server accepts the connections of the API. It has the HTTP server with time-outs, and a listener that limits
+// connections. It also provides TLS certificates and determines the client's address.
 package server
 
 import (

@@ -55,9 +55,8 @@ func (c TLSConfig) Validate() []error {
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
-// Open reads the certificate files, or prepares ACME without contacting the authority. The ACME
-// account and certificates are stored in the folder acme below the parameter data, unless the
-// settings name another folder.
+// Open reads the certificate files, or prepares ACME without contacting the authority. The ACME account and
+// certificates are stored in the folder acme below the parameter data, unless the settings name another folder.
 func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -27,8 +27,7 @@ const (
 	loadTimeout = 6 * time.Hour
 )
 
-// ReadManifest reads the manifest of the dump in dir. It fails without a manifest, because the dump is
-// then incomplete.
+// ReadManifest reads the manifest of the dump in dir. It fails without a manifest, because the dump is then incomplete.
 func ReadManifest(dir string) (Manifest, error) {
 	var m Manifest
 	if err := backupfile.ReadManifest(dir, &m); err != nil {

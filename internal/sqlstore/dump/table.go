@@ -38,9 +38,9 @@ const (
 // kinds maps the column types that the migrations use to kinds.
 var kinds = map[string]kind{"TEXT": text, "BIGINT": integer, "INTEGER": integer, "BYTEA": binary}
 
-// tables returns the tables that the migrations up to a version (0 for the newest) create, and that version.
-// A table comes after those that its rows refer to. Table commit_proof is omitted, because only earlier
-// versions used its rows. The schema is read from a SQLite database in memory, so that it is the same for both engines.
+// tables returns the tables that the migrations up to a version (0 for the newest) create, and that version. Each table
+// comes after the tables that its rows refer to. Table commit_proof is omitted, because only earlier versions used its
+// rows. The schema is read from a SQLite database in memory, so that it is the same for both engines.
 func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:?_dqs=0")
 	if err != nil {
@@ -118,8 +118,8 @@ func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (a
 	return all, rows.Err()
 }
 
-// parentsFirst sorts tables so that each table comes after those that its rows refer to. A table may refer to
-// itself: its rows are dumped in key order, and ids grow with time. So parent rows come first.
+// parentsFirst sorts tables so that each table comes after the tables that its rows refer to. In a table that refers to
+// itself, parent rows come first too: rows are dumped in key order, and ids grow with time.
 func parentsFirst(all []table) (sorted []table, err error) {
 	placed := map[string]bool{}
 	for len(sorted) < len(all) {

@@ -12,8 +12,7 @@ import (
 //go:embed simulator.yaml
 var description string
 
-// Describe returns the description file of a simulator at a URL. The setting recharge.operators
-// lists such files.
+// Describe returns the description file of a simulator at a URL. The setting recharge.operators lists such files.
 func Describe(url string) string { return providers.Fill(description, url) }
 
 // Simulator is an aggregator in memory.

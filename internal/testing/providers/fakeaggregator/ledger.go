@@ -34,6 +34,5 @@ func (s *Simulator) Received(number string) schema.Paise {
 	return sum
 }
 
-// Effects returns how often the order of each accepted reference was carried out. A reversal does not
-// change the count.
+// Effects returns how often the order of each accepted reference was carried out. A reversal does not change the count.
 func (s *Simulator) Effects() map[string]int { return s.Count(func(o *order) int { return o.effects }) }
