@@ -116,7 +116,7 @@ const selectKeys = `SELECT id, account_id, mode, hash, scopes, allow_list, requi
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`
 
-// changedKeys runs selectKeys.
+// changedKeys returns the keys that were changed after the revision since, as selectKeys reads them.
 func (s *Service) changedKeys(view sqlstore.View, since int64) ([]keyRow, error) {
 	return sqlstore.All(view, s.scanKey, selectKeys, since)
 }

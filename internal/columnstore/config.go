@@ -30,7 +30,7 @@ type Config struct {
 	// MaxTime limits the duration of a query of the embedded engine, unless the query sets max_execution_time; 0 for
 	// no limit.
 	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the embedded engine may run"`
-	// Connections limits the concurrent queries of this process, besides those on [DB.Reserved].
+	// Connections limits the concurrent queries of this process. Queries on [DB.Reserved] are not counted.
 	Connections int `yaml:"connections" help:"queries sent to ClickHouse at once"`
 	// File is a ClickHouse configuration file for the embedded engine, for example with disks and storage policies.
 	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
@@ -43,7 +43,8 @@ type Config struct {
 	ReadyTimeout time.Duration `yaml:"-"`
 	// Command is the command line of the engine's process; empty for this executable with the argument "engine".
 	Command []string `yaml:"-"`
-	// Environment has variables of the engine's process besides those of this process, as "NAME=value".
+	// Environment has additional variables of the engine's process, as "NAME=value". The process also inherits the
+	// variables of this process.
 	Environment []string `yaml:"-"`
 }
 

@@ -10,7 +10,7 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// maxHostTimeout limits the wait for each host if the DSN has several.
+// maxHostTimeout limits the wait for each host if the DSN has several hosts, so that the next host is tried soon.
 const maxHostTimeout = 3 * time.Second
 
 // limitDial makes clickhouse-go's attempts to connect end with the caller's context. Without limitDial, clickhouse-go

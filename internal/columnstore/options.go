@@ -143,7 +143,7 @@ func withSecure(dsn config.DSN) string {
 	return text + "?secure=true"
 }
 
-// authorities returns the certificate authorities of the system and those in a PEM file.
+// authorities returns the certificate authorities of the system and of a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

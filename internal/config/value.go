@@ -36,7 +36,7 @@ var sizeUnits = []struct {
 	{"", 1},
 }
 
-// UnmarshalText reads "512MiB", "2GB" or "1048576". Negative sizes and those past 2^63-1 bytes are errors.
+// UnmarshalText reads "512MiB", "2GB" or "1048576". Negative sizes and sizes beyond 2^63-1 bytes are errors.
 func (s *Size) UnmarshalText(text []byte) error {
 	whole := string(text)
 	for _, u := range sizeUnits {

@@ -18,8 +18,8 @@ type exchange struct {
 	varied     bool                // the header Vary is decided
 }
 
-// end passes the status of the reply to the Pass of the call (its admission by Access), if there is
-// one. Further calls of end do nothing.
+// end passes the status of the reply to the Pass of the call (its admission by Access), if the call was admitted.
+// Further calls of end do nothing.
 func (x *exchange) end(status int) {
 	pass := x.pass
 	if pass == nil {
@@ -48,8 +48,8 @@ func (rt *router) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	return x
 }
 
-// bySession marks the call as one with a browser session. It returns a copy of the request whose path
-// is the parameter path, which lacks SessionPrefix.
+// bySession marks the call as a call of a browser session. It returns a copy of the request whose path is the parameter
+// path, which lacks SessionPrefix.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL

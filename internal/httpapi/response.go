@@ -28,8 +28,8 @@ type Response struct {
 	Status int // 0 is 200
 	Value  any
 	Body   []byte
-	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A
-	// handler that sets Tail also sets Length and ETag, which are those of Body and Tail together.
+	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A handler
+	// that sets Tail also sets Length and ETag, for Body and Tail together.
 	Tail [][]byte
 	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each piece has the time
 	// limit that otherwise applies to the whole reply. Stream is called once, after status and header are sent. If

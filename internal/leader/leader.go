@@ -20,7 +20,7 @@ const (
 	leaseTime = 9 * time.Second
 	// pollInterval is the delay between polls of a standby, and before a failed renewal is retried.
 	pollInterval = time.Second
-	// releaseTimeout limits the time to release the lease when the job ends.
+	// releaseTimeout limits the time to release the lease when the job ends. A lease that is not released expires.
 	releaseTimeout = 2 * time.Second
 )
 

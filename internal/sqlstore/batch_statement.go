@@ -60,8 +60,8 @@ func (g *BatchStatement) ForRows(n int) string { return g[sizeOf(n)] }
 // sizeOf returns the index of the text for the largest group of at most n rows. n is at least 1.
 func sizeOf(n int) int { return min(bits.Len(uint(n)), groupForms) - 1 }
 
-// ExistingIDs returns the set of those ids that exist in a table. The parameters of statement are ids, and it
-// selects the ids that the table has.
+// ExistingIDs returns the set of those ids that exist in a table. Its statement selects the ids in the table that are
+// among the ids in its parameters.
 func ExistingIDs(q Querier, statement *BatchStatement, ids []string) (map[string]bool, error) {
 	there := map[string]bool{}
 	err := statement.Each(len(ids), func(text string, from, to int) error {

@@ -38,7 +38,8 @@ const (
 	// the stream gets a reset (a message to read all data again), at most once in resetInterval.
 	maxNoticesPerPoll = 100
 	resetInterval     = 5 * time.Second
-	// queueLength is the capacity of a stream's queue: the notices of three feeds from one poll.
+	// queueLength is the capacity of a stream's queue. It covers the notices of three feeds from one poll, 100 each,
+	// and some other messages.
 	queueLength = 320
 )
 

@@ -147,8 +147,8 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 // maxRemembered limits the payloads of one owner in lastSent that dedupe keeps if cut is true.
 const maxRemembered = 10_000
 
-// enqueue queues those notices that a stream may get. If cut is true, or the stream would get too many notices,
-// enqueue queues a reset instead.
+// enqueue queues the notices that a stream may get. If cut is true, or the stream would get too many notices, enqueue
+// queues a reset instead.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap
@@ -172,7 +172,7 @@ func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, 
 	st.put(w.metrics, w.index, messages, mark)
 }
 
-// kindsOf returns those kinds of the feed that a stream gets.
+// kindsOf returns the kinds of the feed that a stream gets.
 func (w *watcher) kindsOf(st *stream) []schema.LiveKind {
 	var kinds []schema.LiveKind
 	for _, kind := range w.kinds {

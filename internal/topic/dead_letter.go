@@ -57,7 +57,7 @@ func (d Dead) letter() kafka.Message {
 	return m
 }
 
-// writeDead writes messages to the dead topic and returns those that were not acknowledged.
+// writeDead writes messages to the dead topic. It returns the messages that were not acknowledged.
 func (c *Client) writeDead(ctx context.Context, dead []Dead) (left []Dead, err error) {
 	records := make([]kafka.Message, len(dead))
 	for i, d := range dead {

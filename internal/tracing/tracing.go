@@ -1,7 +1,7 @@
 // Package tracing records the spans of a trace from a request to its webhook deliveries. It exports them to a collector
 // with OTLP over HTTP. Tracing is off without an endpoint: a nil *Tracer makes no spans and costs nothing.
 //
-// The attributes of spans are those in key.go. Spans hold no API key, account number, mobile number, address, body or
+// The file key.go lists the attributes of spans. Spans hold no API key, account number, mobile number, address, body or
 // error text.
 package tracing
 
@@ -171,7 +171,7 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) 
 	return ctx, Span{span}                                                                         //nolint:spancheck // the caller ends it
 }
 
-// Start begins a step as the function [Start] does. If ctx has no trace, it begins one.
+// Start begins a step of the trace of ctx, like the function [Start]. If ctx has no trace, the step begins a new trace.
 func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

@@ -53,7 +53,7 @@ type dueRows struct {
 
 func (f *dueRows) size() int { return len(f.ids[0]) + len(f.ids[1]) }
 
-// first returns at most n rows, beginning with those that were never claimed.
+// first returns at most n rows. Rows that were never claimed come first.
 func (f *dueRows) first(n int) dueRows {
 	out := dueRows{ids: f.ids}
 	for sent := range out.ids {

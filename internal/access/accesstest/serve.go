@@ -21,7 +21,7 @@ func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url st
 	}
 	listener := server.NewListener(socket, nil, nil, server.Connections{})
 	s := server.New(h, nil)
-	go func() { _ = s.Serve(listener) }() // until s is closed
+	go func() { _ = s.Serve(listener) }() // Serve returns when s is closed
 	tb.Cleanup(func() { _ = s.Close() })
 	return "http://" + socket.Addr().String()
 }

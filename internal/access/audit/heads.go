@@ -45,7 +45,7 @@ func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads whose hash differs from the last copied one; for a new HeadLog, all heads. It returns
+// Copy appends the heads whose hash has changed since they were last copied; for a new HeadLog, all heads. It returns
 // their number and the SHA-256 of the appended text. After an error, the next Copy retries.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head

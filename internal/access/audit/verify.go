@@ -91,8 +91,8 @@ func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int,
 	return nil
 }
 
-// anyKeyed returns an error if a head (last row of a chain) has a MAC. Call it if the time from which heads have a
-// MAC is not recorded: then no head may have one, unless the record was removed.
+// anyKeyed returns an error if a head (last row of a chain) has a MAC. Call it if the store does not record the time
+// from which heads have a MAC. A head with a MAC then proves that the record was removed.
 func anyKeyed(view sqlstore.View) error {
 	var heads int64
 	err := view.QueryRow("SELECT count(*) FROM audit_head WHERE mac IS NOT NULL").Scan(&heads)

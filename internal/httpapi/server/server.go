@@ -21,7 +21,7 @@ const (
 
 	idle      = 120 * time.Second
 	maxHeader = 32 << 10
-	// An idle connection needs 20 KiB of memory, so maxConnections need 320 MiB.
+	// maxConnections limits the open connections. An idle connection needs 20 KiB of memory, so 16,384 need 320 MiB.
 	maxConnections = 16 << 10
 )
 

@@ -70,7 +70,7 @@ func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) err
 	if _, err := provider.UpTo(ctx, to); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
-	// Check again: an instance of a newer program may have had the migration lock before this one, and have migrated
+	// Check again: an instance of a newer program may have had the migration lock in the meantime, and have migrated
 	// the tables.
 	return refuseNewer(ctx, db, known, to)
 }

@@ -10,7 +10,7 @@ import (
 	"vayu/internal/sqlstore/connection"
 )
 
-// Conflict reports whether the server aborted a transaction in favour of another one. The errors are
+// Conflict reports whether the server aborted the transaction in favour of another transaction. The errors are
 // serialization_failure and deadlock_detected.
 func Conflict(err error) bool {
 	var stated *pgconn.PgError

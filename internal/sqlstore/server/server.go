@@ -19,7 +19,7 @@ import (
 
 const (
 	startPause = time.Second
-	// maxHostTimeout limits the wait for each host if the DSN has several.
+	// maxHostTimeout limits the wait for each host if the DSN has several hosts, so that the next host is tried soon.
 	maxHostTimeout = 3 * time.Second
 )
 
