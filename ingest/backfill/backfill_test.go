@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -355,6 +356,30 @@ func TestHopelessBackfillFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Failures with progress between them do not lengthen the wait.
+func TestBackoffBeginsAgainAfterProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(end))
+		f := newFixture(sqlstoretest.SQLite(t), 0)
+		f.feed.Source = whole{source{f.network}}
+		f.network.fatal = func(call int) error {
+			if call%2 == 1 {
+				return errors.New("status 503")
+			}
+			return nil
+		}
+		began := time.Now()
+		is := f.work(t.Context(), t, f.start(t, f.wanted()), nil)
+		if is.State != backfill.Done {
+			t.Errorf("the backfill is %+v", is)
+		}
+		if got, most := time.Since(began), 90*time.Second; got > most {
+			t.Errorf("four windows with a failure each took %s, want at most %s", got, most)
+		}
+	})
 }
 
 func TestCancelledBackfillStops(t *testing.T) {

@@ -85,7 +85,7 @@ func (b *backfill) run(ctx context.Context) error {
 		return b.finish(ctx, Failed, err.Error())
 	}
 	if !b.job.Listed {
-		if err := b.retry(ctx, func() error { return b.list(ctx, feed) }); err != nil {
+		if err := b.retry(ctx, func() (bool, error) { return false, b.list(ctx, feed) }); err != nil {
 			return b.failed(ctx, err)
 		}
 	}
@@ -189,14 +189,17 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	if err != nil {
 		return err
 	}
-	return b.retry(ctx, func() error { return b.chunks(ctx, feed, worker, workers) })
+	return b.retry(ctx, func() (bool, error) { return b.chunks(ctx, feed, worker, workers) })
 }
 
 // retry calls the function do until it succeeds or the worker must quit. It notes errors in the store. An error of a refused key
-// ends the retries.
-func (b *backfill) retry(ctx context.Context, do func() error) error {
+// ends the retries. Only failures without progress between them lengthen the backoff; do reports its progress.
+func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
-		err := do()
+		progress, err := do()
+		if progress {
+			failures = 0
+		}
 		switch {
 		case err == nil, errors.Is(err, ErrNone), ctx.Err() != nil:
 			return err
@@ -225,25 +228,27 @@ func refused(err error) bool {
 	return ok && slices.Contains([]int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden}, status.Status)
 }
 
-// chunks fetches chunks until none is left, the worker must quit, or a failure concerns all partitions.
-func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers int) error {
+// chunks fetches chunks until none is left, the worker must quit, or a failure concerns all partitions. It reports whether
+// it has fetched any.
+func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers int) (progress bool, err error) {
 	for ctx.Err() == nil {
 		select {
 		case <-b.quit:
-			return nil
+			return progress, nil
 		default:
 		}
 		chunk := b.claim(workers)
 		if len(chunk) == 0 {
-			return nil
+			return progress, nil
 		}
 		err := b.fetch(ctx, feed, chunk, worker, workers)
 		b.release(chunk)
 		if err != nil {
-			return err
+			return progress, err
 		}
+		progress = true
 	}
-	return nil
+	return progress, nil
 }
 
 // claim returns the partitions that lack the newest readings, for one worker.
