@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// insertBatch bounds the deliveries of one transaction. On SQLite, all other writes wait for
-	// the transaction.
+	// insertBatch is the maximum number of deliveries that one transaction inserts. On SQLite, all other writes wait
+	// for the transaction, so it must be short.
 	insertBatch = 128
 	// yieldAfter is the number of deliveries after which the relay should serve other accounts.
 	// Storing that many deliveries takes about 0.1 s.
@@ -39,15 +39,15 @@ func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
 	return err
 }
 
-// accept is Accept with a limit. After the event with which the number of deliveries reaches the
-// parameter most, accept stops. It returns the events whose deliveries are all stored, and
-// outbox.ErrYield if events of the batch remain.
+// accept is Accept with a limit on the work of one call. It stops after the event that brings the number of deliveries
+// to `most` or above. It returns the events whose deliveries are all stored, and outbox.ErrYield if it has not
+// processed the whole batch.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	// All events of the batch were committed before this refresh. So the refreshed cache has every
-	// subscription that is older than an event of the batch.
+	// All events of the batch were committed before this refresh. So the refreshed cache contains every subscription
+	// that existed when an event of the batch was created.
 	if err := s.Subscriptions.Refresh(ctx); err != nil {
 		return nil, fmt.Errorf("matching events: %w", err)
 	}
@@ -83,8 +83,8 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// sortByFanOut sorts a batch so that the accounts with the fewest deliveries come first. So an
-// account with thousands of deliveries does not delay others. It keeps the order in an account.
+// sortByFanOut sorts the accounts of a batch by their number of deliveries, the fewest first. So an account with
+// thousands of deliveries does not delay others. The order within an account stays.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -159,8 +159,8 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	return reserved
 }
 
-// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of
-// orders for which there is no row.
+// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of orders that produced
+// no row, for example because the delivery existed before.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,8 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue records in the queue that the active orders without a lease are due. It reports whether
-// the group has such an order.
+// markDue records in the queue that the active orders without a lease are due. It returns true if the group has at
+// least one active order without a lease.
 func (s *Service) markDue(group []order, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,9 +30,9 @@ func (s *Service) claimLoop(ctx context.Context) {
 	}
 }
 
-// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. While
-// the store cannot record outcomes, claim does nothing. The lease of a delivery whose outcome waits
-// may have expired, so a claim could send the delivery again.
+// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. It claims nothing while
+// the store cannot record outcomes. An attempted delivery whose outcome is not recorded may have lost its lease, so a
+// claim could send that delivery again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false
@@ -72,7 +72,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted makes the claims in one transaction and adds their results to the map found.
+// claimWanted makes the claims in one transaction, and stores the result of each claim in the map `found`.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {

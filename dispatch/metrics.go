@@ -20,7 +20,7 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// Each of these logs reports when an operation begins to fail, and when it has recovered.
+	// Each of these failure logs reports when its operation begins to fail, and when it has recovered.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 

@@ -9,7 +9,7 @@ const (
 	// discoverEvery is the interval of queries for due deliveries that this queue does not
 	// have. Such deliveries were retried manually, resumed, or left by another instance.
 	discoverEvery = time.Second
-	// After a slow query, the pause is discoverShare times the duration of the query, at most
+	// After a slow query, discover pauses for discoverShare times the duration of the query, at most for
 	// maxDiscoverEvery. The duration grows with the number of subscriptions.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
@@ -17,8 +17,7 @@ const (
 	claimRetry = time.Second
 	// releaseTimeout bounds the release of leases at a stop.
 	releaseTimeout = 2 * time.Second
-	// idleTimer is how long a loop waits if the queue has no time at which the loop should
-	// continue. A signal ends the wait earlier.
+	// idleTimer is how long a loop waits if the queue has no next time for the loop. A signal ends the wait earlier.
 	idleTimer = time.Hour
 )
 

@@ -56,7 +56,7 @@ const (
 	maxPort        = 65535
 )
 
-// Validate returns all errors, each naming its key.
+// Validate returns all faults, each with the key of its setting.
 func (s Settings) Validate() []error {
 	var f config.Faults
 	_, err := config.Networks(s.Allow)

@@ -26,11 +26,10 @@ const (
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing reads the time at which the oldest waiting delivery with a failed attempt
-	// was created.
+	// selectFailing reads the creation time of the oldest waiting delivery that has a failed attempt.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged reads when the newest acknowledged delivery finished. It scans all
-	// deliveries that are newer than that one.
+	// selectAcknowledged reads when the newest acknowledged delivery finished. It scans all deliveries that are newer
+	// than the acknowledged one.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
@@ -46,9 +45,9 @@ const (
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound marks the oldest waiting deliveries above the limit as failed, for each paused or dead
-// webhook. Other webhooks have a long backlog only while this service is late, so bound keeps their
-// deliveries. Several instances may run bound at the same time.
+// bound limits the backlogs of paused and dead webhooks: it marks the oldest waiting deliveries above the limit as
+// failed. A working webhook can exceed the limit only while this service is behind, so its deliveries are kept. Several
+// instances may run bound at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil

@@ -12,7 +12,8 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is the time that most searches for deleted subscriptions look back.
+	// recent is how long ago a subscription may have been deleted to be found by the search every cancelEvery. The
+	// search every sweepEvery finds all deleted subscriptions.
 	recent = 2 * sweepEvery
 	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute

@@ -56,8 +56,9 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns how many of the first attempts form a batch. They are at most the number most and
-// within copyWindow. Attempts with the same timestamp are not split: a batch has all or none.
+// whole returns the size of the next batch: how many attempts from the start of the list belong to it. A batch has at
+// most `most` attempts and spans at most copyWindow. Attempts with the same timestamp stay together, so that the next
+// batch can start after that timestamp.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {
@@ -90,7 +91,7 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
 }
 
-// stageNone is the name of a missing stage in ClickHouse.
+// stageNone is the value of the ClickHouse column "stage" for an attempt without a stage.
 const stageNone = "none"
 
 // columns returns the values of the attempts of a world (live or sandbox) in the order of

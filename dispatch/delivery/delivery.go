@@ -44,8 +44,8 @@ type LaneClaim struct {
 	Limit   int
 }
 
-// Claimed lists the deliveries that a LaneClaim has leased. Next is when to claim for the
-// subscription again, possibly in the past; zero if the subscription has no other waiting delivery.
+// Claimed lists the deliveries that a LaneClaim has leased. Next is the time of the subscription's next claim, possibly
+// in the past. Next is zero if the subscription has no other waiting delivery.
 type Claimed struct {
 	Webhook string
 	Rows    []Row

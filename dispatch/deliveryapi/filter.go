@@ -29,7 +29,7 @@ type filter struct {
 // Such a scan takes some milliseconds. The client continues the scan with the cursor.
 const scanMost = 10_000
 
-// query is an SQL statement under construction, with its arguments.
+// query is an SQL statement under construction, with its arguments. The method `and` adds a condition.
 type query struct {
 	text string
 	args []any
@@ -44,10 +44,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index, ordered by id, serves. A condition on the webhook or
-// event replaces those on account and mode, which would mislead the planner. The method allowed has
-// checked that the webhook and the event belong to the caller. The state is a literal, because only
-// then the planner uses the partial index of failed deliveries.
+// indexed adds the conditions for which there is an index that is ordered by id. If the filter names a webhook or an
+// event, the account and the mode are omitted, because they would mislead the planner. The method `allowed` has checked
+// that the webhook and the event belong to the caller. The state is a literal, because the planner uses the partial
+// index of failed deliveries only for a literal.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -72,8 +72,8 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 // event uses the index of events instead, because an event has few deliveries.
 func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
 
-// unindexed returns the conditions that no index serves. An index for them would be used rarely,
-// but updated with each change of a delivery's state.
+// unindexed returns the conditions for which there is no index. Requests rarely use such conditions, and each change of
+// a delivery's state would have to update the index.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
@@ -92,9 +92,9 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// restricted reports whether the key may not read types of events that occur often. The type is a
-// column of the table "event", so no index of deliveries has it. Events about the service itself
-// are rare, so a scan need not be bounded because of them.
+// restricted reports whether the key may not read the frequent event types, those about customers. Then a scan can pass
+// many rows before it fills a page. Hiding only the rare events about the service itself does not lengthen a scan. No
+// index of deliveries has the type, because it is a column of "event".
 func (f *filter) restricted() bool {
 	return f.readable != nil && schema.HidesCustomerEvents(f.readable)
 }
@@ -115,8 +115,8 @@ func (f *filter) types(q *query) {
 	q.text += ")"
 }
 
-// query returns the statement for a page. The statement reads one row more than the limit, to
-// detect a next page. The parameter floor is the lowest id to read; "" for no bound.
+// query returns the statement for a page. The statement reads one row more than the limit, to detect a next page.
+// `floor` is the lowest id to read; "" for no bound.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
@@ -137,9 +137,9 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 
-// page returns the matching deliveries and the id after which the next page begins; "" on
-// the last page. If the filter has a condition without an index, other pages may also be
-// shorter than the limit. The deliveries of one event are few, so one page scans them all.
+// page returns the matching deliveries and the id after which the next page begins; "" on the last page. A filter with
+// a condition that has no index limits the rows of a scan. Then a page may be shorter than the limit although more
+// pages follow. The deliveries of one event are few, so one page scans them all.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
@@ -159,9 +159,9 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds a range of ids for the time range and the start of the page, because ids are in the
-// order of time. A missing bound adds no condition: one that is always true would keep SQLite
-// from the indexes of failed deliveries.
+// ids adds a range of ids for the time range and the start of the page, because ids are in the order of time. For a
+// missing bound it adds nothing. An always true condition would keep SQLite from using the indexes of failed
+// deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {

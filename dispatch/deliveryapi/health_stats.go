@@ -174,7 +174,8 @@ func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	return hours
 }
 
-// health derives one status from the newest attempts, the failed deliveries and active.
+// health derives the health of the webhook from the newest attempts, from the failed deliveries, and from whether the
+// webhook is active.
 func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
 	row := 0 // how many of the newest attempts in a row have failed
 	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {

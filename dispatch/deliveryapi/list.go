@@ -49,8 +49,8 @@ func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Respons
 	return httpapi.Response{Value: reply}, nil
 }
 
-// filterOf parses parameters and reports all their errors. The result list identifies the
-// filter in cursors, so that a cursor fits only the list that it came from.
+// filterOf parses parameters and reports all their errors. The result `list` is a name for the filter. A cursor
+// contains that name, so that the cursor cannot be used with another filter.
 func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.RequestErrors
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}

@@ -20,7 +20,8 @@ import (
 // certificateFile is the file of a data directory with the certificate of local receivers and its key.
 const certificateFile = "localhost.pem"
 
-// validYears is the validity of the certificate, longer than a developer uses a machine.
+// validYears is the validity of the certificate. It exceeds the life of a developer's machine, so the certificate is
+// never renewed.
 const validYears = 50
 
 // Certificate ensures that a data directory has the certificate of local receivers, and returns the

@@ -19,8 +19,8 @@ import (
 	"vayu/internal/topic"
 )
 
-// limits bound a batch of events. The time to linger is long enough to gather messages of
-// several partitions, and short compared with the delay of a delivery.
+// limits bound a batch of events. In the time Linger, messages of several partitions can gather. That time is short
+// compared with the delay of a delivery.
 var limits = topic.Limits{Messages: 500, Bytes: 8 << 20, Linger: time.Millisecond, Ahead: 1}
 
 // Log publishes and consumes events. It is safe for concurrent use.

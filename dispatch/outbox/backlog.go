@@ -21,9 +21,9 @@ type backlog struct {
 	oldest  string // id of the oldest event; "" for none
 }
 
-// Backlog returns the number of unpublished events and the age of the oldest. The number is at most
-// 100,001, which means more than 100,000. Backlog counts at most once a second, and not before Run. If
-// the store does not respond, it returns the last count.
+// Backlog returns the number of unpublished events and the age of the oldest. The number is at most 100,001, which
+// means more than 100,000. Backlog counts at most once a second. It returns zeros until Run is called, and the last
+// count if the store does not respond.
 func (o *Outbox) Backlog(ctx context.Context) (waiting int64, oldest time.Duration) {
 	counted := o.backlog.Load()
 	if counted == nil {

@@ -14,8 +14,8 @@ import (
 type filter struct {
 	account, mode string
 	typ           string // "" for all
-	// readable are the types that the key may read; nil for all. The query has a condition on
-	// readable only if the key may not read some type.
+	// readable are the types that the key may read; nil for all. If the key may read every type, the query has no
+	// condition on the type.
 	readable []schema.EventType
 	subject  string // "" for all
 	from, to int64  // microseconds; to is exclusive
@@ -23,8 +23,8 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the events that one request scans if the filter has a condition on types, but no
-// subject. Such a scan takes 20 ms. The client continues the scan with the cursor.
+// scanMost bounds the events that one request scans if the filter has a condition on types, but no subject. A scan of
+// so many events takes 20 ms. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // find returns a page of envelopes, oldest first, and the id after which the next page
@@ -98,8 +98,8 @@ func (a filter) query(lower, upper string) (text string, args []any) {
 	return text + " ORDER BY id LIMIT $8", args
 }
 
-// restricted reports whether the key may not read types of events that occur often. Events
-// about the service itself are rare, so a scan need not be bounded because of them.
+// restricted reports whether the key may not read the frequent event types, those about customers. Then a scan can pass
+// many rows before it fills a page. Hiding only the rare events about the service itself does not lengthen a scan.
 func (a filter) restricted() bool {
 	return a.readable != nil && schema.HidesCustomerEvents(a.readable)
 }

@@ -108,8 +108,8 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	return e.ID, nil
 }
 
-// Store is Append for an event that the caller delivers itself. The relay does not
-// publish such an event.
+// Store is Append without the outbox: the relay does not publish the event, because the caller delivers the event
+// itself.
 func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {

@@ -41,8 +41,8 @@ func (p *pollDelay) idle(now time.Time) time.Duration {
 	return p.delay
 }
 
-// failure returns the delay after a failed pass. The parameter progress means that some
-// events were acknowledged in the pass. Progress resets the backoff.
+// failure returns the delay after a failed pass. `progress` means that some events were acknowledged in the pass.
+// Progress resets the backoff.
 func (p *pollDelay) failure(progress bool) time.Duration {
 	if progress {
 		p.failures = 0

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// maxBatch bounds the events of a batch. It is large enough to amortise the commits of a batch. It
-// is so small that the first event of a batch does not wait long for the last event.
+// maxBatch bounds the events of a batch. A batch of this size spreads the cost of its commits over many events. In a
+// larger batch, the first event would wait longer until the whole batch is published.
 const maxBatch = 500
 
 // relay publishes events while this instance leads.
@@ -59,8 +59,8 @@ func (o *Outbox) empty(ctx context.Context) bool {
 	return errors.Is(err, sql.ErrNoRows)
 }
 
-// await waits for the commit of an event in this process, at most for d. It reports whether
-// there was such a commit.
+// await waits until this process commits an event, but at most for the duration d. It returns false if d or ctx has
+// ended before a commit.
 func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -152,8 +152,8 @@ func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	return e, err
 }
 
-// publish publishes the events of a batch whose accounts are not blocked. It adds the accounts
-// of unacknowledged events to the set blocked.
+// publish publishes the events of a batch whose accounts are not blocked. It adds the accounts of unacknowledged events
+// to `blocked`.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
 	batch := all
 	if len(blocked) > 0 {

@@ -36,9 +36,8 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	return claims
 }
 
-// Claimed adds the claimed items, whose lease ends at the time until. The parameter next is when
-// the lane has another due item in the store; zero for never. After a failed claim, next is the
-// time of the retry.
+// Claimed adds the items that a claim has leased until the time `until`. `next` is the due time of the lane's next item
+// in the store; zero if there is none. After a failed claim, it is the time of the retry.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
 	q.addReserved(l, len(items)-c.Limit)
@@ -68,8 +67,8 @@ func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	}
 }
 
-// orNextToken returns the earlier of two times: the parameter at, and the time to check the next
-// unproven host for a token.
+// orNextToken returns the earlier of two times: the given time, and the time at which the next unproven host is checked
+// for a token.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	if h := q.tokenWaiters.first(); h != nil {
 		return earlier(at, h.tokenAt)

@@ -2,8 +2,8 @@ package scheduler
 
 import "math"
 
-// class describes how the last attempt at an endpoint ended. The method pickLane mostly tries the
-// classes in this order.
+// class describes how the last attempt at an endpoint ended. The method pickLane usually tries the classes in the order
+// of the constants.
 type class int
 
 const (
@@ -23,9 +23,9 @@ type group[T any] struct {
 	buffered int
 }
 
-// budget returns how many more items of a class may be buffered. A class other than quick buffers
-// at most one item per free slot of its share. Further items could wait until their leases expire,
-// and a release costs more than a later claim.
+// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item per
+// free slot of its share. Further items could wait in memory until their leases expire. Releasing them costs more than
+// claiming them later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -66,8 +66,8 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// quickLimit is the duration from which on an attempt is slow: half the horizon (how far ahead
-// lanes buffer). A shorter attempt does not occupy its slot long enough to delay other endpoints.
+// quickLimit is the minimum duration of an attempt that counts as slow. It is half of the horizon (how far ahead lanes
+// buffer). A shorter attempt frees its slot too soon to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {

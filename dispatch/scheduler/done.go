@@ -32,8 +32,8 @@ func (q *Queue[T]) Abandon(id string) {
 	q.wake(l.host)
 }
 
-// MarkSlow puts an untried lane into the class slow. It is for a lane with a delivery that
-// had a failed attempt before.
+// MarkSlow moves an untried lane into the class slow. The caller uses it when a claimed delivery already has a failed
+// attempt, because the endpoint is then likely to fail again.
 func (q *Queue[T]) MarkSlow(id string) {
 	if l := q.lane(id); l.class == untried {
 		q.setClass(l, slow)

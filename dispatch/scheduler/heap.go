@@ -22,8 +22,8 @@ func (h *timeHeap[E]) first() (e E) {
 	return e
 }
 
-// update inserts an element, or moves it after a change of its time. If the parameter in is
-// false, update removes the element instead.
+// update inserts an element into the heap, or moves it after a change of its time. If `in` is false, update removes the
+// element instead.
 func (h *timeHeap[E]) update(e E, in bool) {
 	switch index := *e.position(); {
 	case in && index >= 0:

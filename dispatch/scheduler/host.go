@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// host has the counts and limits that all lanes (queues of endpoints) with one host and port
-// share. The methods addBuffered and addInFlight do nothing on nil.
+// host has the counts and limits that all lanes (queues of endpoints) with one host and port share. A nil host has no
+// limits; addBuffered and addInFlight then do nothing.
 type host[T any] struct {
 	name        string
 	lanes       int
@@ -25,8 +25,8 @@ type host[T any] struct {
 func (h *host[T]) at() time.Time  { return h.tokenAt }
 func (h *host[T]) position() *int { return &h.index }
 
-// pruneHosts removes hosts without lanes, once their token bucket is full. With an earlier
-// removal, a client could refill the bucket by recreating its webhook.
+// pruneHosts removes hosts that have no lanes and a full token bucket. If a host were removed with a partly empty
+// bucket, a client could refill the bucket by recreating its webhook.
 func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {
 		h.tokens.allows(q.clock)
@@ -100,8 +100,8 @@ func (q *Queue[T]) hostBudget(h *host[T]) int {
 	return budget
 }
 
-// proven reports whether the limit for unproven hosts does not apply to a host. It does not apply
-// if the host has acknowledged an attempt in the last proofLasts, or if no such limit is set.
+// proven reports whether a host is exempt from the limit for unproven hosts. A host is exempt for proofLasts after it
+// has acknowledged an attempt, and always if no limit is configured.
 func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }
@@ -119,8 +119,8 @@ func (h *host[T]) totalInFlight() (n int) {
 	return n
 }
 
-// tokenRecheck is the least delay before a host is checked again for a token. It is below
-// the 2 s within which a due attempt must start.
+// tokenRecheck is the minimum delay before a host is checked again for a token. It is shorter than the 2 s within which
+// a due attempt must start.
 const tokenRecheck = time.Second
 
 // hasSlot reports whether another attempt of a class may be in flight at a host.
@@ -152,8 +152,8 @@ func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at
-// the earliest. A host with tokens waits too, because its items in memory may need all of them.
+// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at the earliest. It also
+// schedules a wake if the host has tokens now, because buffered items may use all of them.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {

@@ -18,8 +18,8 @@ func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l
 // window returns how many items a lane should buffer.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf returns how many items some slots can send within the horizon if each attempt lasts for
-// the duration took. The result is at most maxBuffered, but at least the number of slots.
+// windowOf returns how many items the given slots can send within the horizon if each attempt lasts for `took`. The
+// result is at most maxBuffered, but at least the number of slots.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {

@@ -88,9 +88,9 @@ func (q *Queue[T]) refill(now time.Time) {
 	}
 }
 
-// admits reports whether a lane that pickLane took from its ring may send. Otherwise admits parks
-// the lane until its host allows another attempt. A lane with a new host and attempts in flight is
-// not parked, because Done and Abandon enqueue it again.
+// admits reports whether a lane that pickLane took from its ring may send. If not, admits parks the lane until its host
+// allows another attempt. A lane whose host has changed waits for its attempts in flight. It is not parked, because
+// Done and Abandon enqueue it again.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false

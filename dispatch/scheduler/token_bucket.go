@@ -10,7 +10,7 @@ type tokenBucket struct {
 	filled time.Time
 }
 
-// burstTime sets the capacity in newTokenBucket: the tokens of this time, at least one.
+// burstTime sets the capacity of a new bucket: the tokens that accrue in burstTime, but at least one.
 const burstTime = 10 * time.Millisecond
 
 // newTokenBucket returns a bucket of rate tokens a second, which the first call of allows fills.

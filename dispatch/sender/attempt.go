@@ -34,9 +34,9 @@ type attempt struct {
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is the stage that this request's dial has reached. sent is 0 until the request has a
-	// connection, and then the stage of the request. Instead of the dialled connection, the request
-	// may get one that became idle during the dial. So dialed counts only while sent is 0.
+	// dialed is the stage that this request's dial has reached. It counts only while sent is 0. sent is 0 until the
+	// request has a connection, and then the stage of the request. The connection may be another one than the dialled:
+	// a pooled connection that became idle during the dial.
 	dialed, sent atomic.Int32
 }
 
@@ -64,8 +64,8 @@ func (a *attempt) request(ctx context.Context, p Post) (*http.Request, error) {
 		GotConn:           a.gotConn,
 		WroteRequest:      a.wroteRequest,
 	})
-	// The URL is parsed already, so it is set below. This constructor sets the context without a
-	// copy of the request, unlike Request.WithContext.
+	// The parsed URL is set below, so the constructor gets none. Unlike Request.WithContext, this constructor sets the
+	// context without copying the request.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(p.Body))
 	if err != nil {
 		return nil, err

@@ -20,10 +20,9 @@ const (
 	keptBody = 1 << 10
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
-	// grace limits the time to read the body after the status, which alone decides the attempt.
-	// The body is read because it helps to find a fault, and a connection is reusable only after the
-	// end of the body. Half a second is several round trips around the earth. Without this limit, a
-	// slow body could extend the attempt to its timeout of 5 s.
+	// grace limits the time to read the response's body. Only the status decides the attempt. But the body helps to
+	// find a fault, and a connection is reusable only after its end. Half a second is several round trips around the
+	// earth. Without this limit, a slow body could extend the attempt to its timeout of 5 s.
 	grace = 500 * time.Millisecond
 	// idleTimeout is how long a connection may be idle. It is below the 5 s after which Node, Apache
 	// and uvicorn close idle connections by default. If the receiver closes a connection first, a
@@ -52,7 +51,7 @@ type Config struct {
 	Control func(network, address string, c syscall.RawConn) error
 	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver
-	// Roots are the trusted certificate authorities; nil for those of the system.
+	// Roots are the trusted certificate authorities; nil for the system's.
 	Roots *x509.CertPool
 	// PerHost limits the idle connections to each host; 0 means 8. Idle limits all idle
 	// connections; 0 means 256.

@@ -4,8 +4,8 @@ import "net/netip"
 
 var loopback4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// missed4 are internal addresses that look public. Package code.dny.dev/ssrf does not deny them,
-// because they are not in IANA's special-purpose registry.
+// missed4 are internal IPv4 addresses outside of IANA's special-purpose registry. Package code.dny.dev/ssrf follows
+// that registry, so it does not deny these addresses.
 var missed4 = []netip.Prefix{
 	// Services for machines in Azure: DNS, DHCP, health and, at ports 80 and 32526, metadata
 	// (learn.microsoft.com, "What is IP address 168.63.129.16?").

@@ -16,7 +16,7 @@ var (
 	// because other parsers may interpret other texts differently.
 	form = regexp.MustCompile(`^(?i:https)://([a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::([1-9][0-9]{0,4}))?` +
 		`((?:[/?](?:[a-zA-Z0-9._~!$&'()*+,;=:@/?\[\]-]|%[0-9a-fA-F]{2})*)?)$`)
-	// hostName is the LDH rule of RFC 1123 2.1, in lower case.
+	// hostName matches a lower-case name of letters, digits and hyphens in labels (RFC 1123, 2.1).
 	hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 	// numeric matches a host that parsers may read as an IPv4 address (127.1, 0x7f.1, 2130706433). The
 	// WHATWG URL standard calls this "ends in a number".

@@ -43,8 +43,8 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable returns a problem if a key may not read the events of recharges, which have the clear
-// numbers. The parameter may lists the event types that the key may read.
+// clearable returns a problem if a key may not use clear numbers. Only the events of recharges have clear numbers, so
+// the key must be able to read these events. `may` lists the event types that the key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
@@ -52,8 +52,8 @@ func clearable(may []schema.EventType) error {
 	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
 }
 
-// readable returns a problem if a key may not read one of the given event types. Without this
-// check, the key could create a webhook to get events that it must not read.
+// readable returns a problem if a key may not read one of the given event types. Without this check, a key could get
+// any event by creating a webhook. `may` lists the event types that the key may read.
 func readable(may, events []schema.EventType) error {
 	for _, event := range events {
 		if !slices.Contains(may, event) {

@@ -68,7 +68,8 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the event types that a change adds to those that the URL gets.
+// granted returns the event types that a change newly sends to the URL. For a new URL, these are all types of the
+// subscription.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events
@@ -131,8 +132,8 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
-// testable returns the subscription of a test event and the type of the event: the given type,
-// or for "" the first type of the subscription.
+// testable returns the subscription of a test event and the type of the event. Without a given type, the type is the
+// first one of the subscription.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// nextRevision returns the revision of a change: one more than that of the last change. It locks
-// the counter until the transaction ends, so changes commit in the order of their revisions.
+// nextRevision increments the counter of changes and returns the revision of this change. It locks the counter until
+// the transaction ends, so changes commit in the order of their revisions.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
@@ -96,7 +96,8 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 		strconv.Itoa(n)+"; delete one first.")
 }
 
-// secretOr returns the chosen secret and "", or twice a new secret of 32 random bytes.
+// secretOr returns the chosen secret, and "" as the second result. If no secret is chosen, both results are a new
+// secret of 32 random bytes.
 func secretOr(chosen string) (secret, made string) {
 	if chosen != "" {
 		return chosen, ""

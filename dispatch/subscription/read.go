@@ -35,7 +35,7 @@ type reading struct {
 	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
-// query runs do with a timeout for this query alone, because a full read has many queries.
+// query runs `do` with a timeout of its own, because a full read consists of many queries.
 func (r *reading) query(do func(view sqlstore.View) error) error {
 	limit, done := context.WithTimeout(r.ctx, r.follower.Timeout)
 	defer done()
@@ -115,8 +115,8 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the current secret, and the previous secret until its grace period ends. If the
-// current secret cannot be decrypted, s gets no secret: a rotation needs both signatures.
+// decrypt decrypts the current secret, and the previous secret until its grace period ends. If the current secret
+// cannot be decrypted, it sets no secret. During a rotation, an attempt must be signed with both secrets.
 func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(box, secret, s.ID)
 	if err != nil {

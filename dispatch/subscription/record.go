@@ -73,8 +73,8 @@ func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 // selectList reads a page by the index webhook_account.
 const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
-// list returns at most limit subscriptions of an owner, oldest first. It starts after the id
-// in the parameter after; "" for the first page.
+// list returns at most `limit` subscriptions of an owner, oldest first. It starts after the id `after`; "" for the
+// first page.
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

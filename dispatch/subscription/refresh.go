@@ -33,8 +33,8 @@ func (b *Cache) newFollower() *tablecache.Follower {
 // own changes, and before it matches events. A background refresh or Fresh reads other changes.
 func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
 
-// Fresh refreshes the cache within two seconds, if the last refresh is longer ago than maxAge.
-// After an error the caller must not sign. A result is valid for signatures of the next 100 ms.
+// Fresh refreshes the cache within two seconds, unless the last refresh is younger than maxAge. After an error the
+// caller must not sign. After success, the caller may sign with the cached secrets for 100 ms.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
 
 // read loads changed rows into a new snapshot.

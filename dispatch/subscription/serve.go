@@ -17,7 +17,7 @@ import (
 
 const path = "/v1/webhooks"
 
-// Routes returns the endpoints under /v1/webhooks, except those of package deliveryapi.
+// Routes returns the endpoints under /v1/webhooks, except the endpoints of package deliveryapi.
 func (b *Cache) Routes() []httpapi.Route {
 	const (
 		scope = string(schema.WebhooksManage)

@@ -55,8 +55,8 @@ func (v Receiver) Verify(body []byte, header string) error {
 	return verify(body, header, now(), tolerance, v.Secrets)
 }
 
-// Read verifies the signature of a request and returns the body. Its errors are those of Verify,
-// ErrTooLarge, and errors of reading the body.
+// Read verifies the signature of a request and returns the body. Its errors are ErrTooLarge, the errors of Verify, and
+// errors of reading the body.
 func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	limit := v.Limit
 	if limit == 0 {
@@ -83,8 +83,8 @@ func (v Receiver) Read(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Event reads a request, verifies its signature and decodes the event. Its errors are those of
-// Read, and ErrNoEvent. The caller should reply 2xx within 5 seconds, and process each ID once.
+// Event reads a request, verifies its signature and decodes the event. Its errors are ErrNoEvent and the errors of
+// Read. The caller should reply 2xx within 5 seconds, and process each ID once.
 func (v Receiver) Event(r *http.Request) (Event, error) {
 	body, err := v.Read(r)
 	if err != nil {

@@ -108,7 +108,8 @@ func digits(text string) bool {
 	return text != "" && len(text) <= maxDigits
 }
 
-// holds reports whether a header has a signature. Its duration does not depend on the value of want.
+// holds reports whether a header contains the signature `want`. It compares in constant time, so that an attacker
+// cannot guess the signature byte by byte.
 func holds(header, want string) (found bool) {
 	for item := range strings.SplitSeq(header, ",") {
 		value, ok := strings.CutPrefix(item, "v1=")
