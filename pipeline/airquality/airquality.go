@@ -154,7 +154,7 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 // the work. started is the start of the roll-up, by ClickHouse's clock.
 type planner func(ctx context.Context, started time.Time) (plan, error)
 
-// errPanicked counts a roll-up that panicked as failed.
+// errPanicked is the error with which run counts a roll-up that panicked.
 var errPanicked = errors.New("the roll-up panicked")
 
 // run runs a roll-up alone, and counts its outcome.
@@ -233,8 +233,8 @@ var recordColumns = []clickhouse.ColumnNameAndType{
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record stores that a roll-up is done. The next roll-up then skips readings stored before
-// p.started. Package query reloads the hours of the recorded roll-up.
+// record stores that a roll-up is done. The next roll-up then skips readings that were stored before p.started. Package
+// query also reads this row, and reloads the hours of the roll-up.
 func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no mean or index

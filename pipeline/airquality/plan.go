@@ -35,8 +35,8 @@ type chunk struct {
 // plan is the work of a roll-up, and the values for its row in the table `rollup`.
 type plan struct {
 	chunks []chunk
-	// started is the mark: the next roll-up skips readings stored before this time.
-	// A backfill does not look for new readings, so its mark is the epoch (1970).
+	// started is the mark of the roll-up: the next roll-up skips readings that were stored before this time. A backfill
+	// does not look for new readings. Its mark is the epoch (1970), so that it skips nothing.
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	means       int8   // value of the column `means`: meansDone, or 0
@@ -112,8 +112,8 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 		return plan{}, err
 	}
 	from := last.started.Add(-lookback)
-	// If the fingerprint has not changed, the previous roll-up has included every
-	// reading of the minute before its start.
+	// If the fingerprint has not changed, the previous roll-up included every reading of the minute before its start.
+	// Then this roll-up need not read these readings again.
 	if last.fingerprint != 0 {
 		now, err := r.fingerprint(ctx, last.started)
 		if err != nil {
@@ -198,8 +198,7 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans the hours of all readings whose time is after the instant from and not
-// after the instant to.
+// between plans the hours of the readings in the time range (from, to].
 func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.plan(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
@@ -299,8 +298,8 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 // month of all stations in India, for which a pass needs 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months. A joined chunk has at most maxReadings
-// readings. At least half of its (station, month) pairs have selected readings.
+// merge joins chunks of successive months. A joined chunk has at most maxReadings readings. A pass computes each month
+// of the chunk for each station, so at least half of these pairs must have selected readings.
 func merge(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {
@@ -330,8 +329,8 @@ func merge(plan []chunk) []chunk {
 // may be in another part of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
-// lastReading returns the end of the last hour that has readings of the chunk. The
-// later hours of the chunk have none, but these readings affect them.
+// lastReading returns the end of the last hour that has readings of the chunk. The chunk also has the later hours that
+// these readings affect.
 func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
 // with returns the stations of the chunk and the other stations, sorted and without
@@ -342,9 +341,9 @@ func (c *chunk) with(others []string) []string {
 	return slices.Compact(all)
 }
 
-// split splits chunks that have too many stations for one request. If the stations
-// of a city are in two parts, both parts compute the city. The second result is
-// correct, because it includes the stations of both parts.
+// split splits chunks that have too many stations for one request. If two parts have stations of the same city, both
+// parts compute the city. The result of the second part is correct, because all stations of the city have been computed
+// by then.
 func split(plan []chunk) []chunk {
 	var out []chunk
 	for _, c := range plan {

@@ -26,9 +26,8 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		// The last tests may have run before an hour had all of its sub-hourly
-		// readings. The readings of that hour are tested again. The readings of the
-		// next hour are, too, because the clock of a source may be ahead.
+		// The last tests may have run before an hour had all of its sub-hourly readings, so the readings of that hour
+		// are tested again. The clock of a source may be ahead, so the readings of the next hour are also tested again.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))

@@ -73,9 +73,8 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
 }
 
-// write runs a statement that writes rows, with a new deduplication token. With the
-// same token, a replicated table would drop rows that equal those of an earlier
-// statement.
+// write runs a statement that writes rows, with a new deduplication token. If two statements had the same token, a
+// replicated table would drop the rows of the second one that equal rows of the first.
 func (r *Rollup) write(ctx context.Context, statement string) error {
 	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }

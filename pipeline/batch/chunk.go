@@ -61,10 +61,9 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks: for each account in wants at most its maxChunks, in total at most
-// maxBytes of records. It leases the first chunk even if that chunk exceeds maxBytes. whole is
-// false if maxBytes excluded a due chunk. If whole is true, an account that got fewer chunks than
-// its maxChunks has no other due chunks.
+// claim leases due chunks: for each account in `wants` at most its maxChunks, in total at most maxBytes of records. It
+// leases the first chunk even if that chunk exceeds maxBytes. `whole` is false if maxBytes excluded a due chunk. If it
+// is true, an account that got fewer chunks than its maxChunks has no more due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -99,8 +98,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. It adds the ids of the batches
-// in state queued to the map.
+// dueOf returns the due chunks of an account, without their records. It adds the ids of their batches that are in state
+// queued to the map `queued`.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
@@ -141,7 +140,7 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
 	}
-	// The brackets make the records one JSON value. With a bytes.Buffer the decoder needs no copy.
+	// The brackets turn the list of records into one JSON array. From a bytes.Buffer, the decoder reads without a copy.
 	text := slices.Concat([]byte("["), stored, []byte("]"))
 	c.bytes = nil
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))

@@ -11,7 +11,7 @@ import (
 	"vayu/internal/workqueue"
 )
 
-// poll finds the accounts that have chunks. It notes in their lanes that chunks may be due.
+// poll finds the accounts that have chunks, and records in their lanes that chunks may be due.
 func (p *processing) poll() {
 	accounts, err := accountsOf(p.DB.View(p.ctx), p.kind.Name)
 	p.storeFailures.Observe(p.ctx, err)
@@ -103,8 +103,8 @@ func (p *processing) releaseIfDone(c *chunk) {
 	}
 }
 
-// release ends the lease of a chunk, unless it is lost, and removes the chunk. If the store fails, it tries again
-// until the worker stops. Then the lease expires.
+// release ends the lease of a chunk, unless the lease is lost, and removes the chunk from memory. If the store fails,
+// it retries until the worker stops. Then the lease expires.
 func (p *processing) release(c *chunk) {
 	left := true // the chunk still has records
 	for !c.lost {
@@ -130,8 +130,8 @@ func (p *processing) release(c *chunk) {
 	p.refill.send()
 }
 
-// deleteOrRelease deletes a chunk if its records are all in the table batch_item; then done is
-// true. Otherwise it releases the lease of the chunk.
+// deleteOrRelease deletes a chunk if the table batch_item has all of the chunk's records, and then returns true.
+// Otherwise it releases the lease of the chunk.
 func (p *processing) deleteOrRelease(ctx context.Context, c *chunk) (done bool, err error) {
 	whole := len(c.begun)+c.done == c.count
 	if whole {

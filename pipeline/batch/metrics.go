@@ -13,7 +13,7 @@ type metrics struct {
 	inFlight, waiting      prometheus.Gauge
 }
 
-// newMetrics registers the metrics of the service, and returns a function that selects those of a kind.
+// newMetrics registers the metrics of all kinds, and returns a function that selects the metrics of one kind.
 func newMetrics(reg prometheus.Registerer) func(kind string) metrics {
 	factory := promauto.With(reg)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {

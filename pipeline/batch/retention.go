@@ -61,8 +61,8 @@ const (
 	setPurged    = "UPDATE batch SET emptied_at = $2 WHERE id = $1"
 )
 
-// purgeBatchSize limits the items that one transaction deletes. On SQLite other writers wait some
-// milliseconds for such a transaction.
+// purgeBatchSize limits the items that one transaction deletes. On SQLite, other writers wait a few milliseconds for a
+// transaction of this size.
 const purgeBatchSize = 500
 
 // purge deletes the items of expired batches until no such items are left.

@@ -17,14 +17,14 @@ type lane struct {
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
 	lastLeased  uint64   // value of worker.leases when chunks were last leased
-	// failures is the number of pauses since the last success. While it is not 0, the lane tries
-	// one record at a time, with growing pauses.
+	// failures is the number of pauses since the last success. While failures is not 0, the lane starts one record at a
+	// time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. The time is the end of the pause that
-// prevents the start; zero if there is none.
+// canStart reports whether a record of the lane can start. The returned time is the end of the pause that prevents the
+// start; zero if there is no pause.
 func (l *lane) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(l.ready) == 0:
@@ -122,10 +122,9 @@ func (d *scheduler) drop(c *chunk) {
 // maxChunksPerLease limits how many chunks of one account a transaction leases.
 const maxChunksPerLease = 8
 
-// chunksToLease returns how many chunks to lease for each account. Each lane should have as many
-// queued records as its share of the slots; after a failure, one chunk. Lanes with the fewest
-// chunks come first. Among lanes with equally many chunks, the lane with the oldest lease comes
-// first.
+// chunksToLease returns how many chunks to lease for each account. Each lane should have as many queued records as its
+// share of the slots. After a failure, a lane gets only one chunk. The result begins with the lanes that have the
+// fewest chunks and, among these, with the lane that leased least recently.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*lane
@@ -154,7 +153,7 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes that have no known due chunks, no leased chunks, no records in flight.
+// removeIdle removes lanes that have neither known due chunks, nor leased chunks, nor records in flight.
 func (d *scheduler) removeIdle() {
 	for account, l := range d.lanes {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {

@@ -38,7 +38,7 @@ type timing struct {
 	purgeInterval, purgeDelay time.Duration
 }
 
-// defaultTiming lets a worker stop within 15 s, as the dispatch of webhooks does.
+// defaultTiming lets a worker stop within 15 s. The dispatcher of webhooks stops within the same time.
 var defaultTiming = timing{
 	pollInterval: time.Second, lease: time.Minute, minBackoff: 100 * time.Millisecond, maxBackoff: 30 * time.Second,
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,

@@ -1,5 +1,5 @@
-// Package csvfile reads CSV files of other parties, one row at a time. A row that is not valid CSV does not
-// affect the rows after it. A single csv.Reader would take the rest of the file for a quoted cell.
+// Package csvfile reads CSV files of other parties, one row at a time. A row that is not valid CSV does not affect the
+// rows after it. With a single csv.Reader, an unclosed quote would turn the rest of the file into one cell.
 package csvfile
 
 import (
@@ -24,7 +24,7 @@ const (
 	maxRowLines = 16
 )
 
-// HeaderError means that a file has no usable header, so that no row can be read.
+// HeaderError means that a file has no usable header. Without a header no row can be read.
 type HeaderError struct{ Text string }
 
 // Error implements error.
@@ -119,7 +119,7 @@ func (f *Reader) Next() (cells []string, number int, err error) {
 	return cells, number, nil
 }
 
-// nextLine returns the next non-empty line without consuming it; nil for a line that is too long.
+// nextLine returns the next non-empty line without consuming it. It returns nil for a line that is too long.
 func (f *Reader) nextLine() ([]byte, error) {
 	for {
 		text, err := f.peek(0)

@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// signer makes HMACs (RFC 2104) of our requests and verifies those of callbacks.
+// signer signs our requests by HMAC (RFC 2104), and verifies the HMACs of callbacks.
 type signer struct {
 	header          string
 	prefix          string // before the signature, in the header
@@ -173,8 +173,8 @@ func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration)
 	return nil
 }
 
-// auth authenticates requests. All parts are optional and can be combined: a key as identity,
-// and a signature as its proof.
+// auth authenticates our requests. All parts are optional and can be combined. For example, a key in a header
+// identifies us, and a signature proves it.
 type auth struct {
 	header, value  string
 	user, password string
@@ -241,7 +241,8 @@ func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	return nil
 }
 
-// Tolerated clock skew of callbacks. The default is that of our own webhooks (spec 5.4).
+// Limits and default of the clock skew that a callback's signature may have. The default equals the tolerance that we
+// recommend to receivers of our webhooks.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second

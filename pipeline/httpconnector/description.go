@@ -50,8 +50,8 @@ type Description struct {
 	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have another
 	// limit of the same size.
 	Concurrency int
-	// World and ResendAfter are read by [Description.ReadPolicy]. ResendAfter is the time after which an order
-	// that the provider does not have is sent again. It is at least Timeout.
+	// World and ResendAfter are read by [Description.ReadPolicy]. If the provider reports an order as unknown, the
+	// order is sent again after ResendAfter. ResendAfter is at least Timeout.
 	World       schema.World
 	ResendAfter time.Duration
 
@@ -76,8 +76,8 @@ type Source struct {
 	ReadFile func(string) ([]byte, error)
 }
 
-// Open reads a description from disk, with the environment of the process, and returns its client. It does not
-// connect. The error lists every fault of the file with its line. The parameters shape and own are as for [Parse].
+// Open reads a description from disk, with the environment of the process, and returns its client. It does not connect.
+// The error lists every fault of the file with its line. `shape` and `own` are as for [Parse].
 func Open(file string, shape Shape, own func(root *section.Section, d *Description), o Options) (*Client, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -90,8 +90,8 @@ func Open(file string, shape Shape, own func(root *section.Section, d *Descripti
 	return New(d, o), nil
 }
 
-// Parse reads a description. The function own, unless nil, reads the caller's keys at the root of
-// the file, and may inspect the rest of the description. The error is config.Problems with every fault.
+// Parse reads a description. `own` reads the caller's keys at the root of the file, and may inspect the rest of the
+// description. It may be nil. The error is config.Problems with every fault.
 func Parse(from Source, shape Shape, own func(root *section.Section, d *Description)) (*Description, error) {
 	root := section.Parse(from.File, from.Text, from.Env)
 	if !root.Present() {
@@ -192,7 +192,8 @@ func reason(err error) error {
 	return err
 }
 
-// readCalls reads every call of the shape. Other keys stay unread, and so are reported as unknown.
+// readCalls reads every call of the shape. A key that names no call of the shape stays unread, so it is reported as
+// unknown.
 func (d *Description) readCalls(s *section.Section, shape Shape) {
 	for _, name := range slices.Sorted(maps.Keys(shape.Calls)) {
 		c := s.Section(name)
@@ -206,7 +207,7 @@ func (d *Description) readCalls(s *section.Section, shape Shape) {
 }
 
 const (
-	// defaultReply is the default limit of an answer. An order's answer has some hundred bytes.
+	// defaultReply is the default limit of an answer. The answer about an order has a few hundred bytes.
 	defaultReply = 64 << 10
 	// mostReply is the largest limit that a description can set, for lists such as plans.
 	mostReply = 8 << 20
@@ -263,7 +264,8 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers sets c.identifiers. If names is not empty, requests must hold one of them.
+// readIdentifiers sets c.identifiers to those of the names that the templates of the call use. If there are names, but
+// the templates use none, it reports a fault.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {
@@ -306,7 +308,7 @@ func readPath(s *section.Section, fields []string) template.Template {
 	return t
 }
 
-// checkHeader reports a fault for the name of a header that a request cannot have. The name may be missing.
+// checkHeader reports a fault if a request cannot have a header with this name. An empty name is not a fault.
 func checkHeader(s *section.Section, key, name string) {
 	switch {
 	case name == "":
@@ -334,7 +336,6 @@ type CallShape struct {
 	Identifiers []string
 	Answer      answer.Shape
 	List        bool // the answer is a list of items, and Answer has the fields of an item
-	// Separate puts the call into a second lane, with other slots and another breaker. It is for
-	// calls of low priority, which then cannot block the others.
+	// Separate gives calls of low priority slots and a breaker of their own, so that they cannot block other calls.
 	Separate bool
 }

@@ -87,8 +87,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// isHealthy reports for the breaker whether a provider works. An answer with an unmapped value, or
-// an unexpected HTTP status below 500, is healthy. So is a request that we cannot build.
+// isHealthy reports for the breaker whether a provider works. These errors do not count against the provider: an
+// unmapped value, an unexpected HTTP status below 500, and a request that we cannot build.
 func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
@@ -100,7 +100,8 @@ func isHealthy(err error) bool {
 	}
 }
 
-// failure returns the error of a call without a whole answer. sent: bytes may have been sent.
+// failure returns the error of a call that got no complete answer. `sent` means that bytes of the request may have been
+// sent.
 func failure(parent, ctx context.Context, err error, sent bool) error {
 	f := &Error{Outcome: broken, detail: clip(strconv.Quote(err.Error()))}
 	switch {

@@ -19,8 +19,8 @@ func CallbackProblem(err error) *schema.Problem {
 	return schema.NewProblem(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
 }
 
-// longestReference is the limit of a provider's reference in bytes. Usual references have some
-// twenty characters. A longer one is dropped, because a truncated reference is wrong.
+// longestReference is the limit of a provider's reference in bytes. Usual references have about twenty characters. A
+// longer reference is dropped, because a truncated one would name no order.
 const longestReference = 100
 
 // CleanReference returns a provider's reference. It is empty for more than 100 bytes, and for
@@ -32,9 +32,8 @@ func CleanReference(theirs string) string {
 	return theirs
 }
 
-// CleanText returns a provider's text as one line that can be shown, in NFC with single blanks.
-// Unprintable and bidirectional control characters are removed. The parameter most is the limit
-// in characters; a longer text is cut.
+// CleanText returns a provider's text as one line that can be shown, in NFC with single blanks. Unprintable and
+// bidirectional control characters are removed. `most` is the limit in characters; a longer text is cut.
 func CleanText(theirs string, most int) string {
 	var last rune
 	theirs = strings.Map(func(r rune) rune {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// idleTimeout is below 5 s, after which Node, Apache and uvicorn close idle connections by
-	// default. A request sent at that moment may or may not arrive.
+	// idleTimeout is below 5 s, after which Node, Apache and uvicorn close idle connections by default. A request that
+	// is sent while the server closes the connection may or may not arrive.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
 	// readBuffer limits what net/http logs of an unsolicited answer.
@@ -70,8 +70,8 @@ func newTransport(d *Description, dial dialer) *http.Transport {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// attemptConn is a connection that is bound to one attempt at a time. It writes only what the
-// attempt permits. Input without an attempt answers no request, so Read drops it and returns EOF.
+// attemptConn is a connection that is bound to one attempt at a time. It writes only what the attempt permits. If bytes
+// arrive while no attempt is bound, they answer no request. Read then drops them and returns EOF.
 type attemptConn struct {
 	net.Conn
 	attempt atomic.Pointer[attempt]
@@ -138,7 +138,7 @@ func (a *attempt) wrote(n int) {
 	}
 }
 
-// giveUp ends the attempt, and reports whether bytes were or are being written. If not, no
+// giveUp ends the attempt. It returns true if bytes were written, or if a write is in progress. If it returns false, no
 // bytes will be written.
 func (a *attempt) giveUp() (sent bool) {
 	a.mu.Lock()

@@ -19,8 +19,8 @@ import (
 	"vayu/schema"
 )
 
-// createAndWait creates a recharge whose ref_id is new. It waits at most the duration wait for its
-// final state, and returns early as [Service.Do] describes.
+// createAndWait creates a recharge whose ref_id is new. It waits for the final state, at most for the duration `wait`,
+// and returns early as [Service.Do] describes.
 func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait time.Duration) (record.Record, error) {
 	d, err := s.draft(ctx, r)
 	if err != nil {
@@ -48,8 +48,8 @@ type draft struct {
 	lease      workqueue.Lease   // lease of the slot; zero if there is no slot
 }
 
-// draft chooses the connection for a request, and tries to acquire a slot. It returns a
-// *schema.Problem if no recharge can be created. A draft with an invalid number is failed already.
+// draft chooses the connection for a request, and tries to acquire a slot. It returns a *schema.Problem if no recharge
+// can be created. If the number is invalid, the returned draft is in state failed.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	d := &draft{Record: record.Record{
 		Base: transaction.Base{Owner: r.Owner, RefID: r.RefID}, State: schema.RechargePending, Type: r.Type, Number: r.Number,
@@ -101,12 +101,12 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the Field of problems about the operator, except [errUnavailable]. Problems with
-// this Field are final for a batch item.
+// fieldOperator is the Problem.Field of problems that concern the operator and do not go away by themselves. A batch
+// item with such a problem is not retried. [errUnavailable] is temporary, so it has no Field.
 const fieldOperator = "operator"
 
-// errUnserved returns the problem for an operator that no connection serves. The problem is final
-// until the configuration has such a connection.
+// errUnserved returns the problem for an operator that no connection serves. The problem lasts until the configuration
+// has a connection for the operator.
 func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
 		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",
@@ -234,11 +234,11 @@ func (s *Service) connected(world schema.World) error {
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
 }
 
-// doItem creates a recharge from a record and waits for its final state, at most defaultWait.
-// Without the wait, a batch would flood operators that immediately answer that an order is pending.
-// After the wait, a pending recharge continues without a worker of the batch.
+// doItem creates a recharge from a record and waits for its final state, at most defaultWait. Without the wait, a batch
+// would flood operators that immediately answer "pending". After the wait, the recharge continues without a slot of the
+// batch.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
-	// An unavailable operator is a temporary error. A missing connection is a final error.
+	// If the operator is unavailable, the item is retried. If no connection serves the operator, the item is rejected.
 	by := transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge}
 	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
 		r, err := request.Parse(of.Record)

@@ -32,7 +32,7 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 	return order.Subscriber{}, "", false
 }
 
-// errLookupFailed means that no provider found the number, and that not every provider answered.
+// errLookupFailed means that no provider has found the number, but at least one provider did not answer.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
 // lookup queries the providers of a world (live or sandbox) for a number, one after the other

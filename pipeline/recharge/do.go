@@ -12,15 +12,15 @@ import (
 	"vayu/pipeline/transaction"
 )
 
-// Do creates a recharge and waits for its final state, for at most the duration wait. If the new
-// recharge is then pending, Do appends the event recharge.pending. If wait is 0, the event is
-// appended when a provider call ends without a final outcome. Unless Request.WaitFull is set, Do
-// returns early when the next status enquiry is due after the end of the wait.
+// Do creates a recharge and waits for its final state, at most for the duration `wait`. If the new recharge is then
+// pending, Do appends the event recharge.pending. If `wait` is 0, the event is appended when a provider call ends
+// without a final outcome. Unless Request.WaitFull is set, Do returns early when the next status enquiry is due after
+// the end of the wait.
 //
-// replayed means that an earlier request created the same recharge with this ref_id; then Do waits
-// only with WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A
-// batch item gets this error in both cases, unless the item itself created the recharge. If a
-// request is rejected and nothing is recorded, the error is a *schema.Problem.
+// `replayed` means that an earlier request created the same recharge with this ref_id; then Do waits only with
+// WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. For a batch item, the error is
+// duplicate_ref_id for every existing recharge, unless the item itself created it. If a request is rejected and nothing
+// is recorded, the error is a *schema.Problem.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
 	rec, replayed, err = transaction.CreateOnce(
 		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
@@ -31,11 +31,11 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 	return rec, replayed, err
 }
 
-// never is the condition of a full wait: no update ends the wait early.
+// never is a condition for Await: no update ends the wait early.
 func never(transaction.Update[record.Record]) bool { return false }
 
-// selectIDByRef runs for every new recharge and rarely finds a row. Preparing it costs the
-// engine less than preparing a statement with all columns.
+// selectIDByRef runs for every new recharge and rarely finds a row. It reads only the id, because the database prepares
+// such a statement faster than one with all columns.
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
 // findByRef returns the existing recharge with the ref_id of a request.

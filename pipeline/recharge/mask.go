@@ -17,8 +17,8 @@ const (
 	// maskInterval is the time between two sweeps over old recharges. It is short compared with
 	// minMaskAfter, the minimum of the setting mask-after.
 	maskInterval = 10 * time.Minute
-	// maskBatchSize bounds the numbers masked in one transaction, which blocks other
-	// writers for some milliseconds.
+	// maskBatchSize bounds the numbers masked in one transaction. A transaction of this size blocks other writers for a
+	// few milliseconds.
 	maskBatchSize = 100
 	// maskPause is the time between two transactions of a sweep. A million old recharges
 	// are masked in a quarter of an hour.

@@ -26,10 +26,10 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	return res
 }
 
-// actor names the source of a call's result in the audit log, and providers in traces.
+// actor is the name of providers in traces, and in the audit log as the source of a call's result.
 const actor = "operator"
 
-// answeredFailpoints has the failpoint after each kind of call.
+// answeredFailpoints maps each kind of call to the failpoint after it. At a failpoint, a test kills the process.
 var answeredFailpoints = [...]string{settle.CallSubmit: failpoint.RechargeAnswered, settle.CallEnquire: failpoint.RechargeEnquired, settle.CallReverse: failpoint.RefundAnswered}
 
 func (s *Service) callOperator(ctx context.Context, j *job) (order.Answer, error) {

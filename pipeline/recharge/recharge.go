@@ -118,9 +118,9 @@ type Settings struct {
 	MaskAfter time.Duration `yaml:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
 }
 
-// DefaultSettings returns settings without operators. A batch item in flight occupies a goroutine,
-// so 256 items use some megabytes. The concurrency of connections usually limits batches to fewer
-// items. Half a year is longer than operators take to reverse or dispute a recharge.
+// DefaultSettings returns settings without operators. A batch item in flight occupies a goroutine, so 256 items use a
+// few megabytes. The concurrency of connections usually limits batches to fewer items. Numbers are masked after half a
+// year, because operators reverse or dispute a recharge within that time.
 func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180 * 24 * time.Hour} }
 
 const (

@@ -25,7 +25,7 @@ const (
 	longestWait = 30 * time.Second
 )
 
-// Routes returns the endpoints of recharges, except those of batches and callbacks.
+// Routes returns the endpoints of recharges, but not the endpoints of batches and callbacks.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		write = string(schema.RechargeWrite)
@@ -100,7 +100,7 @@ func (s *Service) postRefund(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	// The timeout of the provider may be longer than that of the reply.
+	// The timeout of the provider may exceed the time within which the server must reply.
 	ctx, cancel := context.WithTimeout(c.Context(), longestWait)
 	defer cancel()
 	rec, err := s.Refund(ctx, c.Owner(), idOf(c), RefundRequest{Reason: reason, By: c.Who(), Once: once})

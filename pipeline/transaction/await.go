@@ -11,9 +11,8 @@ type Update[R any] struct {
 	Retry  time.Time // time of the scheduled retry after a result that is not final; else zero
 }
 
-// Await waits until a pending transaction is final, at most for the duration wait, and returns
-// the newest record. It returns early if ctx ends, after [Waiters.Close], or after an update
-// for which the function enough returns true.
+// Await waits until a pending transaction is final, at most for the duration `wait`, and returns the newest record. It
+// returns early if ctx ends, after [Waiters.Close], or after an update for which `enough` returns true.
 func (c *Core[R, P]) Await(ctx context.Context, r R, updates <-chan Update[R], wait time.Duration, enough func(Update[R]) bool) R {
 	if wait <= 0 || P(&r).Status() != pendingState {
 		return r
@@ -40,8 +39,8 @@ func (c *Core[R, P]) Await(ctx context.Context, r R, updates <-chan Update[R], w
 	return r
 }
 
-// reread reads the state of a pending transaction. It returns the whole row if the state has
-// changed, and otherwise, or after an error, r.
+// reread reads the state of a pending transaction. If the state has changed, it returns the whole row. If not, or after
+// an error, it returns r.
 func (c *Core[R, P]) reread(ctx context.Context, r R) R {
 	view, id := c.DB.View(ctx), P(&r).Shared().ID
 	var now string

@@ -20,9 +20,9 @@ var (
 	ErrPanic = errors.New("the provider's code panicked")
 )
 
-// Call makes a call to a provider by the function do, which returns the name of the outcome. The parameter name
-// identifies the call in metrics and logs, such as "submit", and subject is the id of the transaction. Call adds
-// the call to metrics and trace, and logs an error. If do panics, the error is ErrPanic.
+// Call calls a provider through the function `do`, which returns the name of the outcome. `name` identifies the call in
+// metrics and logs, such as "submit", and `subject` is the id of the transaction. Call adds the call to metrics and
+// trace, and logs an error. If `do` panics, the error is ErrPanic.
 func (c *Core[R, P]) Call(ctx context.Context, l *Link, name, subject string, do func(context.Context) (outcome string, err error)) error {
 	limit, done := context.WithTimeout(ctx, l.Timeout)
 	defer done()

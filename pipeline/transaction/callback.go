@@ -33,7 +33,7 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// Settle applies an answer that a provider sent on its own. The parameter by is its source in the audit log.
+// Settle applies an answer that a provider sent on its own. `by` is the source of the answer in the audit log.
 type Settle[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
 
 // ByCallback is the prefix of the source of a callback's answer; the provider's name follows.

@@ -41,10 +41,10 @@ func FirstDue(b *Base, lease workqueue.Lease) time.Time {
 	return b.CreatedAt
 }
 
-// Inserted handles err, the result of inserting a transaction. The parameter lease is the
-// lease of the first call; zero if the call is queued. Inserted releases the slot of the
-// call if err is set or the transaction is final. It wakes the queue for a queued call. start
-// is true if the caller must start the call. The link is nil for a transaction that needs no call.
+// Inserted handles `err`, the result of inserting a transaction. `lease` is the lease of the first call; zero if the
+// call is queued. Inserted releases the slot of the call if `err` is set or the transaction is final. It wakes the
+// queue for a queued call. It returns true if the caller must start the call. The link is nil for a transaction that
+// needs no call.
 func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {

@@ -24,8 +24,8 @@ type Rejection struct {
 	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
-// DoItem creates the transaction of a batch item by the function do. It rejects the item if the error of do
-// is final, or if the record is no JSON object. It returns an error if the item is to be retried.
+// DoItem creates the transaction of a batch item through the function `do`. It rejects the item if the error of `do` is
+// final, or if the record is not a JSON object. It returns an error if the item is to be retried.
 func (c *Core[R, P]) DoItem(ctx context.Context, of item.Item, by Rejection, do func(context.Context, Origin) error) error {
 	var err error
 	if jsontext.Value(of.Record).Kind() == jsontext.KindBeginObject {
@@ -60,8 +60,8 @@ func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) 
 	return err == nil && c.Now().Sub(time.UnixMicro(made)) > age, err
 }
 
-// RenderItems returns an owner's transactions of the records [from, to) of a batch, by id. The
-// function reply returns the form of a transaction.
+// RenderItems returns an owner's transactions of the records [from, to) of a batch, by id. The function `reply`
+// converts a transaction to its form in replies.
 func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
 	reply func(P) any,
 ) (map[string]any, error) {

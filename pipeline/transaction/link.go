@@ -37,8 +37,8 @@ type Connection interface {
 	Linked() *Link
 }
 
-// Connect adds a provider. The function begin starts the call of a claimed transaction, and must not block. Names
-// are unique across live and sandbox, because the path of a callback has the name only.
+// Connect adds a provider. The function `begin` starts the call of a claimed transaction, and must not block. Names are
+// unique across live and sandbox, because the path of a callback has the name only.
 func (c *Core[R, P]) Connect(l *Link, begin func(workqueue.Claim[R])) (err error) {
 	if slices.ContainsFunc(c.links, func(other *Link) bool { return other.Name == l.Name }) {
 		return errors.New("two connections have this name")
@@ -91,8 +91,8 @@ func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn
 	return conn, false
 }
 
-// Acquire acquires a slot for the first call of a new transaction if a slot is free. A batch item waits for a slot,
-// at most the duration wait. The lease is zero if there is no slot: then the call is queued.
+// Acquire acquires a slot for the first call of a new transaction if a slot is free. A batch item waits for a slot, at
+// most for the duration `wait`. If there is no slot, the lease is zero, and the call is queued.
 func (c *Core[R, P]) Acquire(ctx context.Context, l *Link, r P, wait time.Duration) (lease workqueue.Lease) {
 	b := r.Shared()
 	if b.InBatch() && !l.AcquireWithin(ctx, wait) || !b.InBatch() && !l.TryAcquire(false) {

@@ -47,18 +47,17 @@ type Filter struct {
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
 	After    string // next, as Page returned it for the previous page; "" for the first page
 	Limit    int
-	// Scan bounds the rows read for a state without an index; 0 means 10,000, which takes
-	// some milliseconds.
+	// Scan bounds the rows read for a state without an index; 0 means 10,000. Reading so many rows takes a few
+	// milliseconds.
 	Scan int
 }
 
 // defaultScan is the default of [Filter.Scan].
 const defaultScan = 10_000
 
-// readFilter reads the query parameters of a list: status (one of states), ref_id, batch_id,
-// from, to, limit and cursor. The error is a *schema.Problem that lists every fault. The
-// parameter list names what is listed, such as "recharges". The result name identifies the
-// list and its filter; a cursor is valid for one name only.
+// readFilter reads the query parameters of a list: status (one of `states`), ref_id, batch_id, from, to, limit and
+// cursor. The error is a *schema.Problem that lists every fault. `list` names the listed objects, such as "recharges".
+// The result `name` identifies the list and its filter; a cursor is valid for one name only.
 func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
 	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
@@ -106,8 +105,8 @@ func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, 
 	return all, floor, nil
 }
 
-// needsScan reports whether a filter has a state without an index, and no reference. Such a
-// filter may read many rows to find few.
+// needsScan reports whether a filter has a state without an index, and no reference. Its query may read many rows to
+// find few.
 func (t *Table[R, P]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
 
 // queryBuilder builds a query and its arguments.
@@ -140,7 +139,7 @@ func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	}
 }
 
-// addState adds the condition on the state, as a literal, because partial indexes have it.
+// addState adds the condition on the state. The state is a literal, because a partial index serves only literals.
 func (q *queryBuilder) addState(f *Filter) {
 	if f.State != "" {
 		q.text += " AND state = '" + f.State + "'"
@@ -150,7 +149,7 @@ func (q *queryBuilder) addState(f *Filter) {
 // descending is the reverse order of the index of (account_id, mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
-// query returns the query for a page and one more row, with ids at or above the id floor.
+// query returns the query for a page and one more row. It selects ids from `floor` on.
 func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)
@@ -166,8 +165,8 @@ func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	return q.text + descending + q.value(f.Limit+1), q.args
 }
 
-// floorQuery returns the query for the last id that one request may read, because a request reads
-// at most f.Scan rows. It returns no row if there are fewer.
+// floorQuery returns the query for the lowest id that one request may read: the id of row number f.Scan. If fewer rows
+// match, the query returns no row.
 func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")
@@ -175,7 +174,7 @@ func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	if scan == 0 {
 		scan = defaultScan
 	}
-	// The offset is a literal, because for an argument PostgreSQL assumes a tenth of all rows.
+	// The offset is a literal. For an argument, PostgreSQL would estimate the offset as a tenth of all rows.
 	return q.text + descending + "1 OFFSET " + strconv.Itoa(scan-1), q.args
 }
 
@@ -214,8 +213,8 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	return all, nil
 }
 
-// minChunk is the minimum size of every chunk between the first and the last. Pages of one row
-// would otherwise need thousands of queries for a batch.
+// minChunk is the minimum size of the chunks after the first one; only the last may be smaller. Otherwise pages of one
+// row would need thousands of queries for a batch.
 const minChunk = 500
 
 // chunks splits ids. The first chunk has the size of a page, which is often enough.

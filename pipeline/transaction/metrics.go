@@ -72,8 +72,8 @@ func (m *Metrics) gauge(name, help string, of *perWorld) {
 // GaugeOld adds gauges of the transactions that are pending for longer than oldAge.
 func (m *Metrics) GaugeOld(name, help string) { m.gauge(name, help, &m.old) }
 
-// FailureLog returns a log of store failures. doing names the operation, and meanwhile the
-// effect of a failure.
+// FailureLog returns a log of store failures. `doing` names the operation, and `meanwhile` describes the effect of a
+// failure.
 func (m *Metrics) FailureLog(doing, meanwhile string) *failurelog.Log {
 	return failurelog.New(m.log, m.list+": the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 }

@@ -10,8 +10,8 @@ import (
 // request.
 var ErrExists = errors.New("the transaction exists already")
 
-// CreateOnce returns the transaction that the function find returns for a request, or
-// else creates one. existed is true if find returned the transaction.
+// CreateOnce returns the transaction that `find` finds for a request. If there is none, it creates one. `existed` is
+// true if `find` found the transaction.
 func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
 	if r, existed, err = find(); existed || err != nil {
 		return r, existed, err
@@ -26,8 +26,9 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns r, which already has the reference of a request. The error is duplicate_ref_id
-// in two cases: item is set and did not create r, or item is nil and the bodies are not the same.
+// Repeated returns r, which already has the reference of a request. `same` means that both requests have the same
+// content. The error is duplicate_ref_id if the content differs. For a batch item, the error is duplicate_ref_id unless
+// the item itself created r.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID

@@ -9,17 +9,16 @@ import (
 	"vayu/schema"
 )
 
-// Table describes the table of a kind of transactions. Such tables share a shape. Their ids
-// are a prefix and a ULID, and they have the columns account_id, mode, id, state, ref_id and
-// created_at. One index has the first three columns. Each state but the most frequent has a
-// partial index of the same columns. (account_id, mode, ref_id) is unique. With the columns of
-// [workqueue.Table], the table is a work queue, too.
+// Table describes the table of a kind of transactions. The tables of all kinds have the same shape. Their ids are a
+// prefix and a ULID, and they have the columns account_id, mode, id, state, ref_id and created_at. One index has the
+// first three columns. Each state but the most frequent has a partial index of the same columns. (account_id, mode,
+// ref_id) is unique. The table is also a work queue, with the columns of [workqueue.Table].
 type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
 	Columns string // columns in the order in which Scan reads them
 	Prefix  string // prefix of ids, in lower case: "txn_"
-	// Unindexed is the most frequent state, which has no separate index. Such an index would
-	// be written for nearly every row and select little.
+	// Unindexed is the most frequent state, which has no index of its own. Nearly every write would update such an
+	// index, and the index would select most of the rows.
 	Unindexed string
 	// Scan reads a row of Columns.
 	Scan func(sqlstore.Scanner) (R, error)
@@ -77,10 +76,9 @@ const (
 	MaxPause = 10 * time.Minute
 )
 
-// NextCall returns the time of the next call after a result that is not final. A pause that
-// the provider requested, retryAfter, takes precedence; 0 for none. Without such a pause the
-// backoff applies. If the provider has no record of the order (unknown), the next call is then
-// no later than resendAfter after the last sending.
+// NextCall returns the time of the next call after a result that is not final. If the provider requested a pause
+// (retryAfter is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider has no
+// record of the order (unknown), the backoff ends at the latest resendAfter after the last sending.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)
@@ -104,9 +102,8 @@ func (t *Table[R, P]) Postpone(tx *sqlstore.Tx, r P, own workqueue.Lease, due ti
 	return n == 1, err
 }
 
-// Renew extends a lease for another immediate call. If that call sends the order, Renew also
-// stores the latest possible start of the call as SentAt. Without the lease, or without a link,
-// Renew returns false and changes nothing.
+// Renew extends a lease for another immediate call. If that call sends the order, Renew also stores the latest possible
+// start of the call as SentAt. If the lease is lost, or l is nil, Renew returns false and changes nothing.
 func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, l *Link, own workqueue.Lease, sends bool, now time.Time) (until time.Time, renewed bool, err error) {
 	if l == nil {
 		return time.Time{}, false, nil
@@ -125,9 +122,9 @@ func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, l *Link, own workqueue.Lease, 
 	return until, true, nil
 }
 
-// RecordFinal records the step that brought a transaction to a final state at a time. column
-// is the name of the column for that time. If the clock that wrote the last step is ahead,
-// RecordFinal moves the time in the row to that step. It returns the time of the final state.
+// RecordFinal records the step that brought a transaction to a final state at a time. `column` is the name of the
+// column for that time. If the last step has a later time, because its clock was ahead, RecordFinal stores the later
+// time in the row. It returns the stored time.
 func (t *Table[R, P]) RecordFinal(
 	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
 ) (time.Time, error) {

@@ -77,15 +77,16 @@ type Summary struct {
 	// Sent is the latest time at which the call can start.
 	Sent time.Time
 	Act  schema.StepAct
-	// Answer is the answer that finished the subject, if Act may have got it. Unused while pending.
+	// Answer is the answer that finished the transaction, if it may be the answer to the call Act; otherwise "". It is
+	// not used while the transaction is pending.
 	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
 	Outcome  schema.StepAnswer // success or failed; ignored while Finished is zero
 	Refunded time.Time         // zero unless refunded
 }
 
-// Timeline returns all steps in their order. They are the stored steps, and the steps that
-// follow from the row. For example, a final answer to the first call has no stored step.
+// Timeline returns all steps in their order: the stored steps, and the steps that follow from the row. For example, a
+// final answer to the first call is in the row, and has no stored step.
 func Timeline(o *Summary, steps []Step) []schema.Step {
 	before, after := split(steps, o.Finished)
 	out := []schema.Step{singleStep(o.Created, schema.ActCreated, schema.AnswerRecorded)}
@@ -114,8 +115,8 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. Steps of exactly that time are in the result before. If the
-// time is zero, all steps are in before.
+// split splits steps at a time. Steps of exactly that time are in `before`. If the time is zero, all steps are in
+// `before`.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {
@@ -136,9 +137,9 @@ func (o *Summary) finishes(s Step) bool {
 	}
 }
 
-// sentAt returns the time of the last call, but never a time before Created. The parameter latest
-// is a time by which the call had begun; zero if unknown. If Sent is later than latest, or latest
-// is zero, Sent is LeaseMargin after the claim. Then sentAt returns the time of the claim.
+// sentAt returns the time of the last call, but never a time before Created. `latest` is a time by which the call had
+// begun; zero if unknown. If Sent is after `latest`, or `latest` is zero, Sent is only an estimate: LeaseMargin after
+// the claim of the lease. Then sentAt returns the time of the claim.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
@@ -203,10 +204,10 @@ const (
 	RETURNING last_at`
 )
 
-// RecordStep stores a call to a provider and the kind of its answer, in the transaction that
-// records the result. The caller must update the subject's row first, to lock out concurrent
-// writers. A final first answer needs no step, because the subject's row has the answer.
-// RecordStep returns the time of the step: the given time, or that of a later previous step.
+// RecordStep stores a call to a provider and the kind of its answer, in the transaction that records the result. The
+// caller must update the subject's row first, to lock out concurrent writers. A final first answer needs no step,
+// because the subject's row has the answer. RecordStep returns the time of the step. It is the given time, or the time
+// of the previous step if that is later.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
@@ -239,9 +240,9 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 	return all, nil
 }
 
-// readWithSteps reads a row with find, and its steps. Ended reports whether a row is
-// finished. The steps of a pending row are never newer than the row. The steps of a finished
-// row include the step that finished it, because the steps of such a row are read a second time.
+// readWithSteps reads the steps of a subject, and then its row with `find`. So the steps of a pending row are never
+// newer than the row. If the row is finished, as `ended` reports, the steps are read again, to include the step that
+// finished the row.
 func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err

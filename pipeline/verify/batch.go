@@ -45,8 +45,8 @@ func (s *Service) requireBank(world schema.World) error {
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
 }
 
-// doItem creates the verification of a batch record and waits for its end, up to itemWait. The wait
-// keeps a batch from creating verifications faster than a fast bank answers.
+// doItem creates the verification of a batch record and waits for its end, up to itemWait. Without the wait, a batch
+// would create verifications faster than even a fast bank answers.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	// The error for a method without a bank is final.
 	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}
@@ -60,8 +60,8 @@ func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	})
 }
 
-// results reads verifications for replies about batches. It omits the columns that such replies
-// do not show, because each column takes time to read.
+// results reads verifications for replies about batches. It omits columns that these replies do not show, because each
+// column takes time to read.
 var results = &transaction.Table[Record, *Record]{Name: "verification", Columns: replyColumns, Scan: scanReply}
 
 // show returns the verifications of the records [from, to) of a batch as replies show them, by id.

@@ -19,13 +19,13 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a verification and waits until it ends, for at most the duration wait. The returned
-// record may be pending. Do returns early after a failed call, unless patient is set.
+// Do creates a verification and waits until it ends, at most for the duration `wait`. The returned record may be
+// pending. Do returns early after a failed call, unless `patient` is set.
 //
-// replayed reports that the ref_id or the Idempotency-Key was used before for the same request. If
-// either was used for another request, the error is duplicate_ref_id or idempotency_conflict. Every
-// *schema.Problem means that nothing was recorded. A batch item gets duplicate_ref_id for the same
-// request, too, unless the item itself created the verification.
+// `replayed` reports that the ref_id or the Idempotency-Key was used before for the same request. If either was used
+// for another request, the error is duplicate_ref_id or idempotency_conflict. Every *schema.Problem means that nothing
+// was recorded. For a batch item, even the same request gets duplicate_ref_id, unless the item itself created the
+// verification.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(
@@ -123,7 +123,8 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome of a bank for the same target, but no reused outcome.
+// selectCached reads the last outcome of a bank for the same target. It ignores verifications that reused an earlier
+// outcome.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`

@@ -18,8 +18,8 @@ const (
 	giveUpEvery = time.Minute
 	// deleteEvery is the interval between deletions of old verifications.
 	deleteEvery = 10 * time.Minute
-	// deleteMost is the number of rows per purge transaction. Such a transaction blocks other
-	// writers for some milliseconds.
+	// deleteMost is the number of rows per purge transaction. A transaction of this size blocks other writers for a few
+	// milliseconds.
 	deleteMost = 500
 )
 

@@ -130,8 +130,8 @@ func (st *transitionTx) finish() error {
 	return st.writeAuditAndEvent(st.tx, st.now, r, st.result.by)
 }
 
-// fillBeneficiary copies the bank's description of an account to the record, and sets the success.
-// It adds bank and branch from our directories if the bank leaves them out.
+// fillBeneficiary copies the bank's description of an account to the record, and sets the state success. If the bank
+// omits its name or the branch, they come from our directories.
 func (st *transitionTx) fillBeneficiary() error {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
@@ -185,7 +185,7 @@ func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
 
-// postpone schedules the next call. Without the lease it does nothing.
+// postpone schedules the next call. If the lease is lost, it does nothing.
 func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	r := &st.out.Record
 	var due time.Time
@@ -225,7 +225,7 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	return st.recordStep()
 }
 
-// renewLease extends the lease for a resend of the deposit. Without the lease it does nothing.
+// renewLease extends the lease for a resend of the deposit. If the lease is lost, it does nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
 	until, renewed, err := verifications.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, true, st.now)

@@ -79,7 +79,7 @@ var kind = transaction.Kind[Record, *Record]{
 	Summary: summaryOf,
 }
 
-// Refusals of requests. Nothing is recorded of a refused request.
+// Problems of rejected requests. Nothing is recorded about a rejected request.
 var (
 	errUnserved = &schema.Problem{
 		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
@@ -87,7 +87,7 @@ var (
 	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
 )
 
-// fieldMethod is the field of a refusal if no bank serves the method. A retry is refused, too.
+// fieldMethod is the Problem.Field if no bank serves the method. A batch item with this problem is not retried.
 const fieldMethod = "method"
 
 // route returns the first available connection of a world that supports a method. The error is

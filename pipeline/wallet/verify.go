@@ -51,8 +51,8 @@ const (
 	verifyRows = 20_000
 )
 
-// Verify checks the ledger of the given account; "" is for all accounts. The service may run during
-// the check, because one statement reads all changeable rows of a comparison. Verify checks that:
+// Verify checks the ledger of the given account; "" is for all accounts. The service may run during the check, because
+// one statement reads all changeable rows of a comparison. Verify checks that:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
 //   - the balances of a wallet equal the sums of the account's postings, and the held amount
@@ -60,12 +60,12 @@ const (
 //   - every recharge and every payment has a set of entries that its state allows. The entries
 //     have the amount and the operator of the recharge or payment.
 //
-// Violations are in the report. The error is that of a failed read or a missing account.
+// The report lists the violations. Verify returns an error if a read fails or the account does not exist.
 func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify is like Verify. The parameter rows replaces verifyRows; tests reduce it.
+// verify is like Verify. `rows` replaces verifyRows, so that tests can reduce it.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)

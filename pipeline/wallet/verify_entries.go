@@ -51,8 +51,8 @@ func (v *verifier) checkPayments() error {
 	return err
 }
 
-// checkSubjects checks all recharges or all payments of an owner, in pages. It returns their
-// number. The function allowed returns which sets of entries a subject may have.
+// checkSubjects checks all recharges or all payments of an owner, in pages. It returns their number. The function
+// `allowed` returns the sets of entries that a subject may have.
 func (v *verifier) checkSubjects(query string, allowed func(*subject) []string) (all int64, err error) {
 	const postingsEach = 4 // usual for recharges
 	size, after := max(v.rows/postingsEach, 1), ""
@@ -111,9 +111,9 @@ func (s *subject) entriesOfPayment() []string {
 	return []string{""}
 }
 
-// entriesOfRecharge returns the sets of entries that a recharge in this state may have (see
-// kindsKey). A recharge that failed before its amount was reserved has none. After a redirect, a
-// late success has an entry "suspend" only if it is that of the second order.
+// entriesOfRecharge returns the sets of entries that a recharge in this state may have (see kindsKey). A recharge that
+// failed before its amount was reserved has none. After a redirect, a late success of the second order has an entry
+// "suspend", but a late success of the first order has none.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {

@@ -11,9 +11,8 @@ type limit struct {
 	least, full float64
 	// floor and most are the ends of the possible range. A value outside it fails.
 	floor, most float64
-	// spike is the minimum difference between a spike and each of the two readings
-	// beside it. The difference must also exceed the difference between these two
-	// readings, and half of the larger of the two.
+	// spike is the minimum difference between a spike and each of the two readings beside it. The difference must also
+	// exceed the difference between these two readings, and half of the larger of these two readings.
 	spike float64
 	// jump is the smallest difference of two successive readings that is suspect.
 	// In addition, one reading must be more than twice the other.
@@ -58,11 +57,11 @@ var limits = [...]limit{
 
 // Thresholds that are the same for all parameters.
 const (
-	// Two readings have a gap between them if they are apart by their averaging
-	// interval plus gapMinutes or more: one whole hour is missing.
+	// Between two readings there is a gap if their distance exceeds the averaging interval by gapMinutes or more. Then
+	// at least one whole hour is missing.
 	gapMinutes = 60
-	// spikeMinutes is the maximum length of a spike. It is the length of one hourly
-	// value, even if a source repeats that value every 15 minutes.
+	// spikeMinutes is the maximum length of a spike: one hourly value. Some sources repeat an hourly value every 15
+	// minutes.
 	spikeMinutes = 60
 	// nextMinutes is the maximum time between a reading and the second reading
 	// before or after it: two hourly readings. The second readings show how much
@@ -72,8 +71,8 @@ const (
 	// CAAQM stations in 2020, 0.3 % belong to a value that is repeated for four
 	// hours.
 	flatMinutes = 240
-	// minVariation is the coefficient of variation below which the values of 24
-	// hours are nearly constant (Vohra et al. 2024, 10.1016/j.aeaoa.2024.100308).
+	// minVariation is a limit of the coefficient of variation. Below this limit, the values of 24 hours are nearly
+	// constant (Vohra et al. 2024, 10.1016/j.aeaoa.2024.100308).
 	minVariation = 0.1
 	// minVariationHours is how many of the 24 hours must have readings. It is 75 %,
 	// the data capture that CPCB and the EU require.
@@ -91,9 +90,8 @@ const (
 	firstDay = "1984-01-01 00:00:00"
 	// nearMetres is the maximum distance of a neighbour from a station.
 	nearMetres = 10_000
-	// sameMetres is the distance below which two reference stations are one
-	// physical station in two networks. Such stations are no independent
-	// measurements.
+	// sameMetres is the distance below which two reference stations are one physical station in two networks. They are
+	// not compared, because their measurements are not independent.
 	sameMetres = 50
 	// minNeighbours is the minimum number of neighbours for a comparison. If there
 	// were two, one bad neighbour would determine the result.

@@ -129,9 +129,9 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	if stations != nil {
 		parameters["stations"] = array(stations)
 	}
-	// With a new deduplication token, the server does not mistake an INSERT for a
-	// retry of an earlier, equal one. Equal rows can be right, if they undo a
-	// change made in between.
+	// The server drops an INSERT that equals an earlier one and has the same deduplication token, because it looks like
+	// a retry. A new token prevents that. An equal INSERT can be right, because it may undo a change that was made
+	// between the two.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {

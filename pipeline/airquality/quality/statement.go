@@ -74,8 +74,8 @@ const (
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are the ClickHouse settings of every INSERT. Package airquality
-// uses the same ones, and explains them.
+// insertSettings are the ClickHouse settings of every INSERT. They equal the constant insertSettings of package
+// airquality, whose comment gives the reasons.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
@@ -119,16 +119,14 @@ type templateData struct {
 	Settings                        string
 }
 
-// hourOf returns an SQL expression for [schema.HourEnd]. at is SQL for the end of
-// an averaging interval.
+// hourOf returns an SQL expression for [schema.HourEnd]. `at` is SQL for the end of an averaging interval.
 func hourOf(at string) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime(intDiv(toUInt32(%s) + %d, 3600) * 3600 - %d, 'UTC')", at, india+3599, india)
 }
 
-// dayStart returns an SQL expression for the start of an Indian day
-// ([schema.DayOf]): the day of an averaging interval, plus a number of days. at is
-// SQL for the end of the interval.
+// dayStart returns an SQL expression for the start of the Indian day of an averaging interval ([schema.DayOf]), plus a
+// number of days. `at` is SQL for the end of the interval.
 func dayStart(at string, days int) string {
 	india := int(schema.IndiaOffset.Seconds())
 	return fmt.Sprintf("toDateTime((intDiv(toUInt32(%s) + %d, 86400) + %d) * 86400 - %d, 'UTC')", at, india-1, days, india)
@@ -173,8 +171,8 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns a copy of the template data for a statement that runs the given tests. among is
-// the SQL condition of the stations, and span that of the time.
+// of returns a copy of the template data for a statement that runs the given tests. `among` is the SQL condition on the
+// stations, and `span` is the SQL condition on the time.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a chunk with several records: it ends at ChunkRecords records, or earlier at chunkBytes
-// bytes. A hundred recharges have some 15 KB.
+// Limits of a chunk with several records: it ends at ChunkRecords records, or earlier at chunkBytes bytes. A hundred
+// recharges have about 15 KB.
 const (
 	ChunkRecords = 100
 	chunkBytes   = 64 << 10
@@ -43,8 +43,8 @@ type anyJSON struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// Parse parses the body of a call. array is the name of the JSON array with the records. If the
-// query and the JSON syntax are valid, the error lists every fault outside the records.
+// Parse parses the body of a call. `array` is the name of the JSON array with the records. If the query and the JSON
+// syntax are valid, the error lists all faults of the body except those inside records.
 func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Decode[anyJSON](c); err != nil {
 		return Body{}, err
@@ -66,7 +66,7 @@ type parser struct {
 	faults schema.RequestErrors
 }
 
-// read parses text, a JSON object whose syntax was checked before. So an error is not expected.
+// read parses a JSON object. The caller has checked its syntax, so read returns an error only for a bug.
 func (b *parser) read(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // duplicate names were rejected before
 	if _, err := d.ReadToken(); err != nil {
@@ -150,9 +150,8 @@ func (b *parser) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. The
-// parser does so because it sees the records in the order of the body. Later they are processed
-// concurrently.
+// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. Only the parser sees the
+// records in their order, because workers process them concurrently.
 func (b *parser) markDuplicate(value []byte) {
 	ref := item.RefOf(value)
 	if ref == "" || b.Total >= schema.MaxBatchRecords {

@@ -45,9 +45,9 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed is called if a batch completes because the service itself rejected duplicates in
-	// it. It runs in the transaction that completes the batch, and may be nil. If a batch completes
-	// in Finish or Reject, the caller of that function handles the batch.
+	// Completed is called if the rejection of duplicates by package batch completes a batch. It runs in the transaction
+	// that completes the batch, and may be nil. If Finish or Reject completes a batch, the caller of that function
+	// handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects of the records [from, to). The map has a
 	// value for each subject. Each value must encode as a JSON object without a field "index".

@@ -69,8 +69,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 			if !owners[n.Owner] {
 				continue
 			}
-			// A batch that completes between the query of open batches and that of completed ones
-			// is in both. Drop the older notice, which says that it is open.
+			// A batch that completes between the query of open batches and the query of completed ones is in both
+			// results. Drop the older notice, which shows the batch as open.
 			found.Notices = slices.DeleteFunc(found.Notices, func(open sse.Notice) bool { return open.ID == n.ID })
 			found.Notices = append(found.Notices, n)
 		}

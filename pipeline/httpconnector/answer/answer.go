@@ -49,7 +49,8 @@ func (e *UnmappedError) Error() string {
 	return fmt.Sprintf("the answer has %s as %s, which the description does not map", quoteForLog(e.value), e.field)
 }
 
-// longestQuoted limits the quoted characters of a value. A status has some twenty characters.
+// longestQuoted is the maximum number of characters that are quoted from a value. A usual status has about twenty
+// characters.
 const longestQuoted = 40
 
 // quoteForLog quotes a provider's value for the author of the description file. It replaces
@@ -77,7 +78,7 @@ func (r *Reader) Accepts(status int) bool {
 func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	reply := Reply{HTTP: status}
 	body = bytes.TrimPrefix(body, bom) // servers in .NET write a byte order mark
-	// JSON with duplicate names is invalid here, because parsers treat such names differently.
+	// JSON with duplicate names is rejected, because parsers disagree about which of the values counts.
 	isJSON := jsontext.Value(body).IsValid()
 	if !isJSON && !slices.Contains(r.bare, status) {
 		return reply, errNoJSON
@@ -109,8 +110,7 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer, or of one item. The parameter decided has the fields
-// that the HTTP status sets.
+// readFields reads the fields of an answer, or of one item. `decided` has the fields that the HTTP status sets.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -171,9 +171,9 @@ func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	return out
 }
 
-// translate maps raw, a value of the provider. A closed field replaces an unmapped value by its
-// fallback; any other field keeps the value. translate returns false if raw is absent, or if a
-// closed field has no fallback for it.
+// translate maps `raw`, a value of the provider, to one of our values. A closed field has a fixed set of values, so its
+// fallback replaces an unmapped value. Any other field keeps an unmapped value. translate returns false if `raw` is
+// absent, or if it is unmapped in a closed field without a fallback.
 func (f *field) translate(raw string, there bool) (string, bool) {
 	if !there {
 		return "", false
@@ -198,8 +198,8 @@ func scalar(doc gjson.Result, path string) (string, bool) {
 	return text(doc.Get(path))
 }
 
-// isAbsent reports whether a document has no value at a path. Null and the empty text do not count
-// as values. A list or an object counts.
+// isAbsent reports whether a document has no value at a path. Null and the empty text count as absent, but a list or an
+// object does not.
 func isAbsent(doc gjson.Result, path string) bool {
 	if path == "" || !doc.Exists() {
 		return true

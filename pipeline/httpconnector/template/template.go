@@ -101,7 +101,7 @@ func parse(s *section.Section, text string, line int, key string, fields []strin
 	return t
 }
 
-// Field returns a template that has just one field.
+// Field returns a template that consists of one field.
 func Field(name string) Template { return Template{pieces: []piece{{field: name}}} }
 
 // Has reports whether the template uses a field.
@@ -143,8 +143,8 @@ func (t Template) Render(fields map[string]any, escape func(string) (string, err
 	return out.String(), nil
 }
 
-// appendJSON appends the template as a JSON value. A template of just one field keeps the field's
-// type, or gets the type of its format. Otherwise the value is a string.
+// appendJSON appends the template as a JSON value. A template that consists of one field keeps the field's type, or
+// gets the type of its format. Otherwise the value is a string.
 func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	text, err := t.Render(fields, nil)
 	if err != nil {

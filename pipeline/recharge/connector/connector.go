@@ -1,8 +1,8 @@
-// Package connector creates an order.Connection from a file that describes an aggregator
-// or operator with a JSON API. docs/operators.md describes the file.
+// Package connector creates an order.Connection from a file that describes an aggregator or operator with a JSON API.
+// docs/operators.md describes the file.
 //
-// A reply is an outcome only if the file maps it to one, or has a default for its status.
-// Everything else (another status, an HTML page, 5xx, a timeout) is an error. No error but
+// A reply is an outcome only if the file maps it to one, or has a default for its status. Everything else (another
+// status, an HTML page, 5xx, a timeout) is an error. After an error the order may still succeed. Only
 // httpconnector.ErrNotSent means that the order has failed.
 package connector
 
@@ -144,7 +144,8 @@ func (c *codeTable) code(name string) (string, bool) {
 	return code, ok
 }
 
-// name returns the name with the code, out of the list among; false if there is none.
+// name returns the name that has a code. It considers only the names in `among`, and returns false if none of them has
+// the code.
 func (c *codeTable) name(code string, among []string) (string, bool) {
 	for _, name := range c.names {
 		if c.codes[name] == code && slices.Contains(among, name) {

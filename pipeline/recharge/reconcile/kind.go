@@ -70,9 +70,9 @@ func (k Kind) Info() KindInfo {
 	return KindInfo{Kind: k}
 }
 
-// isResolved reports whether the alarm that belongs to a difference of kind k was resolved. If both
-// the first and a second order have failed, the alarm may belong to either order. Then isResolved
-// returns false, because money may have moved twice.
+// isResolved reports whether a person has resolved the alarm that belongs to a difference of kind k. If a first and a
+// second order have both failed, the alarm may be about either of them. Then isResolved returns false, because money
+// may have moved twice.
 func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false
@@ -91,8 +91,8 @@ func isResolved(r *record.Record, k Kind) bool {
 	}
 }
 
-// classifyLine returns how a line and its recharge differ; "" if they agree. The file can only show
-// refunds made before the time until. If until is zero, the file shows all refunds.
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file shows only refunds that were made
+// before `until`. If `until` is zero, the file shows all refunds.
 func classifyLine(l *Line, r *record.Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers

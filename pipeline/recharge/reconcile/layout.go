@@ -10,8 +10,8 @@ import (
 
 // Layout describes a file in which columns or statuses have unusual names.
 type Layout struct {
-	// Columns maps contents (reference, status, amount and id) to the names of their columns. A
-	// content that is not in the map is found by the usual names of its column.
+	// Columns maps the content of a column (reference, status, amount or id) to the column's name. For a content that
+	// is not in the map, the usual names are tried.
 	Columns map[string]string
 	// Statuses maps the file's status names to values of Status, in addition to the usual names.
 	Statuses map[string]Status

@@ -102,8 +102,8 @@ var groupedNumber = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{2,3})*,[0-9]{3}(\.[0-
 // currencyMark is the possible prefix of an amount.
 var currencyMark = regexp.MustCompile(`^(?i)(₹|rs\.?|inr)\s*`)
 
-// parseAmount parses rupees exactly. The amount of a refund must be positive, too, because the
-// status of the line shows the direction.
+// parseAmount parses an amount in rupees exactly. Even the amount of a refund must be positive, because the status of
+// the line already shows the direction.
 func parseAmount(cell string) (schema.Paise, error) {
 	cell = strings.TrimSpace(cell)
 	text := cell[len(currencyMark.FindString(cell)):]

@@ -111,10 +111,10 @@ func keyOf(reference string) key {
 	return key(sum[:16])
 }
 
-// Run reads the file twice, the first time to collect its references. It calls tell for every
-// difference, unless an alarm for that difference was resolved. The lines come first, and then the
-// recharges that the file lacks. If tell fails, Run returns the error of tell. After an error, the
-// summary has what was done before the error. Running again is safe, because Settle is idempotent.
+// Run reads the file twice. The first pass collects the references, to detect duplicates. The second pass calls `tell`
+// for every difference, unless an alarm for the difference was resolved. Then Run calls `tell` for the recharges that
+// the file lacks. If `tell` fails, Run returns its error. After an error, the summary has what was done before the
+// error. Running again is safe, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}

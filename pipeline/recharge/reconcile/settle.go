@@ -47,9 +47,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. ours maps a reference to the recharge whose current order
-// has that reference at this provider. For the other lines, strangers maps the id in the reference
-// to the recharge of this world with that id.
+// find looks up the recharges of lines. `ours` maps a reference to the recharge whose current order has that reference
+// at this provider. For each other line, `strangers` maps the recharge id in the line's reference to that recharge, if
+// the recharge is in this world.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*record.Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
@@ -88,8 +88,8 @@ func (r *run) classify(l *Line, ours, stranger *record.Record) *Difference {
 	return d
 }
 
-// settle settles those of the differences that need no decision of an operator, several at a time.
-// It returns the first error, which ends the comparison. A refused settlement is no error.
+// settle settles the differences whose kind is Automatic, several at a time. It returns the first error, which ends the
+// comparison. A refused settlement is not an error.
 func (r *run) settle(all []*Difference) error {
 	if r.Settler == nil {
 		return nil

@@ -39,17 +39,17 @@ const (
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// The form of these queries makes SQLite use the index of references, and the primary key.
-// Without statistics, SQLite estimates ten rows for each lookup in an index. With IN for
-// references, or with a condition on the mode beside ids, it would choose an index that begins
-// with the provider or the mode, and read all recharges of that provider or world.
+// The form of these queries makes SQLite use the index of references, and the primary key. Without statistics, SQLite
+// estimates ten rows for each lookup in an index. With IN for references, SQLite would choose an index that begins with
+// the provider. With a condition on the mode beside ids, it would choose one that begins with the mode. Both would read
+// all recharges of the provider or world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")
 )
 
-// find looks up recharges by their names, which are references or ids. fixed holds the statement's
-// first arguments. The function key returns the key of a recharge in the resulting map.
+// find looks up recharges by `names`, which are references or ids. `fixed` holds the first arguments of the statement.
+// The keys of the resulting map come from the function `key`.
 func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*record.Record) string) (map[string]*record.Record, error) {
 	found := map[string]*record.Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {
@@ -113,9 +113,9 @@ type Entry struct {
 	Why string // "pending", or the alarm of the recharge
 }
 
-// List calls tell for each recharge of the given worlds that needs an investigation. First come the
-// recharges that are pending for MaxPending or longer, by account. Then come the recharges with an
-// open alarm. If tell fails, List returns the error of tell.
+// List calls `tell` for each recharge of the given worlds that needs an investigation. First come the recharges that
+// are pending for MaxPending or longer, by account. Then come the recharges with an open alarm. If `tell` fails, List
+// returns its error.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r *record.Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {
@@ -134,8 +134,8 @@ func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.
 		func(r *record.Record) error { return one(r, r.Alarm) })
 }
 
-// pages calls tell for each recharge that a query returns, page by page. The function args returns the arguments
-// of the query for the page after the recharge last, which is zero for the first page.
+// pages calls `tell` for each recharge that a query returns, page by page. The function `args` returns the arguments of
+// the query for the page after the recharge `last`, which is zero for the first page.
 func pages(view sqlstore.View, query string, args func(last *record.Record) []any, tell func(*record.Record) error) error {
 	var last record.Record
 	for {

@@ -41,11 +41,11 @@ type Record struct {
 // Status returns the state as a string. It is for package transaction.
 func (r *Record) Status() string { return string(r.State) }
 
-// SecondOrder is the suffix of the reference of an order that replaced another one.
+// SecondOrder is the suffix of the reference of a second order, which replaced the first order of a recharge.
 const SecondOrder = "-2"
 
-// Redetects reports whether a lookup for another operator is allowed: once, while a prepaid
-// recharge is pending, and only if the client did not name an operator.
+// Redetects reports whether a lookup for another operator is allowed. It is allowed once, for a pending prepaid
+// recharge whose client did not name an operator.
 func (r *Record) Redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

@@ -27,8 +27,8 @@ type Request struct {
 	Valid             bool   // false if the number is impossible; the recharge then fails with invalid_number
 	RequestedOperator string // canonical name of the operator; empty for auto
 	Amount            schema.Paise
-	// WaitFull makes the request wait its full time, because a callback may arrive. Otherwise
-	// the request ends early if the next status enquiry is due after that time.
+	// WaitFull makes the request wait for its full time, because a callback may arrive. Without WaitFull, the request
+	// ends early if no status enquiry is due within its time.
 	WaitFull bool
 }
 

@@ -26,7 +26,7 @@ func failed(code schema.Code) order.Answer {
 	return order.Answer{Outcome: order.Failed, Code: code}
 }
 
-// ported is the digit of magic numbers that belong to another operator than that of their series.
+// ported is the last digit of the magic number that was ported: it belongs to another operator than its series.
 const ported = 8
 
 // magic has the behaviours of magic numbers, by the digit that selects them.
@@ -83,8 +83,9 @@ func hash(number string) uint32 {
 	return h.Sum32()
 }
 
-// answer returns the answer to an enquiry, or to a submit call, about an order of the given age. A success comes
-// before its reversal or repetition, even if the order is submitted late.
+// answer returns the answer to a call about an order of the given age. From the age b.delay on, an enquiry gets the
+// later answer. A submit call gets the later answer only if the first one is pending. So a success always comes before
+// its reversal or repetition, even if the order is submitted late.
 func (b behaviour) answer(enquiry bool, age time.Duration) order.Answer {
 	left := b.delay - age
 	if b.delay > 0 && left <= 0 && (enquiry || b.first.Outcome == order.Pending) {

@@ -108,8 +108,8 @@ func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition
 	return v
 }
 
-// afterError decides after a failed call or lookup. A pending order fails only if it certainly
-// was never sent. If it was sent before, the earlier request may still arrive.
+// afterError decides after a failed call or lookup. It fails a pending order only if the order was certainly never
+// sent. Otherwise an earlier request may still arrive at the provider.
 func afterError(r *record.Record, res *Result) Transition {
 	switch {
 	case r.State == schema.RechargePending && res.Call == CallSubmit && !res.Resent && errors.Is(res.Err, httpconnector.ErrNotSent) && !res.notCalled():
@@ -138,9 +138,9 @@ func afterReverse(res *Result) Transition {
 	}
 }
 
-// afterRefundEnquiry decides about an enquiry after a refund call. If the provider still
-// reports success, the refund was not granted. Then a refusal before the enquiry is final. If
-// there was none, the refund is requested again.
+// afterRefundEnquiry decides about an enquiry after a refund call. If the provider still reports success, the refund
+// was not granted. If the provider has refused the refund call, the refusal is then final. Otherwise the refund is
+// requested again.
 func afterRefundEnquiry(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Pending || res.Outcome == order.Unknown:
@@ -172,8 +172,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// failureOf returns the error code of a failed recharge: invalid_number for NotSubscriber, the
-// code of an answer Failed if the code has a text, else operator_network_error.
+// failureOf returns the error code of a failed recharge. For NotSubscriber it is invalid_number. For Failed it is the
+// code of the answer, if the code has a text. In all other cases it is operator_network_error.
 func failureOf(res *Result) schema.Code {
 	switch {
 	case res.Err != nil || res.Outcome == order.Reversed:

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// sentAt returns the start of the submit call that has ended; zero for other calls. During a
-// submit call, the row has the latest possible start.
+// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the estimate in the
+// row: during a submit call, the row has the latest time at which the call can start.
 func (st *transitionTx) sentAt() time.Time {
 	if st.result.Call != CallSubmit {
 		return time.Time{}

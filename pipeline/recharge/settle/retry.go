@@ -25,8 +25,8 @@ func (st *transitionTx) postpone() error {
 	return st.storePostponed(&was, due)
 }
 
-// requeue schedules again a call that was not made. If that was the first submit call, the
-// order counts as not sent.
+// requeue schedules a call again that the circuit breaker prevented. If it was the first submit call, the order counts
+// as not sent.
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
@@ -113,9 +113,9 @@ func (st *transitionTx) redirect() (bool, error) {
 	return true, st.audit("recharge.redirected", map[string]any{"from": was.Operator})
 }
 
-// releaseLease releases the lease. If the provider requested another enquiry, releaseLease
-// schedules one, even if a callback has ended the lease before. For a requested refund, it
-// schedules the next poll instead. If there is no lease and no enquiry, it records a callback.
+// releaseLease releases the lease. If the provider requested another enquiry, releaseLease schedules the enquiry, even
+// if a callback has ended the lease before. For a requested refund, it schedules the next poll instead. If there is
+// neither a lease nor a requested enquiry, it records a callback.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()
@@ -179,8 +179,8 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	return true, st.audit("recharge."+AlarmOf(st.out.Transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.Reference})
 }
 
-// raiseLateSuccess posts the amount of a late success from the ledger "suspense". Like the
-// functions below, it returns the alarm of the recharge; "" if it raised none.
+// raiseLateSuccess posts the amount of a late success from the ledger "suspense". It returns the alarm of the recharge;
+// "" if it raised none. raiseStray and raiseLateFailure return the same.
 func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
 	// Lock the row before searching the posting. Otherwise two concurrent transactions on

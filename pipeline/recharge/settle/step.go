@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// stepTime returns the time of a step. For a recharge that was final before the step, that
-// time is later than FinishedAt, despite clock skew.
+// stepTime returns the time of a step. If the recharge was final before the step, the time is later than FinishedAt,
+// even if this instance's clock is behind.
 func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
@@ -37,7 +37,7 @@ func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.
 	return record.Table.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
-// recordCallback records a callback, or a result from a file, about a recharge that stays pending.
+// recordCallback records a result that leaves a recharge pending, if it came in a callback or from a file.
 func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
 	if st.result.Call != CallNone || r.State != schema.RechargePending {
@@ -54,8 +54,8 @@ func (st *transitionTx) recordCallback() error {
 // ByFile is the source of results from a provider's file, in the audit log.
 const ByFile = "reconcile"
 
-// stepAct returns the kind of timeline step that a result is recorded as. A result without a call is that of a
-// callback or of a file; otherwise a person entered it.
+// stepAct returns the kind of timeline step for a result. A result without a call came in a callback, from a file or
+// from a person.
 func (res *Result) stepAct() schema.StepAct {
 	switch {
 	case res.Call != CallNone:

@@ -111,7 +111,8 @@ func ErrMissingRow(found bool) error {
 	return errors.New("the row is missing in the state store")
 }
 
-// decideReplaced decides about a result for a replaced or unsent order: only a success matters.
+// decideReplaced decides about a result for a replaced or unsent order. Only a success has an effect, because money may
+// have moved.
 func decideReplaced(res *Result) Transition {
 	if res.Err == nil && res.Outcome == order.Succeeded {
 		return LateSuccess
@@ -126,8 +127,8 @@ func (st *transitionTx) resendAfter() time.Duration {
 	return 0
 }
 
-// apply applies the transition. It returns false if the recharge has changed since it was read, or
-// if the alarm was raised before. It also returns false if a refusal finds the lease lost.
+// apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
+// raised before. It also returns false for a refusal if the lease is lost.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:
@@ -157,7 +158,8 @@ const (
 	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
-	// finishOwnRow is for an error. Without the lease, another instance may have sent the order.
+	// finishOwnRow is FinishRow after a failed call. It requires the lease, because without the lease another instance
+	// may have sent the order.
 	finishOwnRow = FinishRow + " AND token = $11"
 )
 
@@ -243,9 +245,9 @@ func (st *transitionTx) refund() (bool, error) {
 	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
 }
 
-// refuse withdraws a refund that the provider refused. The recharge becomes due now, because
-// the refund has overwritten the time of its next poll. Without the lease nothing changes,
-// because another instance's refund call may succeed.
+// refuse withdraws a refund that the provider refused. The recharge becomes due now, because the refund has overwritten
+// the time of its next poll. If the lease is lost, nothing changes, because the refund call of another instance may
+// succeed.
 func (st *transitionTx) refuse() (bool, error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0

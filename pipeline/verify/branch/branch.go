@@ -62,15 +62,13 @@ var upsert = sqlstore.NewBatchStatement(0, `INSERT INTO ifsc_branch (ifsc, bank,
 WHERE ifsc_branch.bank <> excluded.bank OR ifsc_branch.branch <> excluded.branch OR ifsc_branch.address <> excluded.address
 	OR ifsc_branch.city <> excluded.city OR ifsc_branch.district <> excluded.district OR ifsc_branch.state <> excluded.state`)
 
-// Import reads a directory of branches into the store. Branches that the file lacks remain. The
-// file is CSV in UTF-8 or UTF-16. Its header has the column names of one of the two lists (see columns). IFSC
-// and BRANCH are required. The Summary counts rejected rows by reason; all other rows are imported.
-// For a file without such a header the error is a *csvfile.HeaderError. Other errors come from the reader
-// or the store.
+// Import reads a directory of branches into the store. Branches that the file lacks remain. The file is CSV in UTF-8 or
+// UTF-16. Its header has the column names of one of the two lists (see columns). IFSC and BRANCH are required. The
+// Summary counts rejected rows by reason; all other rows are imported. If the header is missing or unusable, the error
+// is a *csvfile.HeaderError. Other errors come from the reader or the store.
 //
-// The whole file is read before one transaction writes it, so the import is atomic. On SQLite,
-// other changes wait for this transaction. For the 180,000 branches of India it takes some 2 s,
-// even if nothing changes (BenchmarkImport).
+// The whole file is read before one transaction writes it, so the import is atomic. On SQLite, other changes wait for
+// this transaction. For the 180,000 branches of India it takes about 2 s, even if nothing changes (BenchmarkImport).
 func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) {
 	rows, s, err := read(r)
 	if err != nil {

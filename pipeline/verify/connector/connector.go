@@ -58,8 +58,8 @@ var requiredCalls = map[schema.VerificationMethod][]string{
 
 var allMethods = []schema.VerificationMethod{schema.VerifyPennyDrop, schema.VerifyUPI}
 
-// readMethods reads the supported methods: the methods that the file lists, or else those of which
-// the file describes a call.
+// readMethods reads the supported methods. If the file does not list methods, a method is supported if the file
+// describes one of its calls.
 func (b *provider) readMethods(s, calls *section.Section, d *httpconnector.Description) {
 	for _, e := range s.List("methods") {
 		m := schema.VerificationMethod(e.Text)

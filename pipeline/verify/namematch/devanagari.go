@@ -23,10 +23,10 @@ var devanagariVowels = map[rune]string{
 	'ः': "",
 }
 
-// romanise appends a word of Devanagari in Latin letters to out, and reports whether all of it was
-// Devanagari. A consonant's inherent vowel is pronounced before another letter and silent at the
-// end (राम is Ram). In the middle of a word it may be silent, too. The comparison of sound keys
-// tolerates such an additional vowel (रामचन्द्र becomes ramachandr, like Ramchandra).
+// romanise appends a word of Devanagari in Latin letters to out, and reports whether all of it was Devanagari. A
+// consonant's inherent vowel is pronounced before another letter and silent at the end (राम is Ram). In the middle of a
+// word it may also be silent. The comparison of sound keys tolerates the additional vowel (रामचन्द्र becomes
+// ramachandr, like Ramchandra).
 func romanise(out []byte, word string) ([]byte, bool) {
 	open := false // a consonant waits for its vowel
 	for _, r := range word {

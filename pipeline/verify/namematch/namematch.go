@@ -1,9 +1,8 @@
-// Package namematch measures the similarity of two Indian names: the one that a payer expects
-// and the one that a bank has registered. It handles people and companies, in Latin script and
-// Devanagari.
+// Package namematch measures the similarity of two Indian names: the name that a payer expects, and the name that a
+// bank has registered. It handles people and companies, in Latin script and Devanagari.
 //
-// Its functions are pure: no state, no clock, no network. README.md holds the measured
-// precision and recall, the rules and the known limits.
+// Its functions are pure: no state, no clock, no network. README.md holds the measured precision and recall, the rules
+// and the known limits.
 package namematch
 
 import "slices"
