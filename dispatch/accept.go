@@ -104,7 +104,7 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// order is a delivery to store. active means that its subscription is not paused.
+// order is a delivery to store. `active` means that its subscription is not paused.
 type order struct {
 	delivery.Order
 

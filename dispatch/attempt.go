@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// Headers of a delivery besides the signature, in the exact case in which they are sent.
+// Headers of a delivery except the signature. Names are sent in exactly this case.
 const (
 	headerEvent    = "X-SERVICE-Event-Id"
 	headerDelivery = "X-SERVICE-Delivery-Id"

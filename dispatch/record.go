@@ -31,7 +31,7 @@ func (s *Service) record(ctx context.Context) {
 	}
 }
 
-// gather returns a batch: the outcome first, and the outcomes that the channel already has.
+// gather returns a batch with the outcome `first`, and with the outcomes that already wait in the channel.
 func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	batch := []delivery.Outcome{*first}
 	for len(batch) < recordBatch {

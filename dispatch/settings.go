@@ -89,8 +89,8 @@ func (s Settings) Networks() ([]netip.Prefix, error) {
 	return allow, err
 }
 
-// Roots returns the trusted certificate authorities: the system's and those in files.
-// Without files it returns nil, which crypto/x509 takes as the system's.
+// Roots returns the trusted certificate authorities: the system's, and those in the given files. Without files it
+// returns nil, which means the system's in crypto/x509.
 func Roots(files ...string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's

@@ -35,8 +35,8 @@ const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode
 var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
-// These statements find changed deliveries: after an attempt (selectTried), and when they
-// finish (selectEnded). Both read an index that is ordered by time over all accounts.
+// These statements find deliveries that changed: by an attempt (selectTried) or by the end of the delivery
+// (selectEnded). Both read an index that is ordered by time over all accounts.
 const (
 	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
 		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`

@@ -24,8 +24,8 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 	SELECT lane.webhook_id, (SELECT min(d.due_at) FROM delivery d WHERE d.state = 'waiting' AND d.webhook_id = lane.webhook_id)
 	FROM lane WHERE lane.webhook_id IS NOT NULL`
 
-// Lanes lists the subscriptions with waiting deliveries, including paused and deleted
-// subscriptions. The cost grows with the number of subscriptions, but not with that of deliveries.
+// Lanes lists the subscriptions with waiting deliveries, including paused and deleted subscriptions. The cost grows
+// with the number of subscriptions, not with the number of deliveries.
 func Lanes(q sqlstore.Querier) ([]Lane, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64

@@ -16,8 +16,8 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such deliv
 // Original is a delivery that is retried manually.
 type Original struct{ ID, Event, Webhook string }
 
-// LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery cannot be
-// retried. A waiting delivery can be retried unless it has a lease or is due now.
+// LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery cannot be retried. A waiting
+// delivery cannot be retried while it has a lease or is due now.
 func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (Original, error) {
 	d := Original{ID: id}
 	if !schema.IsID(id) {
@@ -54,14 +54,14 @@ func DeletedWebhook(id string) error {
 	return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+id+" was deleted.")
 }
 
-// setRetriedAs stores in retried deliveries the ids of the new deliveries. It cancels the
-// retried deliveries that were waiting.
+// setRetriedAs stores the id of the new delivery in each retried delivery. If a retried delivery is waiting, it is
+// cancelled.
 var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// Retry creates a new delivery for each original, and returns the ids of the new deliveries.
-// They are due now. An original has at most one retry, so Retry skips those that have one.
+// Retry creates a new delivery for each original, due now, and returns the ids of the new deliveries. It skips an
+// original that has a retry already.
 func (s *Service) Retry(tx *sqlstore.Tx, of schema.Owner, originals []Original) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]newDelivery, len(originals)), newIDs(now, len(originals))

@@ -17,8 +17,8 @@ var RetryDelays = [...]time.Duration{
 // Attempts is the maximum number of attempts of a delivery.
 const Attempts = len(RetryDelays) + 1
 
-// Next returns the transition that attempt n causes. The first attempt has n = 1. ok means that
-// the attempt was acknowledged; sentAt is the time at which it started.
+// Next returns the transition that attempt n causes. The first attempt has n = 1. `ok` means that the attempt was
+// acknowledged. `sentAt` is the start of the attempt.
 func Next(n int, ok bool, sentAt time.Time) Transition {
 	switch {
 	case ok:

@@ -25,8 +25,8 @@ type filter struct {
 	limit    int
 }
 
-// scanMost bounds the deliveries that one request scans for conditions without an index.
-// Such a scan takes some milliseconds. The client continues the scan with the cursor.
+// scanMost bounds the deliveries that one request scans for conditions without an index. Scanning so many takes a few
+// milliseconds. The client continues the scan with the cursor.
 const scanMost = 10_000
 
 // query is an SQL statement under construction, with its arguments. The method `and` adds a condition.
@@ -133,7 +133,7 @@ func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	q := query{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
-	// The offset is a literal, because PostgreSQL estimates a parameter as a tenth of all rows.
+	// The offset is a literal. For a parameter, PostgreSQL would estimate the offset as a tenth of all rows.
 	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 

@@ -24,8 +24,8 @@ const (
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown returns a function that reads a row of shownColumns into the form of the API. The
-// function scans columns after shownColumns into the pointers more.
+// scanShown returns a function that reads a row of shownColumns into the form of the API. The function scans further
+// columns into the pointers in `more`.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
@@ -58,7 +58,7 @@ type lastScan struct {
 	stage, text          sql.NullString
 }
 
-// shown returns the attempt, with the number n, as the API shows it; nil if there is no attempt.
+// shown returns the attempt as the API shows it; nil if there is no attempt. n is the number of the attempt.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil

@@ -126,8 +126,8 @@ func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.
 	return all, nil
 }
 
-// selected returns the deliveries that a body selects, at most one delivery more than a call
-// retries. The result about is the id of the webhook or the account, for the audit entry.
+// selected returns the deliveries that a body selects, at most one delivery more than a call retries. `about` is the id
+// of the webhook or the account, for the audit entry.
 func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []delivery.Original, about string, err error) {
 	if body.IDs != nil {
 		all, err = a.byIDs(tx, c, body.IDs)

@@ -126,8 +126,8 @@ func refusal(api string, reply *http.Response, text []byte) error {
 	return &serviceError{code, message}
 }
 
-// subscribe deletes the subscriptions to an address, which killed runs have left, and creates a new one.
-// If secret is empty, the service generates one.
+// subscribe creates a subscription to an address. First it deletes older subscriptions to the address, which killed
+// runs have left. If `secret` is empty, the service generates one.
 func (c *Client) subscribe(ctx context.Context, address, secret string) (made schema.WebhookReply, err error) {
 	left, err := c.subscriptionsTo(ctx, address)
 	if err != nil {

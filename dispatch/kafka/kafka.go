@@ -91,9 +91,8 @@ const (
 	reasonRefused = "refused" // the function Process rejected the event
 )
 
-// Consume consumes events as a member of the consumer group until ctx ends. It calls process
-// with one batch at a time, of at most 500 events, and commits the offsets of the batch. See
-// [topic.Client.Consume].
+// Consume consumes events as a member of the consumer group until ctx ends. It calls `process` with one batch of at
+// most 500 events at a time, and then commits the offsets of the batch. See [topic.Client.Consume].
 func (l *Log) Consume(ctx context.Context, process Process) error {
 	return l.Client.Consume(ctx, func(ctx context.Context, batch []kafka.Message) (dead []topic.Dead, err error) {
 		var ids []string

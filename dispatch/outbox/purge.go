@@ -47,9 +47,8 @@ func (o *Outbox) purgeOnce(ctx context.Context) error {
 	return nil
 }
 
-// purgeAfter deletes the expired events of the next group of ids: up to purgeGroup ids that are
-// larger than after and smaller than until. It returns the last id of the group; "" if no ids
-// are left.
+// purgeAfter deletes the expired events of the next group: up to purgeGroup ids that are larger than `after` and
+// smaller than `until`. It returns the last id of the group; "" if no ids are left.
 func (o *Outbox) purgeAfter(ctx context.Context, after, until string) (last string, err error) {
 	var end sql.NullString
 	if err := o.DB.View(ctx).QueryRow(

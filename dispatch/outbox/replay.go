@@ -43,12 +43,12 @@ type Replayed struct {
 	Until   time.Time // events before this time have been scanned
 }
 
-// Replay adds events that lack a delivery to the outbox again. An event should have a delivery, in
-// any state, to each subscription that is older, includes the type of the event and is not deleted.
-// Replay is idempotent and can run during normal operation.
+// Replay adds events that lack a delivery to the outbox again. An event should have a delivery, in any state, to each
+// subscription that is older, includes the type of the event and is not deleted. Replay is idempotent and can run
+// during normal operation.
 //
-// After each group of events, Replay calls progress. An error of progress ends the replay.
-// Replay returns the progress even with an error.
+// After each group of events, Replay calls `progress`. An error of `progress` ends the replay. Replay returns the
+// counts so far even with an error.
 func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach
@@ -78,8 +78,8 @@ const (
 	// selected events.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
-	// selectMissing reads the events of a group that lack a delivery. The types of a
-	// subscription are separated by blanks and contain no LIKE wildcards.
+	// selectMissing reads the events of a group that lack a delivery. It searches the types of a subscription with
+	// LIKE: they are separated by blanks and contain no wildcards.
 	selectMissing = `SELECT e.id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL
@@ -127,8 +127,8 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	return end.String, nil
 }
 
-// missing returns the ids of the events of a group that lack a delivery, without excluded
-// test events, and the number of the excluded ones.
+// missing returns the ids of the events of a group that lack a delivery. It excludes test events, unless r.Tests is
+// set, and returns the number of excluded events.
 func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id string

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timed is an element of a timeHeap. The method at returns the time that orders the element. The
-// method position points to the element's index in the heap, or -1 if the heap does not have it.
+// timed is an element of a timeHeap. The method `at` returns the time that orders the element. The method `position`
+// points to the element's index in the heap. The index is -1 if the heap does not have the element.
 type timed interface {
 	at() time.Time
 	position() *int

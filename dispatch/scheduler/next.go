@@ -44,8 +44,8 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// reverseEvery is the interval, in calls of pickLane, of calls that try the classes in reverse
-// order. Without such calls, busy quick lanes could starve all other lanes.
+// reverseEvery is the number of calls of pickLane after which one call tries the classes in reverse order. If no call
+// did, busy quick lanes could starve all other lanes.
 const reverseEvery = 8
 
 // pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if no lane

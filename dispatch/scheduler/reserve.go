@@ -25,7 +25,7 @@ func (q *Queue[T]) Unreserve(id string, n int) {
 	q.wake(l.host)
 }
 
-// Add appends items to their lane, after a reservation or a claim. Their lease ends at until.
+// Add appends items to their lane, after a reservation or a claim. `until` is the end of their lease.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
 	q.addReserved(l, -len(items))

@@ -13,7 +13,7 @@ type tokenBucket struct {
 // burstTime sets the capacity of a new bucket: the tokens that accrue in burstTime, but at least one.
 const burstTime = 10 * time.Millisecond
 
-// newTokenBucket returns a bucket of rate tokens a second, which the first call of allows fills.
+// newTokenBucket returns a bucket of `rate` tokens a second. The first call of the method `allows` fills the bucket.
 func newTokenBucket(rate float64) tokenBucket {
 	return tokenBucket{rate: rate, burst: max(1, rate*burstTime.Seconds())}
 }
@@ -32,7 +32,7 @@ func (p *tokenBucket) allows(now time.Time) bool {
 
 func (p *tokenBucket) spend() { p.tokens-- }
 
-// next returns when the bucket has a token, possibly in the past. The caller has called allows.
+// next returns when the bucket has a token, possibly in the past. The caller must call `allows` before.
 func (p *tokenBucket) next(now time.Time) time.Time {
 	return now.Add(time.Duration((1 - p.tokens) / p.rate * float64(time.Second)))
 }

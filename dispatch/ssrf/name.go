@@ -22,8 +22,8 @@ var (
 	}
 )
 
-// deniedName returns why a name is denied; "" for an allowed name. Any allowed network allows names
-// for private networks. An allowed loopback network also allows names of the machine.
+// deniedName returns why a name is denied; "" for an allowed name. Names for private networks are allowed if any
+// network is allowed. Names of the machine are allowed if a loopback network is allowed.
 func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):

@@ -17,8 +17,8 @@ func entry(action string, r *record, detail map[string]any) audit.Entry {
 	return audit.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
-// hostOf returns the host of a URL for the audit log. The log must not have the rest of the
-// URL, because that is often a credential, and the log is kept forever.
+// hostOf returns the host of a URL for the audit log. The log must not have the rest of the URL. The rest is often a
+// credential, and the log is kept forever.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -64,8 +64,8 @@ func (g *generation) count(s *Subscription, n int) {
 	}
 }
 
-// update changes the list of the subscriptions to an event type, at the position of s. The list belongs to this
-// generation, because its first change has copied it.
+// update applies `change` to the list of the subscriptions to an event type, at the position of s. The first change of
+// a list copies it, because older snapshots still use the original.
 func (g *generation) update(s *Subscription, event schema.EventType, change func(list []*Subscription, at int, found bool) []*Subscription) {
 	of := audience{schema.Owner{Account: s.Account, World: s.World}, event}
 	list, own := g.changed[of]

@@ -13,8 +13,8 @@ import (
 const (
 	// pageRows is the number of rows that one query of a full read returns.
 	pageRows = 2000
-	// maxDelta is how many changes a refresh reads by their revision. For more changes, a full
-	// read is as fast and needs no more memory.
+	// maxDelta is the maximum number of changes that a refresh reads one by one, by their revision. For more changes, a
+	// full read is as fast and needs no more memory.
 	maxDelta = 10_000
 	// maxLogged is how many unreadable secrets are logged after one refresh.
 	maxLogged = 5

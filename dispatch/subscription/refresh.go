@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxAge is the age of the last refresh from which on Fresh refreshes the cache.
+	// maxAge is the maximum age of the last refresh. If the cache is older, Fresh refreshes it.
 	maxAge = 200 * time.Millisecond
 	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is
 	// the sum of maxAge and the 100 ms for which an instance may sign after a call of Fresh. So

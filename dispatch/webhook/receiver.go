@@ -42,8 +42,8 @@ type Event struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Verify checks the signature of a body with the receiver's secrets, tolerance and clock. It
-// returns the errors of the function Verify.
+// Verify checks the signature of a body with the receiver's secrets, tolerance and clock. Its errors are those of the
+// function [Verify].
 func (v Receiver) Verify(body []byte, header string) error {
 	now, tolerance := time.Now, v.Tolerance
 	if v.Now != nil {

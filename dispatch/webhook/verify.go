@@ -29,12 +29,11 @@ var (
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify returns nil if the header has a signature of the body under one of the secrets. The times
-// of signing and of the parameter now may differ by at most Tolerance. The body must be the bytes
-// as received; after an error it must not be used. Compare errors with errors.Is.
+// Verify returns nil if the header has a signature of the body under one of the secrets. The time of signing may differ
+// from `now` by at most Tolerance. The body must be the bytes as received; after an error it must not be used. Compare
+// errors with errors.Is.
 //
-// A header has several signatures during a rotation; one valid signature is enough.
-// Schemes other than v1 are ignored.
+// A header has several signatures during a rotation; one valid signature is enough. Schemes other than v1 are ignored.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
 	return verify(body, header, now, Tolerance, secrets)
 }

@@ -137,8 +137,8 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	})
 }
 
-// Backfill recomputes all hours that readings from one instant to another affect. It does not
-// change which readings are new to the next increment.
+// Backfill recomputes all hours that depend on readings from one instant to another. The next increment still finds the
+// same new readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)

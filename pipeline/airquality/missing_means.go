@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// meansDone is the value of the column rollup.means after the plain means of all
-// readings from Vayu 0.1.0 were computed.
+// meansDone is the value of the column rollup.means when the plain means of all readings from Vayu 0.1.0 exist.
 const meansDone int8 = 2
 
 // meansWanted reports whether plain means are missing, because a migration from
@@ -27,9 +26,9 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// recentMeans is the time before the newest reading whose plain means afterMigration
-// computes first. The rolling means of an hour use the plain means of that hour and of
-// the 30 hours before. Four days thus suffice for current indices.
+// recentMeans is the time span before the newest reading for which afterMigration computes plain means first. The
+// rolling means of an hour use the plain means of that hour and of the 30 hours before. So four days suffice for
+// current indices.
 const recentMeans = 4 * 24 * time.Hour
 
 // afterMigration runs the first increment after a migration. It first computes the

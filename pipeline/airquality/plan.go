@@ -19,8 +19,8 @@ import (
 type chunk struct {
 	from, to time.Time
 	stations []string
-	// cities are the cities (city and state) that stations have left. They are
-	// computed in addition to the current cities of the stations.
+	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
+	// the stations.
 	cities [][2]string
 	// citiesOnly skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool
@@ -42,9 +42,8 @@ type plan struct {
 	means       int8   // value of the column `means`: meansDone, or 0
 	// tested is when the tests of [Rollup.TestSeries] began; zero if none ran.
 	tested time.Time
-	// last is the end of the previous roll-up. Results of quality tests that were
-	// stored after this time may not be in the means yet. For example, a roll-up
-	// that was killed may have stored them.
+	// last is the end of the previous roll-up. Results of quality tests that were stored after this time may not be in
+	// the means yet. For example, a killed roll-up may have stored them.
 	last  time.Time
 	tests time.Duration // time that quality tests took during planning
 }
@@ -324,9 +323,8 @@ func merge(plan []chunk) []chunk {
 	return out
 }
 
-// firstReading returns the earliest time of a reading in the chunk's first hour,
-// which ends at `from`. The added second excludes the end of the hour before, which
-// may be in another part of the table.
+// firstReading returns the earliest time of a reading in the chunk's first hour, which ends at `from`. The added second
+// excludes the end of the hour before, which may be in another partition of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
 // lastReading returns the end of the last hour that has readings of the chunk. The chunk also has the later hours that

@@ -46,9 +46,8 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	})
 }
 
-// lastTests returns the start and the end of the last run of [Rollup.TestSeries].
-// If there was none, the start is two days ago, because older readings are tested
-// by other roll-ups.
+// lastTests returns the start and the end of the last run of [Rollup.TestSeries]. If there was none, the start is two
+// days ago. Older readings are tested by other roll-ups.
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {

@@ -58,8 +58,7 @@ func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, err
 	if len(all.stations) == 0 {
 		return nil, nil
 	}
-	// A chunk covers one year. In a year, all stations together have 4.4 million
-	// hours.
+	// A chunk covers at most one year, to limit memory. In a year, all stations together have 4.4 million hours.
 	var chunks []chunk
 	for part := range columnstore.NameGroups(all.stations) {
 		for from := all.from; !from.After(all.to); from = from.AddDate(1, 0, 0) {

@@ -62,8 +62,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		// If a node of the cluster is down, roll-ups must continue on the other
-		// nodes.
+		// These settings let roll-ups continue on the other nodes if a node of the cluster is down.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.LocalTable(s.table), columns, list, started.UnixMilli()))

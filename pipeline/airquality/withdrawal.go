@@ -87,8 +87,7 @@ func (r *Rollup) aliasOf(ctx context.Context, id string) (station string, err er
 	return station, rows.Err()
 }
 
-// Withdraw stores a withdrawal. The next [Rollup.Increment] recomputes the affected hours. It is
-// idempotent.
+// Withdraw stores a withdrawal. It is idempotent. The next [Rollup.Increment] recomputes the affected hours.
 func (r *Rollup) Withdraw(ctx context.Context, w Withdrawal) error {
 	return r.storeWithdrawal(ctx, w, 0)
 }

@@ -69,8 +69,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run processes batches until ctx ends. Then records in flight have some seconds to finish. The
-// leases of chunks without records in flight are released.
+// Run processes batches until ctx ends. Then the records in flight have a few seconds to finish. The leases of chunks
+// without records in flight are released.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.workers {

@@ -133,8 +133,8 @@ func (c *chunk) decrypted(box *encryption.Cipher) (todo []record, refused []dupl
 	return c.records()
 }
 
-// records returns the records of a chunk that are not yet in the table batch_item. todo are those
-// to process, and refused are the duplicates to reject.
+// records returns the records of a chunk that are not yet in the table batch_item. `todo` are the records to process,
+// and `refused` are the duplicates to reject.
 func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
 	stored, duplicates, err := body.CutDuplicates(c.bytes)
 	if err != nil {

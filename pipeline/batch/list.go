@@ -29,9 +29,9 @@ type filter struct {
 }
 
 const (
-	// ofAll compares row values. Otherwise PostgreSQL would read the batches of all accounts by id.
+	// ofAll compares row values. With separate comparisons, PostgreSQL would read the batches of all accounts by id.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
-	// ofRef needs no comparison of row values, because a ref_id selects at most one batch.
+	// ofRef has separate comparisons. They are fast enough, because a ref_id selects at most one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
@@ -71,8 +71,8 @@ func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	return text + " ORDER BY account_id DESC, mode DESC, kind DESC, id DESC LIMIT $6", args
 }
 
-// readFilter reads the query parameters of a list. name identifies the list and the filter: a
-// cursor is valid for that name only.
+// readFilter reads the query parameters of a list. `name` identifies the list and the filter. A cursor is valid for one
+// name only.
 func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) {
 	var faults schema.RequestErrors
 	f = filter{owner: c.Owner(), state: schema.BatchState(c.Params["state"]), ref: c.Params["ref_id"]}

@@ -96,8 +96,8 @@ type storedItem struct {
 
 const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3 ORDER BY place"
 
-// render calls write for each record in [from, to), with the record's result as a JSON object.
-// write may append to line, but must not retain line.
+// render calls `write` for each record in [from, to), with the record's result as a JSON object. `write` may append to
+// `line`, but must not retain it.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
 	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i storedItem, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)
@@ -142,8 +142,8 @@ func (w *worker) renderSubjects(q sqlstore.Querier, o schema.Owner, batchID stri
 // errNotRendered means that Kind.Render has returned no JSON object for a subject.
 var errNotRendered = errors.New("its subject was not rendered")
 
-// append appends the JSON fields of an item and the closing brace to line, which has the opening
-// brace. subjects has the rendered transactions by id.
+// append appends the JSON fields of an item and the closing brace to `line`, which has the opening brace. `subjects`
+// has the rendered transactions by id.
 func (i storedItem) append(line []byte, subjects map[string]any) ([]byte, error) {
 	if i.subject == "" {
 		line = append(line, `"status":"error",`...)

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// stateOf returns the state of a batch at the time now. The table never has the state expired.
+// stateOf returns the state of a batch at the time `now`. The state "expired" is computed here and never stored.
 func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	if k.IsExpired(r.finished, now) {
 		return schema.BatchExpired
@@ -49,8 +49,8 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
-// Statements that delete items of expired batches. A batch that still has a chunk is skipped,
-// because its items show which records have begun. A killed process may have left such a chunk.
+// Statements that delete items of expired batches. They skip a batch that still has a chunk, for example of a killed
+// process. Its items show which records of the chunk have begun.
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`
@@ -84,8 +84,8 @@ func (w *worker) purge(ctx context.Context) {
 	}
 }
 
-// purgeSome deletes some items of the oldest expired batch. more is true if there was such a batch.
-// emptied is its id if it had no items left, otherwise "".
+// purgeSome deletes some items of the oldest expired batch. `more` is true if there was an expired batch. `emptied` is
+// the id of the batch if it had no items left, otherwise "".
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	id, found, err := sqlstore.One(tx, sqlstore.Scalar[string], selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro())

@@ -63,8 +63,8 @@ func (d *scheduler) lane(account string) *lane {
 	return l
 }
 
-// next returns the record to start. If no record can start, ok is false. Then wake is the time at
-// which the earliest pause of a lane ends. It is zero if no lane is paused or all slots are used.
+// next returns the record to start. If no record can start, `ok` is false. Then `wake` is the time at which the
+// earliest pause of a lane ends; zero if no lane is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}

@@ -124,8 +124,8 @@ func (w *worker) run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// expireLeases ends all leases on SQLite, where only a killed process can have left leases. On
-// PostgreSQL leases expire by themselves. It returns false if ctx has ended.
+// expireLeases ends all leases on SQLite. A SQLite store has one process, so these leases are those of a killed
+// process. On PostgreSQL leases expire by themselves. expireLeases returns false if ctx has ended.
 func (w *worker) expireLeases(ctx context.Context) bool {
 	if w.DB.Name() != "sqlite" {
 		return true

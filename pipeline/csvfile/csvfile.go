@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxLineLength limits a line, in bytes, and so the memory for a file without line ends.
+	// maxLineLength limits a line, in bytes. Otherwise a file without line ends would fill the memory.
 	maxLineLength = 64 << 10
 	// maxRowLines limits the number of lines of a row with a quoted cell, such as an address.
 	maxRowLines = 16
@@ -164,9 +164,9 @@ func (f *Reader) consume(n int) {
 	f.consumed += n
 }
 
-// span parses the row that begins with the line text. lines is the number of lines of the row. A row has several
-// lines if a quoted cell contains line breaks. Such a row must have as many cells as the header. If the row
-// cannot be parsed, ok is false and lines is 1.
+// span parses the row that begins with the line `text`. `lines` is the number of lines of the row. A row has several
+// lines if a quoted cell contains line breaks. A row of several lines must have as many cells as the header. If the row
+// cannot be parsed, `ok` is false and `lines` is 1.
 func (f *Reader) span(text []byte) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {
 		cells, ok = f.cut(text)

@@ -47,8 +47,8 @@ type Description struct {
 	Name string
 	// Timeout is the limit of one call, from the name lookup to the last byte of the answer.
 	Timeout time.Duration
-	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have another
-	// limit of the same size.
+	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have their own limit of the same
+	// size.
 	Concurrency int
 	// World and ResendAfter are read by [Description.ReadPolicy]. If the provider reports an order as unknown, the
 	// order is sent again after ResendAfter. ResendAfter is at least Timeout.
@@ -331,8 +331,8 @@ type Shape struct {
 type CallShape struct {
 	Required bool     // every description must have it
 	Fields   []string // usable in templates
-	// Identifiers are the fields that identify the subject, such as an order. Each request holds
-	// at least one that is not empty. Nil if a call has no subject.
+	// Identifiers are the fields that identify the subject of a call, such as an order. Each request must contain at
+	// least one that is not empty. They are nil for a call without a subject.
 	Identifiers []string
 	Answer      answer.Shape
 	List        bool // the answer is a list of items, and Answer has the fields of an item

@@ -93,8 +93,8 @@ func (c *Client) lane(name string) lane {
 	})}
 }
 
-// Available reports whether a call that is not separate can be made now. It is false while the
-// breaker is open, and while the probe of a half-open breaker is in flight.
+// Available reports whether a call can be made now, unless it is a separate call (see CallShape.Separate). Available
+// returns false while the breaker is open, and while the probe of a half-open breaker is in flight.
 func (c *Client) Available() bool {
 	switch c.main.breaker.State() {
 	case gobreaker.StateOpen:

@@ -17,8 +17,8 @@ import (
 // there was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
-// ErrNotCalled means that no call was attempted. [Client.Call] returns it if the breaker is open,
-// or half-open with a probe in flight; the call can then be made later.
+// ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a probe in flight. The
+// call can be made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // Outcome is the result of a call, as a metric label.

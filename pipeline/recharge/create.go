@@ -250,8 +250,8 @@ func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	})
 }
 
-// maxRetryAge is the maximum age of a batch whose items are retried while their operator is
-// unavailable. Later, the client no longer wants the recharges.
+// maxRetryAge is the maximum age of a batch whose items are retried while their operator is unavailable. Clients no
+// longer expect recharges of older batches.
 const maxRetryAge = 24 * time.Hour
 
 // renderItems renders recharges for replies about batches.

@@ -35,9 +35,8 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 // errLookupFailed means that no provider has found the number, but at least one provider did not answer.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
-// lookup queries the providers of a world (live or sandbox) for a number, one after the other
-// until one finds it. A zero Subscriber without an error means that no provider has the
-// number.
+// lookup queries the providers of a world (live or sandbox) for a number, one after the other, until a provider finds
+// it. A zero Subscriber without an error means that no provider has the number.
 func (s *Service) lookup(ctx context.Context, world schema.World, number string) (order.Subscriber, error) {
 	limit, done := context.WithTimeout(ctx, detectTimeout)
 	defer done()
@@ -86,10 +85,9 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect adds a reroute to a result if the number belongs to another operator than the detected one. If
-// possible, it acquires a slot of the other operator's connection, which the caller releases or uses (see reroute).
-// It adds no reroute if no other operator is found or connected. If the lookup failed, it sets the error of the
-// result.
+// redetect looks up the operator of a number that the provider rejected. If another operator has the number, redetect
+// adds a reroute to the result. If possible, it acquires a slot of that operator's connection, which the caller
+// releases or uses (see reroute). If the lookup failed, it sets the error of the result.
 func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Result) {
 	if res.Err != nil || res.Outcome != order.NotSubscriber || !r.Redetects() || r.Reference != res.Reference {
 		return

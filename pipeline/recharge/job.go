@@ -28,9 +28,9 @@ type job struct {
 	done  chan<- settle.Effect // receives the result; may be nil
 }
 
-// nextCall returns the call that a due recharge needs. first means that the order cannot have
-// been sent yet. A pending recharge then needs a submit call. Any other recharge needs an enquiry,
-// because the order or a reversal may have arrived although the answer was lost.
+// nextCall returns the call that a due recharge needs. `first` means that the order cannot have been sent yet. A
+// pending recharge then needs a submit call. In all other cases an enquiry is needed, because the order or a reversal
+// may have arrived although the answer was lost.
 func nextCall(r *record.Record, first bool) settle.Call {
 	if r.State == schema.RechargePending && first {
 		return settle.CallSubmit
@@ -56,7 +56,7 @@ func (s *Service) runJob(j job) {
 // another call.
 func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bool) {
 	if j.call != settle.CallEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could outlast the lease. The instance that claims the next lease enquires first.
+		// The call could outlast the lease. The instance with the next lease sends an enquiry first.
 		s.metrics.Overdue.Inc()
 		return settle.Effect{Record: j.rec}, false
 	}

@@ -74,8 +74,8 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish Re
 // number.
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
-// refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be
-// refunded, already is, or has a requested refund.
+// refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be refunded, if it is
+// refunded, or if a refund was requested.
 func refundable(r *record.Record, conn *order.Connection) error {
 	switch {
 	case r.State == schema.RechargePending:

@@ -13,8 +13,7 @@ import (
 )
 
 var (
-	// ErrOutcome means that an answer has an undefined outcome, or one that its call cannot
-	// have.
+	// ErrOutcome means that the outcome of an answer is undefined, or impossible for the call.
 	ErrOutcome = errors.New("undefined outcome")
 	// ErrPanic means that the code of a provider panicked.
 	ErrPanic = errors.New("the provider's code panicked")
@@ -78,8 +77,8 @@ func MissingAnswer(err error) schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// Record calls settle to record the result of a call, even if ctx has ended. It returns false if
-// settle fails or panics. Then the lease expires, and the transaction is claimed again.
+// Record calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle` fails or
+// panics. Then the lease expires, and the transaction is claimed again.
 func (c *Core[R, P]) Record(ctx context.Context, settle func(context.Context) error) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()

@@ -39,8 +39,8 @@ type Settle[R, A any] func(ctx context.Context, world schema.World, provider, re
 // ByCallback is the prefix of the source of a callback's answer; the provider's name follows.
 const ByCallback = "provider:"
 
-// CallbacksOf returns the callback handlers of connections, by name. receiver returns nil for a connection without
-// callbacks. The handlers pass each message to settle.
+// CallbacksOf returns the callback handlers of connections, by name. `receiver` returns nil for a connection without
+// callbacks. The handlers pass each message to `settle`.
 func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle Settle[R, A]) map[string]Callback {
 	out := map[string]Callback{}
 	for _, conn := range all {

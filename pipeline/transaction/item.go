@@ -16,8 +16,8 @@ import (
 
 // Rejection defines which errors of a batch item are final.
 type Rejection struct {
-	// Final is the Field of problems that are always final. A problem with another Field and
-	// the status 503 is temporary: the item is retried until its batch is older than MaxAge.
+	// Final is the Problem.Field of problems after which the item is rejected. After any other problem with status 503,
+	// the item is retried until its batch is older than MaxAge.
 	Final  string
 	MaxAge time.Duration
 	// Completed is called if the rejected item was the last of its batch; nil for none.

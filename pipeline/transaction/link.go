@@ -16,8 +16,8 @@ type Link struct {
 	World schema.World
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is the minimum time from sending an order to sending it again, if the provider
-	// reports it as unknown. A delayed request must arrive within this time.
+	// ResendAfter is the minimum time between sending an order and sending it again, if the provider reports the order
+	// as unknown. Within this time, a delayed first request must have arrived.
 	ResendAfter time.Duration
 	// Concurrency is the maximum number of calls in flight.
 	Concurrency int

@@ -121,9 +121,9 @@ func (q *queryBuilder) value(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// addIndexed adds the conditions that use an index: the owner and a reference, or a range of
-// the owner's ids with an indexed state. Without row comparisons, PostgreSQL would sort, or
-// read the rows of all accounts in the order of the primary key.
+// addIndexed adds the conditions that use an index: the owner and a reference, or a range of the owner's ids with an
+// indexed state. Without comparisons of whole rows, PostgreSQL would sort, or read the rows of all accounts in the
+// order of the primary key.
 func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)
@@ -182,9 +182,8 @@ func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 // newest first; "" selects all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
-// ofBatch returns the rows of a batch that match f, the newest first. It may return more than
-// f.Limit rows, so that the caller knows that there is another page. It returns no rows if the
-// batch belongs to another owner.
+// ofBatch returns the rows of a batch that match f, the newest first. It may return more than f.Limit rows, which shows
+// the caller that there is another page. It returns no rows if the batch belongs to another owner.
 func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	_, mine, err := sqlstore.One(q, sqlstore.Scalar[int], "SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3",
 		f.Batch, f.Owner.Account, f.Owner.World.String())
@@ -217,7 +216,7 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 // row would need thousands of queries for a batch.
 const minChunk = 500
 
-// chunks splits ids. The first chunk has the size of a page, which is often enough.
+// chunks splits ids. The first chunk has the size of a page. Often no further chunk is needed.
 func chunks(ids []string, first int) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for size := first; len(ids) > 0; size = max(size, minChunk) {

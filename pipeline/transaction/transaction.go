@@ -70,7 +70,7 @@ type Kind[R any, P Record[R]] struct {
 	Reread time.Duration
 	// Claimed and Created name the failpoints after a claim, and after a new transaction.
 	Claimed, Created string
-	// Reply returns a transaction as replies show it, and Detail the same with its calls.
+	// Reply returns a transaction as replies show it. Detail returns it with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
 	// Summary returns the part of a timeline that the row of a transaction holds. hasSteps
@@ -107,8 +107,8 @@ type Core[R any, P Record[R]] struct {
 	links []*Link
 }
 
-// NewCore returns a core without providers. The clock of the core has no monotonic part. That part stops while a
-// machine is suspended, but the times in the store go on.
+// NewCore returns a core without providers. The core's clock returns times without a monotonic part, because a
+// monotonic clock stops while the machine is suspended.
 func NewCore[R any, P Record[R]](kind Kind[R, P], o Options) *Core[R, P] {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -25,8 +25,8 @@ func NewWaiters[T any]() *Waiters[T] {
 // Closed returns a channel that is closed when all waits must end.
 func (w *Waiters[T]) Closed() <-chan struct{} { return w.closed.Done() }
 
-// Add registers a waiter for an id, which may have several. The channel holds only the newest result of the id. The
-// caller must call remove when it needs no more results.
+// Add registers a waiter for an id. An id may have several waiters. The channel holds only the newest result of the id.
+// The caller must call `remove` when it needs no more results.
 func (w *Waiters[T]) Add(id string) (updates <-chan T, remove func()) {
 	one := make(chan T, 1)
 	w.mu.Lock()

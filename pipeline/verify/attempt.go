@@ -38,9 +38,9 @@ func firstCall(r *Record) call {
 	return callDeposit
 }
 
-// nextCall returns the call that a due verification needs. first means that nothing was sent to
-// the bank before the current lease. Otherwise the call is another lookup of the address, or an
-// enquiry about a possible deposit.
+// nextCall returns the call that a due verification needs. `first` means that nothing was sent to the bank before the
+// current lease. If something was sent, the call is another lookup of the address, or an enquiry about a possible
+// deposit.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)

@@ -107,7 +107,8 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// threshold returns the minimum passing score: of the request, else of the account, else Standard.
+// threshold returns the minimum passing score of a request. If the request has none, it returns that of the account,
+// and if the account has none, Standard.
 func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
@@ -129,8 +130,8 @@ const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// useCachedAnswer fills the draft with the bank's answer of a recent verification, if caching is
-// enabled. That verification has the same owner and CacheKey. It reports whether there is one.
+// useCachedAnswer fills the draft with the bank's answer of a recent verification that has the same owner and CacheKey.
+// It reports whether it found such a verification. It finds none if caching is disabled.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil

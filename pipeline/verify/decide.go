@@ -45,8 +45,8 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	return retryLater
 }
 
-// afterError decides about a call that ended with an error. The bank has certainly made no deposit
-// if the first deposit call did not reach the bank.
+// afterError decides about a call that ended with an error. If the first deposit call did not reach the bank, the bank
+// has certainly made no deposit.
 func afterError(res *providerResult) transition {
 	switch {
 	case res.notCalled():
@@ -59,7 +59,7 @@ func afterError(res *providerResult) transition {
 	return retryLater
 }
 
-// troubleOf returns why the outcome is delayed; "" without a failure, or if no call was made.
+// troubleOf returns the error code for a delayed outcome. It is "" if nothing failed, or if no call was made.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
 	case res.err == nil && res.Outcome == bank.NotMade:

@@ -60,7 +60,8 @@ type misses struct {
 
 func newMisses(most int) *misses { return &misses{most: most, keys: map[string]int{}} }
 
-// add counts a miss and reports whether it is the key's first above the threshold in this window.
+// add counts a request for a missing account. It returns true if the request is the key's first above the threshold in
+// this window.
 func (m *misses) add(key string, now time.Time) bool {
 	if m.most == 0 || key == "" {
 		return false
@@ -75,7 +76,7 @@ func (m *misses) add(key string, now time.Time) bool {
 	return m.keys[key] == m.most+1
 }
 
-// missed counts r if its account is missing. The first one above the threshold raises an alarm.
+// missed counts r if its account is missing. The first request above the threshold raises an alarm.
 func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return

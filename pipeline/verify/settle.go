@@ -153,9 +153,8 @@ func (st *transitionTx) fillBeneficiary() error {
 	return nil
 }
 
-// writeAuditAndEvent stores the audit row and the event of a final state. For a batch record it
-// updates the batch instead of appending that event. The update comes last, because it locks the
-// batch against other records.
+// writeAuditAndEvent stores the audit row and the event of a final state. A batch record has no event of its own;
+// instead, its batch is updated. The update comes last, because it locks the batch against other records.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
@@ -256,9 +255,8 @@ const longestBankText = 200
 // cleanText returns a bank's text in a form that every store accepts and that can be shown.
 func cleanText(text string) string { return httpconnector.CleanText(text, longestBankText) }
 
-// Settle applies an answer from outside the service's own calls, such as a callback. It is
-// idempotent. by is the actor in the audit log. For an unknown reference the error is
-// not_found.
+// Settle applies an answer from outside the service's own calls, such as a callback. It is idempotent. `by` is the
+// actor in the audit log. For an unknown reference the error is not_found.
 func (s *Service) Settle(ctx context.Context, world schema.World, provider, reference string, a bank.Answer, by string) (Record, error) {
 	if !schema.IsID(reference) {
 		return Record{}, errNoVerification

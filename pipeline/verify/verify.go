@@ -119,9 +119,8 @@ type Settings struct {
 	EnumerationThreshold int           `yaml:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
-// DefaultSettings returns settings without a bank. The retention of a quarter of a year equals
-// the period in which clients enquire about payments. A hundred wrong account numbers in an
-// hour are more than typing errors explain.
+// DefaultSettings returns settings without a bank. Verifications are kept for a quarter of a year, in which clients
+// enquire about payments. A hundred wrong account numbers in an hour are more than typing errors explain.
 func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}
 }

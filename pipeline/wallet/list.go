@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// selectPayments reads a page of payments. A filter or cursor that is "" excludes no payment.
+// selectPayments reads a page of payments. An empty filter or cursor excludes no payment.
 const selectPayments = selectPayment + ` WHERE account_id = $1 AND mode = $2 AND ($3 = '' OR id < $3)
 	AND ($4 = '' OR state = $4) AND ($5 = '' OR ref_id = $5) AND created_at >= $6 AND created_at < $7 ORDER BY id DESC LIMIT $8`
 
@@ -56,9 +56,9 @@ type statementLine struct {
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards and stops after a page. It selects one
-// posting of each entry that changes a balance: of the ledger "held" for a commit, else of
-// "available". If entries of a subject have the same time, a reserve is last, as it is the oldest.
+// selectLines scans the index "posting_account" backwards and stops after a page. It selects one posting of each entry
+// that changes a balance: for a commit the posting of the ledger "held", otherwise that of "available". Among entries
+// of a subject with the same time, the reserve comes last, because it is the oldest.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines is like selectLines, for one subject. It first materializes the few postings

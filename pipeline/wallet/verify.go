@@ -124,9 +124,8 @@ func (v *verifier) finish() {
 	})
 }
 
-// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If
-// account is "", it checks all accounts. Of the report, it fills only FaultCount and Faults. The
-// error is as for [Verify].
+// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If account is "", it
+// checks all accounts. It fills only the fields FaultCount and Faults of the report. It returns errors like [Verify].
 func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
@@ -138,8 +137,8 @@ func verifyAudited(view sqlstore.View, account string, rows int) (Report, error)
 	return v.report, err
 }
 
-// selectAudited lists the rows of a table by id. For each it selects whether the row is pending or
-// has its audit row. The audit log has an index by subject.
+// selectAudited lists the rows of a table by id, and whether each row is pending or has its audit row. The audit log
+// has an index by subject.
 const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`

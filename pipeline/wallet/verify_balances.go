@@ -9,9 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the age from which postings are settled, relative to the newest posting. No more
-// postings of that age can appear, because settledAfter exceeds the time from a posting's timestamp
-// to its commit, plus clock skew.
+// settledAfter is the age, relative to the newest posting, from which postings are settled: no more postings of that
+// age can appear. It exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 
 // checkBalances compares the balances of a wallet with the sums of its postings. Within its time

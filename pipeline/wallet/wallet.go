@@ -112,8 +112,8 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts both postings of an entry. It does so only if the subject has a required
-// earlier entry with the same amount and owner, and no entry of an excluded kind.
+// insertNext inserts both postings of an entry if two conditions hold. The subject must have the required earlier entry
+// with the same amount and owner, and no entry of the excluded kind.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side

@@ -15,8 +15,8 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// statement is an INSERT statement. Its query parameters are from, to and, except for the
-// colocation, stations.
+// statement is an INSERT statement. Its query parameters are `from`, `to` and `stations`. The colocation has no
+// `stations`.
 type statement struct {
 	name, text string
 	// short is a faster SQL text with the same result for time spans of up to shortSpan;
@@ -24,9 +24,8 @@ type statement struct {
 	short string
 }
 
-// shortSpan is the longest time span for which the variant short is used. The
-// variant adds each reading to the sums of all hours for which the reading counts.
-// For longer spans, the window functions of the normal text are faster.
+// shortSpan is the longest time span for which the variant `short` is used. That variant adds each reading to the sums
+// of all hours to which the reading belongs. For longer spans, the window functions of the normal text are faster.
 const shortSpan = 2 * time.Hour
 
 // statements are the SQL statements of a Tester for one database. Their order

@@ -35,12 +35,11 @@ type Kind struct {
 	Path   string // path of the endpoints: "/v1/recharge/batch"
 	Write  schema.Scope
 	Read   schema.Scope
-	// Do processes one record. It calls [Begin] in the transaction that creates the subject of the
-	// record (its recharge or verification), or else it calls [Reject]. After Begin it must make
-	// sure that [Finish] is called, in this call or later. An error means that the record could not
-	// begin, for example because a provider is unavailable. Then the record is retried. ctx ends
-	// some seconds after the context of the service, and in any case after a minute, because Do
-	// occupies one of the Concurrency slots.
+	// Do processes one record. In the transaction that creates the subject of the record (its recharge or
+	// verification), it calls [Begin]. If it creates no subject, it calls [Reject]. After Begin it must ensure that
+	// [Finish] is called, in this call or later. An error means that the record could not begin, for example because a
+	// provider is unavailable. Then the record is retried. ctx ends a few seconds after the context of the service, and
+	// in any case after a minute, because Do occupies one of the Concurrency slots.
 	Do func(ctx context.Context, item Item) error
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
@@ -102,7 +101,7 @@ const (
 	insertRefused = `INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ($1, $2, '', 'failed', $3)
 		ON CONFLICT (batch_id, place) DO NOTHING`
 	finishItem = "UPDATE batch_item SET outcome = $3 WHERE batch_id = $1 AND place = $2 AND outcome = 'begun'"
-	// In the CASE expressions the columns still have their values from before the UPDATE.
+	// In the CASE expressions, the columns have their values from before the UPDATE.
 	countItem = `UPDATE batch SET successful = successful + $2, failed = failed + $3,
 			state       = CASE WHEN successful + failed + $2 + $3 = total THEN 'completed' ELSE state END,
 			finished_at = CASE WHEN successful + failed + $2 + $3 = total THEN $4 ELSE finished_at END

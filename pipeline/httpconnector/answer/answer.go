@@ -190,7 +190,7 @@ func (f *field) translate(raw string, there bool) (string, bool) {
 	return raw, true
 }
 
-// scalar returns the text of the single value at a path; false if there is none, or an empty one.
+// scalar returns the text of the single value at a path; false if the value is missing or empty.
 func scalar(doc gjson.Result, path string) (string, bool) {
 	if path == "" || !doc.Exists() {
 		return "", false

@@ -100,7 +100,7 @@ type codeTable struct {
 	codes map[string]string // by name; nil if every name is its own code
 }
 
-// readCodes reads a mapping of names to codes. A name that is not in known is a fault of the file.
+// readCodes reads a mapping of names to codes. A name that is not in `known` is a fault of the file.
 func readCodes(s *section.Section, known []string) codeTable {
 	var c codeTable
 	if !s.Present() {
@@ -155,8 +155,7 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of a circle; "" if it is unknown. theirs is the provider's name
-// or code of the circle.
+// circle returns the canonical name of a circle; "" if it is unknown. `theirs` is the provider's name or code of it.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)
@@ -166,8 +165,8 @@ func (b *providerCodes) circle(theirs string) string {
 	return name
 }
 
-// operator returns the canonical name of a mobile operator; false if it is unknown. theirs is the
-// provider's name or code.
+// operator returns the canonical name of a mobile operator; false if it is unknown. `theirs` is the provider's name or
+// code of the operator.
 func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())

@@ -29,8 +29,8 @@ var outcomes = map[string]order.Outcome{
 	"refused":        order.Failed, // the answer to a refund call
 }
 
-// Values to which a file can map the status in the answer to each call. Of the calls about orders,
-// only an enquiry can have the status unknown, because unknown permits sending the order again.
+// Values to which a file can map the status in the answer to each call. The value unknown permits sending the order
+// again, so only the answer to an enquiry can have it.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -58,8 +58,8 @@ var orderFields = []string{ourName, theirName, "type", "number", "operator", "ci
 // provider's reference, which comes with the answer.
 var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
-// shape returns the structure of an aggregator's description. The only possible default for an
-// unmapped status of an order is pending.
+// shape returns the structure of an aggregator's description. For unmapped statuses of an order, a description can
+// choose no default but pending.
 func shape() httpconnector.Shape {
 	status := func(values []string) answer.Shape {
 		return answer.Shape{

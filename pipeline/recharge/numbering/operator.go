@@ -115,9 +115,9 @@ func Circles() []string {
 	return names
 }
 
-// Circle returns the canonical name of a circle. text is its name, its code or an alias, in any
-// case, with or without blanks and punctuation. Codes are the two letters that DoT and operators
-// write, such as DL. The word "and" counts as "&". ok is false if no circle has the name.
+// Circle returns the canonical name of a circle. `text` is its name, its code or an alias, in any case, with or without
+// blanks and punctuation. Codes are the two letters that the Department of Telecommunications and operators use, such
+// as DL. The word "and" counts as "&". ok is false if no circle has the name.
 func Circle(text string) (name string, ok bool) {
 	k := key(strings.ReplaceAll(strings.ToLower(text), " and ", " & "))
 	if k == "" {

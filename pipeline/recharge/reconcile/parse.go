@@ -124,8 +124,8 @@ func parseAmount(cell string) (schema.Paise, error) {
 	return amount, nil
 }
 
-// cleanCell returns a reference or id without blanks around it, and without the apostrophe by which
-// spreadsheets mark text.
+// cleanCell returns a reference or id without blanks around it. It also removes a leading apostrophe, by which
+// spreadsheets mark a cell as text.
 func cleanCell(cell string) string {
 	cell = strings.TrimSpace(cell)
 	if len(cell) > 1 && cell[0] == '\'' {

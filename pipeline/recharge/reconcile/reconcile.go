@@ -150,7 +150,7 @@ func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Diff
 	return r.sum, err
 }
 
-// eachLine calls do for every readable line of the file, and unreadable for every other line.
+// eachLine calls `do` for every readable line of the file, and `unreadable` for every other line.
 func (r *run) eachLine(file io.Reader, do func(*Line) error, unreadable func(*csvfile.LineError) error) error {
 	for line, err := range Parse(file, r.Layout) {
 		bad, isLine := errors.AsType[*csvfile.LineError](err)
@@ -183,7 +183,7 @@ func (r *run) reportAbsent() error {
 	})
 }
 
-// isResolved reports whether the alarm of a difference was resolved, and then counts the difference as resolved.
+// isResolved reports whether the alarm of a difference was resolved. If so, it counts the difference as resolved.
 func (r *run) isResolved(d *Difference) bool {
 	if d.Ours == nil || !isResolved(d.Ours, d.Kind) {
 		return false

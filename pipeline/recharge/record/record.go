@@ -91,8 +91,8 @@ const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 
 // ErrMissing is the error for an unknown recharge.
 var ErrMissing = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
 
-// selectReplaced finds a recharge by the reference of a replaced order, or by the recharge's id if
-// no order was ever sent.
+// selectReplaced finds a recharge by the reference of an order that was replaced. It also finds a recharge whose order
+// was never sent, by the recharge's id.
 const selectReplaced = "SELECT " + Columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
 
 // ByReference finds the recharge for a provider's reference, even if the order was
@@ -217,8 +217,8 @@ func Reply(r *Record) schema.Recharge {
 	return out
 }
 
-// OperatorName returns the operator that carries out a recharge, else the requested operator,
-// else [request.Auto].
+// OperatorName returns the operator that carries out a recharge. If it is unknown, it returns the requested operator or
+// [request.Auto].
 func OperatorName(r *Record) string {
 	switch {
 	case r.Operator != "":

@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// Request is the request for one recharge, validated without the store and the providers. Only
-// Number can be invalid.
+// Request is the request for one recharge, validated without the store and the providers. All fields are valid except
+// that Number may be invalid.
 type Request struct {
 	transaction.Origin
 
@@ -148,8 +148,7 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 // NoSuchType is the message for an unknown type of recharge.
 const NoSuchType = "The types are prepaid and dth."
 
-// subscriber returns the id of a DTH subscriber from either field, unchanged if it is
-// invalid.
+// subscriber returns the id of a DTH subscriber, which may be in either field. It returns an invalid id unchanged.
 func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	first, ok := numbering.SubscriberID(mobile)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// behaviour is the simulated result of an order. The delay is the age of an order at which its answer changes; 0
-// if it never does.
+// behaviour is the simulated result of an order. When the order has the age `delay`, its answer changes from `first` to
+// `later`. If `delay` is 0, the answer never changes.
 type behaviour struct {
 	first order.Answer
 	delay time.Duration

@@ -123,8 +123,8 @@ func afterError(r *record.Record, res *Result) Transition {
 // notCalled reports whether the provider's circuit breaker prevented the call.
 func (res *Result) notCalled() bool { return errors.Is(res.Err, httpconnector.ErrNotCalled) }
 
-// afterReverse decides about a refund call. The provider may refuse a repeated call because
-// an earlier one succeeded and only its answer was lost.
+// afterReverse decides about a refund call. The provider may refuse a repeated call, although an earlier call succeeded
+// and only its answer was lost.
 func afterReverse(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Reversed:

@@ -137,12 +137,12 @@ func (st *transitionTx) releaseLease() error {
 
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess: the order of a failed recharge, or a replaced or unsent order, was carried
-	// out. The alarm is raised once. For a failed recharge, its posting of kind "suspend" shows that
-	// the alarm was raised; for a replaced or unsent order, the column "stray_at".
+	// AlarmLateSuccess means that the order of a failed recharge, or a replaced or unsent order, was carried out. The
+	// alarm is raised once. Whether it was raised is recorded in the posting of kind "suspend" of a failed recharge,
+	// and in the column "stray_at" for a replaced or unsent order.
 	AlarmLateSuccess = "late_success"
-	// AlarmLateFailure: a charged recharge was not carried out. The alarm is raised once, because
-	// the column "alarm" keeps the value.
+	// AlarmLateFailure means that a charged recharge was not carried out. The alarm is raised once, because the column
+	// "alarm" keeps the value.
 	AlarmLateFailure = "late_failure"
 )
 
@@ -200,9 +200,8 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	return AlarmLateSuccess, err
 }
 
-// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that
-// order, so nothing is posted. The column "alarm" keeps an earlier alarm. Otherwise the earlier
-// alarm could be raised again.
+// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that order, so nothing is
+// posted. An earlier alarm stays in the column "alarm", so that it is not raised again.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	alarm, _, err = sqlstore.One(st.tx, sqlstore.Scalar[string], `UPDATE recharge SET stray_at = $2, resolved_at = NULL,
 			alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END

@@ -77,8 +77,8 @@ func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own
 	return st.out, nil
 }
 
-// decide applies the transition for the recharge as last read and, if that copy is stale, for the
-// current row.
+// decide applies the transition for the recharge as last read. If that copy is stale, it reads the current row and
+// decides again.
 func (st *transitionTx) decide() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {

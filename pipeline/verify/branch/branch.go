@@ -32,8 +32,7 @@ type Summary struct {
 type Rejection struct {
 	Reason string
 	Rows   int
-	// Lines are the numbers of the first lines that were rejected for this reason, at most
-	// [FirstLines]. They count from 1.
+	// Lines are the line numbers, from 1, of the first rows that were rejected for this reason, at most [FirstLines].
 	Lines []int
 }
 
@@ -160,8 +159,8 @@ const (
 	reasonAgain  = "its IFSC has stood on an earlier line, with another branch"
 )
 
-// read reads the branches of a file, in the order of its rows. It skips a row that repeats an
-// earlier row. It rejects a row with the code of an earlier row but other cells.
+// read reads the branches of a file, in the order of its rows. It skips a row that equals an earlier row. If a row has
+// the code of an earlier row, but other cells, it is rejected.
 func read(r io.Reader) ([]row, Summary, error) {
 	in := csvfile.New(r)
 	at, width, err := header(in)
@@ -203,8 +202,8 @@ func read(r io.Reader) ([]row, Summary, error) {
 	}
 }
 
-// header reads the header. at has the index of each column in it, or -1 for a missing column. width is the
-// number of cells of the header.
+// header reads the header. `at` has the position of each column in the header, or -1 for a missing column. `width` is
+// the number of cells of the header.
 func header(in *csvfile.Reader) (at [columnCount]int, width int, err error) {
 	cells, err := in.Header(',')
 	if err != nil {

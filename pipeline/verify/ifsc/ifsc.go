@@ -80,9 +80,8 @@ func unpacked(data []byte) (string, error) {
 	return string(text), err
 }
 
-// newTable reads the lines of the list: a bank's letters, the name, and the sorted last six
-// characters of each code. A code omits the prefix that its last six characters share with those of
-// the previous code.
+// newTable reads the lines of the list: a bank's letters, the name, and the sorted last six characters of each code.
+// Each entry omits the prefix that its six characters share with the six characters before them.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}

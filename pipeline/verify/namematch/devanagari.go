@@ -7,9 +7,9 @@ const (
 	anusvara = 'ं' // nasal, written n
 )
 
-// The tables below follow the Hunterian system, the national standard of romanisation. They omit
-// its diacritics, as banks do in names. They do not distinguish long and short vowels, because the
-// sound key (the phonetic form of a word) does not distinguish them either.
+// The tables below follow the Hunterian system, the national standard of romanisation. They omit its diacritics, as
+// banks do in names. They do not distinguish long and short vowels, because the sound key (the phonetic form of a word)
+// treats both alike.
 var devanagariConsonants = map[rune]string{
 	'क': "k", 'ख': "kh", 'ग': "g", 'घ': "gh", 'ङ': "n", 'च': "ch", 'छ': "chh", 'ज': "j", 'झ': "jh", 'ञ': "n",
 	'ट': "t", 'ठ': "th", 'ड': "d", 'ढ': "dh", 'ण': "n", 'त': "t", 'थ': "th", 'द': "d", 'ध': "dh", 'न': "n",

@@ -40,8 +40,7 @@ func loose(a, b []byte) bool {
 	return prev[len(b)] <= looseLimit
 }
 
-// sameLength is like loose, for keys of equal length. It drops no letter from either key: Pravin is
-// not Parveen.
+// sameLength is loose for keys of equal length. It does not drop a letter from each key, because Pravin is not Parveen.
 func sameLength(a, b []byte) bool {
 	sum := 0
 	for i := range a {

@@ -82,7 +82,8 @@ func foldRune(buf []byte, r rune) []byte {
 	case unseen(r):
 		return buf
 	}
-	// Upper case comes first, so that dotless i becomes i, and final sigma becomes sigma.
+	// The conversion to upper case comes first. It turns dotless i into I and final sigma into Σ, and lower case then
+	// gives i and σ.
 	r = unicode.ToLower(unicode.ToUpper(r))
 	if plain, ok := plainLetters[r]; ok {
 		return append(buf, plain...)

@@ -4,11 +4,10 @@ package namematch
 type word struct {
 	text  string // folded, in its own script
 	sound sound
-	// first is the letter that an initial of this word would be; 0 for a script that is not
-	// romanised.
+	// first is the initial of the word, as a Latin letter; 0 for a script that is not romanised.
 	first byte
-	// initial means that the word is a single letter. cluster means that it is two to four letters
-	// without a vowel (RK), and neither prefix nor weak.
+	// initial means that the word is a single letter. cluster means that the word has two to four letters without a
+	// vowel (RK), but is neither a prefix nor weak.
 	initial, cluster bool
 	// weak, surname and prefix report whether the sound has the trait weak, surname or prefix.
 	weak, surname, prefix bool
@@ -81,8 +80,8 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, or -1: the first written-out word. Before the last
-// word, it skips a prefix such as Md, and a surname if the last word is no surname.
+// given returns the index of the given name, or -1. The given name is the first written-out word. A prefix such as Md
+// is skipped, and so is a surname unless the last word is a surname. The last word is never skipped.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

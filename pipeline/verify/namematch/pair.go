@@ -74,8 +74,8 @@ func (p *pair) each(h how, company bool) {
 	}
 }
 
-// same reports whether two words match by the kind h. It is a switch, because function values for
-// each kind would move the pair to the heap.
+// same reports whether two words match by the kind h. It is a switch instead of a table of functions, because calls
+// through function values would move the pair to the heap.
 func same(x, y *word, h how, company bool) bool {
 	full := x.full() && y.full()
 	switch h {
@@ -106,8 +106,7 @@ func plural(x, y string) bool {
 	return len(x) >= 5 && len(y) == len(x)+1 && strings.HasPrefix(y, x) && y[len(x)] == 's'
 }
 
-// sameAffixed reports whether two words differ by a Gujarati affix, such as bhai, that only one of
-// them has: Rameshbhai, Ramesh.
+// sameAffixed reports whether two words differ only by a Gujarati affix, such as bhai in Rameshbhai and Ramesh.
 func sameAffixed(x, y *word) bool {
 	sx, sy := affix(x.text), affix(y.text)
 	if (sx == "") == (sy == "") {

@@ -216,9 +216,9 @@ func (s *sound) finish() {
 	}
 }
 
-// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. Any
-// other pair has lost an a between its consonants. After such a pair, the last a distinguishes
-// persons: Kamla is Kamala, not Kamal; Swapna is not Swapan.
+// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. In any other pair, an a
+// between the consonants was left out. After those pairs, the last a distinguishes persons: Kamla is Kamala, not Kamal;
+// Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

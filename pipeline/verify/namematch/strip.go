@@ -22,9 +22,8 @@ type marks struct {
 	sri bool
 }
 
-// strip splits a folded name into words. It removes M/S, a relation such as S/O with the words
-// after it, and honorifics except the only word left. It spells out company forms (Ltd becomes
-// limited).
+// strip splits a folded name into words. It removes M/S, honorifics, and a relation such as S/O with the words after
+// it. An honorific stays if it is the only word. strip spells out company forms (Ltd becomes limited).
 func strip(words []string, folded string) stripped {
 	s := stripped{marks: marks{length: len(folded)}}
 	if strings.Trim(folded, " &/") == "" {
@@ -50,8 +49,8 @@ func strip(words []string, folded string) stripped {
 	return s.honorifics(words, company)
 }
 
-// appendWord appends the parts of w between slashes, with short forms spelled out. It drops M/S and
-// then returns true, because M/S marks a company. Otherwise it returns company unchanged.
+// appendWord appends the parts of w between slashes, with short forms spelled out. M/S marks a company, so appendWord
+// drops it and returns true. For any other word it returns `company` unchanged.
 func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true

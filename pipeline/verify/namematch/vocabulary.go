@@ -36,17 +36,15 @@ const (
 	weak trait = 1 << iota
 	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
-	// surname is the trait of a common surname. A surname alone does not identify a person, and two
-	// different surnames never match. A leading surname is not the given name, unless the last word
-	// is a surname, too.
+	// surname is the trait of a common surname. A surname alone does not identify a person, and two different surnames
+	// never match. A surname in front is the given name only if the last word is also a surname.
 	surname
 	// compoundHead is the trait of a word that may have a final a before a compoundTail: Ram
 	// Krishna, Rama Krishna. Elsewhere a final a makes another name: Anil, Anila.
 	compoundHead
 	compoundTail
-	// maleHead is the trait of a word that may have a final a before a nameTail, too: Shiva Prasad
-	// is Shiv Prasad. Words with only compoundHead may not, because the a can make a woman's name:
-	// Rama Prasad is not Ram Prasad.
+	// maleHead is the trait of a word that may also have a final a before a nameTail: Shiva Prasad is Shiv Prasad.
+	// Words with only compoundHead may not, because the a can make a woman's name: Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )
@@ -92,8 +90,7 @@ var bySound = table(soundText, map[trait]string{
 	nameTail:     `kumar prasad prakash`,
 })
 
-// table returns the traits of the words in texts. The keys of the result are the values of key for
-// each word.
+// table returns the traits of the words in `texts`. The function `key` returns the key of a word in the result.
 func table(key func(string) string, texts map[trait]string) map[string]trait {
 	m := map[string]trait{}
 	for t, text := range texts {

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// address is a UPI address. It has no dot in the handle, so that an e-mail address is refused.
+// address matches a UPI address. The handle cannot contain a dot, so an e-mail address does not match.
 var address = regexp.MustCompile(`^[A-Za-z0-9._-]{2,256}@[A-Za-z][A-Za-z0-9]{1,64}$`)
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an @,
