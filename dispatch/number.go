@@ -35,10 +35,9 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber replaces the masked number in the envelope of a recharge by the clear number. The
-// envelope is unchanged in three cases: it has no number, the recharge has no clear number, or the
-// clear number does not match the masked number. The recharge of a test event does not exist, so it
-// has no clear number.
+// withNumber replaces the masked number in the envelope of a recharge by the clear number. The envelope is unchanged if
+// it has no number, if the recharge has no clear number, or if the two numbers do not match. A test event has no
+// recharge, so it has no clear number.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

@@ -27,8 +27,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 }
 
 // Repeated returns r, which already has the reference of a request. `same` means that both requests have the same
-// content. The error is duplicate_ref_id if the content differs. For a batch item, the error is duplicate_ref_id unless
-// the item itself created r.
+// content. If the content differs, the error is duplicate_ref_id. For a batch item, that is also the error unless the
+// item itself created r.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID

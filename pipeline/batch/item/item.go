@@ -38,8 +38,8 @@ type Kind struct {
 	// Do processes one record. In the transaction that creates the subject of the record (its recharge or
 	// verification), it calls [Begin]. If it creates no subject, it calls [Reject]. After Begin it must ensure that
 	// [Finish] is called, in this call or later. An error means that the record could not begin, for example because a
-	// provider is unavailable. Then the record is retried. ctx ends a few seconds after the context of the service, and
-	// in any case after a minute, because Do occupies one of the Concurrency slots.
+	// provider is unavailable. Then the record is retried. ctx ends a few seconds after the context of the service. It
+	// ends at the latest after a minute, because Do occupies one of the Concurrency slots.
 	Do func(ctx context.Context, item Item) error
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.

@@ -80,8 +80,8 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, or -1. The given name is the first written-out word. A prefix such as Md
-// is skipped, and so is a surname unless the last word is a surname. The last word is never skipped.
+// given returns the index of the given name, or -1. The given name is the first written-out word. Before the last word,
+// a prefix such as Md is skipped, and so is a surname unless the last word is a surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]
