@@ -45,7 +45,7 @@ type Config struct {
 }
 
 const (
-	// attemptTimeout bounds an attempt, as the contract documents.
+	// attemptTimeout bounds an attempt. It is the value in the API documentation.
 	attemptTimeout = 5 * time.Second
 	// margin is the tolerated clock skew between instances.
 	margin = 2 * time.Second

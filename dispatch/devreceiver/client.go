@@ -27,7 +27,7 @@ type Client struct {
 	KeyShown string
 	// Events are the types to subscribe to; empty for all.
 	Events []schema.EventType
-	// Test requests a test event after the start.
+	// Test makes the listener request a test event after the start.
 	Test bool
 }
 

@@ -34,13 +34,13 @@ type Config struct {
 	Secrets []string
 	Answer  int           // HTTP status of replies, 200 to 599
 	Delay   time.Duration // before each reply
-	// Strict replies 400 to deliveries that are not verified, as receivers should.
+	// Strict makes the listener reply 400 to deliveries that are not verified, as receivers should.
 	Strict bool
-	// Brief prints one line per delivery, without the body.
+	// Brief makes the listener print one line per delivery, without the body.
 	Brief bool
 	// Client creates the subscription of a run; nil for a run that creates none.
 	Client *Client
-	// Out gets the text for a person.
+	// Out receives the printed text.
 	Out io.Writer
 	Now func() time.Time
 }

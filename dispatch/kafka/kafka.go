@@ -85,7 +85,7 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 // The function must return soon after ctx ends, and must be idempotent.
 type Process = func(ctx context.Context, ids []string) (rejected map[string]error, err error)
 
-// Reasons of dead letters, as values of the label.
+// Values of the metric label "reason" of dead letters.
 const (
 	reasonHeaders = "headers" // the message has no event id
 	reasonRefused = "refused" // the function Process rejected the event

@@ -89,7 +89,7 @@ func New(c Config) *Outbox {
 }
 
 // Append stores an event in the transaction of the recorded change, and returns the event id.
-// data must marshal to a JSON object. If data has a method Subject() string, clients can search the
+// `data` must marshal to a JSON object. If it has a method Subject() string, clients can search the
 // event by the subject. The commit wakes the relay of this process. If Append fails, the caller
 // must roll the transaction back.
 //

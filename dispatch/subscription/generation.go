@@ -16,7 +16,7 @@ type generation struct {
 	changed    map[audience][]*Subscription // copied lists, which this generation may change
 }
 
-// newGeneration starts with the content of a snapshot; nil means without content.
+// newGeneration returns a generation with the content of a snapshot. A nil snapshot is empty.
 func newGeneration(before *Snapshot) *generation {
 	if before == nil {
 		before = &Snapshot{}

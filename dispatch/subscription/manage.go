@@ -30,7 +30,7 @@ type Spec struct {
 	URL    string
 	Events []schema.EventType
 	Secret string // empty to generate one
-	// ClearNumbers includes unmasked mobile numbers in recharge.* events.
+	// ClearNumbers means that recharge.* events contain unmasked mobile numbers.
 	ClearNumbers bool
 }
 

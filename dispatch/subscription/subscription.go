@@ -71,7 +71,7 @@ type Subscription struct {
 	Events  []schema.EventType // in the order of schema.EventTypes
 	Active  bool               // false: paused, deliveries wait
 	Version string
-	// ClearNumbers includes unmasked mobile numbers in recharge.* events.
+	// ClearNumbers means that recharge.* events contain unmasked mobile numbers.
 	ClearNumbers bool
 
 	createdAt int64 // microseconds

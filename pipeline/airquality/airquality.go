@@ -157,7 +157,7 @@ type planner func(ctx context.Context, started time.Time) (plan, error)
 // errPanicked is the error with which run counts a roll-up that panicked.
 var errPanicked = errors.New("the roll-up panicked")
 
-// run runs a roll-up alone, and counts its outcome.
+// run runs a roll-up while no other roll-up runs, and counts its outcome.
 func (r *Rollup) run(ctx context.Context, kind string, planned planner) (Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,9 +22,9 @@ type chunk struct {
 	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
 	// the stations.
 	cities [][2]string
-	// citiesOnly skips the rows of stations, because only the rows of cities change.
+	// citiesOnly means that the pass skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool
-	// meansOnly skips the indices, because only plain means are missing.
+	// meansOnly means that the pass skips the indices, because only plain means are missing.
 	meansOnly bool
 
 	readings uint64 // readings that the plan selected

@@ -124,7 +124,7 @@ var encryptedRecords = encryption.Column{
 // EncryptedColumns returns the columns of this package that a key rotation must re-encrypt.
 func EncryptedColumns() []encryption.Column { return []encryption.Column{encryptedRecords} }
 
-// encryptChunk encrypts the records of a chunk. first is the index of its first record.
+// encryptChunk encrypts the records of a chunk. `first` is the index of its first record.
 func encryptChunk(box *encryption.Cipher, batch string, first int, records []byte) []byte {
 	return encryptedRecords.Encrypt(box, records, batch, strconv.Itoa(first))
 }

@@ -21,7 +21,7 @@ const detectTimeout = 2 * time.Second
 
 // detect finds the operator of a mobile number. Providers come first, because their lookups include
 // ported numbers. If no provider finds the operator, the number's series (first digits) decides.
-// source is the value of the column "detection"; ok is false if the operator was not found.
+// `source` is the value of the column "detection"; ok is false if the operator was not found.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub order.Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, record.SourceLookup, true

@@ -93,7 +93,7 @@ func refundable(r *record.Record, conn *order.Connection) error {
 const requestRefundRow = `UPDATE recharge SET refund_id = $2, refund_reason = $3, due_at = $4, token = $5, tries = 0
 	WHERE id = $1 AND state = 'success' AND refund_id = '' AND number_digest IS NULL RETURNING ` + record.Columns
 
-// requestRefund stores the request for a refund. wanted is false if a refund was requested before,
+// requestRefund stores the request for a refund. `wanted` is false if a refund was requested before,
 // or if the recharge is refunded already.
 func (s *Service) requestRefund(ctx context.Context, seen *record.Record, wish RefundRequest, own workqueue.Lease) (r record.Record, wanted bool, err error) {
 	now := s.Now()

@@ -31,7 +31,7 @@ func (t *Table[R, P]) Get(q sqlstore.Querier, id string) (R, bool, error) {
 	return t.One(q, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id = $1", id)
 }
 
-// One runs a query of the columns Columns and returns its row; false if there is none.
+// One runs a query that selects t.Columns, and returns its row; false if there is none.
 func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, bool, error) {
 	return sqlstore.One(q, t.Scan, query, args...)
 }

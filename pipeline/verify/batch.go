@@ -48,7 +48,7 @@ func (s *Service) requireBank(world schema.World) error {
 // doItem creates the verification of a batch record and waits for its end, up to itemWait. Without the wait, a batch
 // would create verifications faster than even a fast bank answers.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
-	// The error for a method without a bank is final.
+	// If no bank serves the method, the item is rejected.
 	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}
 	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
 		r, _, err := request.Parse(of.Record)

@@ -151,7 +151,7 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	}[res.Outcome]
 }
 
-// summaryOf returns the part of the timeline that the row of a verification holds. noted means
+// summaryOf returns the part of the timeline that the row of a verification holds. `noted` means
 // that the timeline has stored steps.
 func summaryOf(r *Record, noted bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}

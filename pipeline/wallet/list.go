@@ -123,8 +123,8 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 // subjects matches the ids of recharges and payments.
 var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 
-// subjectIn parses the query parameters "subject", "from" and "to". subject is "" for all subjects.
-// from and to are as in [pagination.TimeRange].
+// subjectIn parses the query parameters "subject", "from" and "to". `subject` is "" for all subjects.
+// `from` and `to` are as in [pagination.TimeRange].
 func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {

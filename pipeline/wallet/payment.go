@@ -178,7 +178,7 @@ func (p *Payment) toWire() schema.Payment {
 	return out
 }
 
-// reply returns the response to a request for payment p. replayed means that p existed before.
+// reply returns the response to a request for payment p. `replayed` means that p existed before.
 func (p *Payment) reply(c *httpapi.Call, replayed bool) httpapi.Response {
 	out := p.toWire()
 	resp := httpapi.Response{Status: http.StatusOK, Location: topupPath + "/" + p.ID, Replayed: replayed}

@@ -130,7 +130,7 @@ func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Repor
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited is like VerifyAuditLog. rows is the maximum number of rows of a page.
+// verifyAudited is like VerifyAuditLog. `rows` is the maximum number of rows of a page.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)

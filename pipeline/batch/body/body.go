@@ -192,7 +192,7 @@ type duplicate struct {
 // duplicates is just its records.
 const duplicatesMark = 1
 
-// Text returns the text that is stored for the chunk. body is the request's body.
+// Text returns the text that is stored for the chunk. `body` is the request's body.
 func (p *Chunk) Text(body []byte) []byte {
 	records := body[p.from:p.to]
 	if len(p.duplicates) == 0 {

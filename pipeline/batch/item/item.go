@@ -63,7 +63,7 @@ type Kind struct {
 }
 
 // ExpiresAt returns when the results of a batch expire. The result is zero if the batch is not
-// completed, or if Retention is 0. finished is the time of completion in microseconds.
+// completed, or if Retention is 0. `finished` is the time of completion in microseconds.
 func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	if k.Retention == 0 || !finished.Valid {
 		return time.Time{}
@@ -71,8 +71,8 @@ func (k *Kind) ExpiresAt(finished sql.NullInt64) time.Time {
 	return time.UnixMicro(finished.Int64).Add(k.Retention)
 }
 
-// IsExpired reports whether the results of a batch have expired at the time now. Expired results
-// may still be in the store.
+// IsExpired reports whether the results of a batch have expired at the time `now`. Expired results may still be in the
+// store.
 func (k *Kind) IsExpired(finished sql.NullInt64, now time.Time) bool {
 	at := k.ExpiresAt(finished)
 	return !at.IsZero() && !now.Before(at)

@@ -17,7 +17,7 @@ import (
 
 // Reply is a provider's reply or callback, with the names and values of the description file.
 type Reply struct {
-	// HTTP is the HTTP status.
+	// HTTP is the HTTP status of the reply; 200 for a callback.
 	HTTP int
 	// Fields are the fields by the names in the description file, as text. Numbers keep their form,
 	// such as 1.50, and booleans are true and false. An absent or null field is not in the map.

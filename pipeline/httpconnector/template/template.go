@@ -43,7 +43,7 @@ func Read(s *section.Section, key string, fields []string) (Template, bool) {
 	return parse(s, n.Value, n.Line, key, fields), true
 }
 
-// parse parses a template. fields are the names of fields that the template may use.
+// parse parses a template. `fields` are the names of fields that the template may use.
 func parse(s *section.Section, text string, line int, key string, fields []string) Template {
 	var t Template
 	literal := func(part string) {

@@ -31,17 +31,17 @@ type Outcome int
 
 // The outcomes. Any other reply of a provider is an error.
 const (
-	// Pending: the provider has the order, without a result yet.
+	// Pending means that the provider has the order, without a result yet.
 	Pending Outcome = iota
-	// Succeeded: the subscriber got the recharge.
+	// Succeeded means that the subscriber got the recharge.
 	Succeeded
-	// Failed: the subscriber did not and will not get the recharge. Answer.Code has the reason.
+	// Failed means that the subscriber did not and will not get the recharge. Answer.Code has the reason.
 	Failed
-	// NotSubscriber: failed, because the number belongs to another operator.
+	// NotSubscriber means that the order failed, because the number belongs to another operator.
 	NotSubscriber
-	// Unknown: the provider does not know the reference.
+	// Unknown means that the provider does not know the reference.
 	Unknown
-	// Reversed: the order was carried out, and undone later.
+	// Reversed means that the order was carried out, and undone later.
 	Reversed
 )
 

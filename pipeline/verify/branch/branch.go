@@ -36,7 +36,7 @@ type Rejection struct {
 	Lines []int
 }
 
-// FirstLines is the number of lines that a [Rejection] lists.
+// FirstLines is the maximum number of lines that a [Rejection] lists.
 const FirstLines = 5
 
 // refuse adds a rejected row to the Summary.
@@ -101,7 +101,7 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	return s, nil
 }
 
-// Find returns the branch name of a code, which must be as ifsc.Parse returns it. found is false if
+// Find returns the branch name of a code, which must be as ifsc.Parse returns it. `found` is false if
 // the directory does not have the code.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	branch, found, err = sqlstore.One(q, sqlstore.Scalar[string], `SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code)

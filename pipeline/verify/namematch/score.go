@@ -128,7 +128,7 @@ func (m *side) distinctive() (n int) {
 	return n
 }
 
-// missing returns the points that the score loses for the unmatched words of m. full is the number
+// missing returns the points that the score loses for the unmatched words of m. `full` is the number
 // of matched words that are written out.
 func (m *side) missing(full int) (lost int) {
 	for i := range m.n {
