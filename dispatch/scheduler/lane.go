@@ -28,8 +28,8 @@ func windowOf(slots int, took time.Duration) int {
 	return max(most, slots)
 }
 
-// needsClaim reports whether a lane should claim: it has nothing to send, or room for a
-// quarter of its window. A claim of one item would cost more than the attempt of the item.
+// needsClaim reports whether a lane should claim: it has nothing to send, or room for a quarter of its window. It does
+// not claim each item separately, because a claim costs more than an attempt.
 func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	room := q.room(l)
 	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))

@@ -76,8 +76,8 @@ var kind = transaction.Kind[record.Record, *record.Record]{
 	Summary: record.Summary,
 }
 
-// route returns the first connection that serves an operator and is available. If none is
-// available, ok is false, and conn is the first connection that serves the operator, or nil.
+// route returns the first connection that serves an operator and is available. If none is available, `ok` is false, and
+// `conn` is the first connection that serves the operator, or nil.
 func (s *Service) route(world schema.World, operator string) (conn *order.Connection, ok bool) {
 	return transaction.Route(s.connections, world, func(conn *order.Connection) bool { return conn.Serves(operator) })
 }

@@ -74,7 +74,7 @@ func Named[C Connection](all []C, world schema.World, name string) (none C) {
 }
 
 // Route returns the first connection of a world that serves an order and is available. If none is available,
-// available is false, and conn is the first connection that serves the order, or nil.
+// `available` is false, and `conn` is the first connection that serves the order, or nil.
 func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn C, available bool) {
 	var none C
 	for _, candidate := range all {

@@ -63,9 +63,8 @@ const (
 	// spikeMinutes is the maximum length of a spike: one hourly value. Some sources repeat an hourly value every 15
 	// minutes.
 	spikeMinutes = 60
-	// nextMinutes is the maximum time between a reading and the second reading
-	// before or after it: two hourly readings. The second readings show how much
-	// values vary at the station.
+	// nextMinutes is the maximum time between a reading and the second reading before it or after it. It allows for two
+	// hourly readings. The second readings show how much values vary at the station.
 	nextMinutes = 120
 	// flatMinutes is the minimum length of a flat line. Of 3 million readings of 15
 	// CAAQM stations in 2020, 0.3 % belong to a value that is repeated for four
@@ -110,10 +109,9 @@ const (
 	noxForm = 0.05
 	// noxOff is the minimum relative error of a sum NO + NO2 that is suspect.
 	noxOff = 0.1
-	// noxDays, noxTimes and noxShare determine the form of a station from the
-	// previous 30 days. The station must have NO, NO2 and NOx at 96 points in time:
-	// one day of 15-minute readings, or four days of hourly readings. At least the
-	// share noxShare of these sums must fit one form.
+	// noxDays, noxTimes and noxShare determine the form (see noxForm) of a station from the previous 30 days. The
+	// station must have NO, NO2 and NOx at 96 points in time: one day of 15-minute readings, or four days of hourly
+	// readings. At least the share noxShare of these sums must fit one form.
 	noxDays  = 30
 	noxTimes = 96
 	noxShare = 0.7

@@ -73,8 +73,8 @@ const (
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are the ClickHouse settings of every INSERT. They equal the constant insertSettings of package
-// airquality, whose comment gives the reasons.
+// insertSettings are the ClickHouse settings of every INSERT, as in package airquality. A long time span writes many
+// partitions. On a cluster, the next statement must see the rows, and subqueries must read all shards.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 

@@ -245,7 +245,7 @@ func quoteHeader(cells []string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// parseRow converts cells to a branch. If the row is invalid, reason says why; otherwise it is "".
+// parseRow converts cells to a branch. If the row is invalid, `reason` says why; otherwise it is "".
 func parseRow(cells []string, at [columnCount]int, width int) (one row, reason string) {
 	if len(cells) != width {
 		return row{}, reasonCells
