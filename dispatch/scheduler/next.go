@@ -89,8 +89,8 @@ func (q *Queue[T]) refill(now time.Time) {
 }
 
 // admits reports whether a lane that pickLane took from its ring may send. If not, admits parks the lane until its host
-// allows another attempt. A lane whose host has changed waits for its attempts in flight. It is not parked, because
-// Done and Abandon enqueue it again.
+// allows another attempt. A lane whose host has changed waits for its attempts in flight. That lane is not parked,
+// because Done and Abandon enqueue the lane again.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false

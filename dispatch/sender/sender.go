@@ -21,9 +21,9 @@ type Sender struct {
 // Post is the request of an attempt.
 type Post struct {
 	URL string // http:// works too; package ssrf enforces https
-	// Header is complete except for the signature, and is not changed. The request has these headers,
-	// the signature, Host and Content-Length. It has no Idempotency-Key, even if Header has one,
-	// because net/http would retry the request.
+	// Header is complete except for the signature, and is not changed. The request has these headers, the signature,
+	// Host and Content-Length. The request has no Idempotency-Key, even if Header has one, because net/http would retry
+	// the request.
 	Header http.Header
 	Body   []byte // not changed
 	// Sign returns the signature; nil for an unsigned request. It is called when the request gets a

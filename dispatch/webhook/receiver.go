@@ -19,8 +19,8 @@ var ErrTooLarge = errors.New("the body is too large")
 // ErrNoEvent means that a body is signed but is not an event.
 var ErrNoEvent = errors.New("the body is not an event")
 
-// Receiver verifies deliveries in requests. The zero value has no secret and rejects all
-// deliveries. It is safe for concurrent use.
+// Receiver verifies deliveries in requests. The zero value has no secret and rejects all deliveries. A Receiver is safe
+// for concurrent use.
 type Receiver struct {
 	// Secrets are the accepted secrets: one, or two during a rotation.
 	Secrets []string

@@ -206,9 +206,9 @@ func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planner) (
 	return result, nil
 }
 
-// compute runs all steps for a chunk, which is a range of hours of some stations.
-// Each step writes rows with the stamp `started`. Then it removes the rows of the
-// chunk with an older stamp, because their hours no longer have readings or an AQI.
+// compute runs all steps for a chunk, which is a range of hours of some stations. Each step writes rows with the stamp
+// `started`. Then the step removes the rows of the chunk with an older stamp, because their hours no longer have
+// readings or an AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
 		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {

@@ -38,9 +38,9 @@ var ErrNoReadings = errors.New("no readings of this station and parameter in thi
 // was revoked.
 var ErrNoWithdrawal = errors.New("no such withdrawal")
 
-// CountWithdrawn returns the number of stored readings that a withdrawal excludes.
-// If there are none, the error is [ErrNoReadings]. It also returns an error for an
-// alias, because the readings of an alias are stored under another station's id.
+// CountWithdrawn returns the number of stored readings that a withdrawal excludes. If there are none, the error is
+// [ErrNoReadings]. CountWithdrawn also returns an error for an alias, because the readings of an alias are stored under
+// another station's id.
 func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {

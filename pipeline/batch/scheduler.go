@@ -92,7 +92,7 @@ func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	return r, true, time.Time{}
 }
 
-// end records that a record of a chunk is no longer in flight. If `done` is false, the record is queued for a retry.
+// end records that a record of a chunk is no longer in flight. If `done` is false, the record must be retried.
 func (d *scheduler) end(c *chunk, done bool) {
 	d.inFlight--
 	c.inFlight--

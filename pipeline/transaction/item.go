@@ -78,8 +78,8 @@ func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID st
 	return out, nil
 }
 
-// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item
-// began before. It does nothing for a transaction without an item.
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item began before. BeginItem does
+// nothing for a transaction without an item.
 func BeginItem(tx *sqlstore.Tx, b *Base) error {
 	if !b.InBatch() {
 		return nil

@@ -102,7 +102,7 @@ func (s *Service) deleteOld(ctx context.Context) {
 }
 
 // deleteAll deletes the rows that ended before a time, with their timelines. `text` is deleteSingle or deleteBatched.
-// It returns false if the store fails.
+// deleteAll returns false if the store fails.
 func (s *Service) deleteAll(ctx context.Context, text string, before time.Time) bool {
 	for {
 		var n int

@@ -118,8 +118,8 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 		holder, before.Note, before.ID, before.Amount.Rupees(), schema.FormatTime(before.CompletedAt)))
 }
 
-// foldReference returns a bank reference in upper case and without blanks. References that differ
-// only in case and blanks are the same. It returns "" for a text of blanks.
+// foldReference returns a bank reference in upper case and without blanks. References that differ only in case and
+// blanks are the same. foldReference returns "" for a text of blanks.
 func foldReference(note string) string {
 	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }

@@ -21,27 +21,22 @@ type limit struct {
 
 // limits are the thresholds of the parameters that are tested.
 //
-// full is the end of the range in which instruments are certified. EN 16450: PM
-// 0-1,000 µg/m³. EN 14211: NO 0-1,200 and NO2 0-500 µg/m³. EN 14212: SO2 0-1,000
-// µg/m³. EN 14625: O3 0-500 µg/m³. EN 14626: CO 0-100 mg/m³. There are two
-// exceptions. For PM, full is 985, the largest value of a BAM-1020 in its usual
-// range. The BAM-1020 is the most common instrument in CPCB's network. For CO, full
-// is 50, because the largest hourly means of Indian stations are below 30.
+// full is the end of the range in which instruments are certified. EN 16450: PM 0-1,000 µg/m³. EN 14211: NO 0-1,200 and
+// NO2 0-500 µg/m³. EN 14212: SO2 0-1,000 µg/m³. EN 14625: O3 0-500 µg/m³. EN 14626: CO 0-100 mg/m³. There are two
+// exceptions. For PM, full is 985, the largest value of a BAM-1020 in its usual range. The BAM-1020 is the most common
+// instrument in CPCB's network. For CO, full is 50, because the largest hourly means of Indian stations are below 30.
 //
-// most is above every confirmed report. PM2.5: hourly means of 1,800 on nights of
-// Diwali in Delhi. PM10: 8,100 in the dust storm of Beijing in March 2021; EN 16450
-// covers instruments up to 10,000. O3: 1,160 (580 ppb) in Los Angeles in 1955. NO2,
-// NO and SO2: 1,000 ppb, twice the range of ambient analysers. CO: 100 ppm, the end
-// of the range of ambient analysers.
+// most is above every confirmed report. PM2.5: hourly means of 1,800 on nights of Diwali in Delhi. PM10: 8,100 in the
+// dust storm of Beijing in March 2021; EN 16450 covers instruments up to 10,000. O3: 1,160 (580 ppb) in Los Angeles in
+// 1955. NO2, NO and SO2: 1,000 ppb, twice the range of ambient analysers. CO: 100 ppm, the end of the range of ambient
+// analysers.
 //
-// floor is the noise of an instrument when the true value is zero. For example, a
-// BAM-1020 reports values down to -15. Sources that remove negative values never
-// reach floor.
+// floor is the noise of an instrument when the true value is zero. For example, a BAM-1020 reports values down to -15.
+// Sources that remove negative values never reach floor.
 //
-// spike is about the 99th percentile of the steps between successive 15-minute readings
-// of 15 CAAQM stations in 2020. jump is above the 99.99th percentile. These files have
-// no CO and NH3. The limits of CO and NH3 are scaled from SO2 by the ratio of the
-// breakpoints.
+// spike is about the 99th percentile of the steps between successive 15-minute readings of 15 CAAQM stations in 2020.
+// jump is above the 99.99th percentile. The files of these stations have no CO and NH3. The limits of CO and NH3 are
+// scaled from SO2 by the ratio of the breakpoints.
 var limits = [...]limit{
 	{"pm25", 0, 985, -15, 3000, 30, 300},
 	{"pm1", 0, 985, -15, 3000, 30, 300},

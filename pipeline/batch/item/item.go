@@ -108,9 +108,9 @@ const (
 		WHERE id = $1 RETURNING account_id, mode, state, total, successful, failed`
 )
 
-// Begin records that a record's subject (its recharge or verification) exists. Call it in the
-// transaction that creates the subject. It returns false if the record has begun before, or was
-// rejected. Then the transaction must create nothing.
+// Begin records that a record's subject (its recharge or verification) exists. Call it in the transaction that creates
+// the subject. Begin returns false if the record has begun before, or was rejected. Then the transaction must create
+// nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
 	if err != nil {

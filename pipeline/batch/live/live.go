@@ -19,8 +19,8 @@ type Feed struct {
 	Batches []item.Kind
 }
 
-// Kinds returns the only kind of notices, batches. A key with the read scope of any of f.Batches
-// may get them. It implements sse.Feed.
+// Kinds returns the only kind of notices, batches. A key with the read scope of any of f.Batches may get them. Kinds
+// implements sse.Feed.
 func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Batches {

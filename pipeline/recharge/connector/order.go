@@ -27,8 +27,8 @@ func (p *provider) Enquire(ctx context.Context, o order.Order) (order.Answer, er
 	return p.call(ctx, enquire, o)
 }
 
-// Reverse requests a refund. The outcome Failed means that the provider refused the refund. It
-// implements order.Reverser.
+// Reverse requests a refund. The outcome Failed means that the provider refused the refund. Reverse implements
+// order.Reverser.
 func (p *provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, refund, o)
 }
