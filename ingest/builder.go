@@ -10,13 +10,13 @@ import (
 	"vayu/schema/air"
 )
 
-// batchRows is the number of readings that makes a batch full, about 16 MB of columns. An
-// insert makes one part per monthly partition, twelve for a station's year. Small batches
-// are therefore slow: with a quarter of this size, an import took 1.5 times as long.
+// batchRows is the number of readings that makes a batch full, about 16 MB of columns. An insert makes one part per
+// monthly partition, twelve for a station's year. Small batches are therefore slow: an import with a quarter of this
+// size took 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the number of missing values that makes a batch full. The loader looks
-// up each missing value, because the loader removes only readings that are stored.
+// batchMissing is the number of missing values that makes a batch full. The loader queries the stored reading of each
+// missing value, so a larger number would make the query too large.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source creates a Builder, describes its
@@ -73,8 +73,8 @@ func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder
 	}
 }
 
-// Close yields what remains as the last batch, and frees the columns. Call it once, after
-// a successful fetch. After an error, call [Builder.Discard] instead.
+// Close yields the remaining readings as the last batch, and frees the columns. Call Close once, after a successful
+// fetch. After an error, call [Builder.Discard] instead.
 func (b *Builder) Close() error {
 	defer b.columns.Release()
 	if b.err != nil {

@@ -12,16 +12,15 @@ import (
 	"vayu/schema/parameter"
 )
 
-// described is a station as the source described it. The field used reports whether the
-// current batch has readings of the station.
+// described is a station as the source described it. used is true if the current batch has readings of the station.
 type described struct {
 	air.Station
 	used bool
 }
 
-// Station describes a station and returns its number for [Builder.Add]. City and state
-// are normalised. A position outside India is dropped. In the first description of a station,
-// it is also counted as [BadPosition]. A repeated description only adds a missing position.
+// Station describes a station and returns its number for [Builder.Add]. City and state are normalised. A position
+// outside India is dropped, and counted once for each station as [BadPosition]. A repeated description only adds a
+// missing position.
 func (b *Builder) Station(s air.Station) int {
 	if i, ok := b.known[s.ID]; ok {
 		if old := &b.stations[i]; !old.Located() && s.Located() && geo.InIndia(s.Latitude, s.Longitude) {
@@ -70,10 +69,9 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	return b.flush()
 }
 
-// Missing reports a cell that is empty or holds a marker such as NA. It ignores
-// r.Value, r.Station and r.Source. It counts the cell as [MissingValue] and adds it to
-// [Batch.Missing], so that the store can withdraw an earlier value. If the parameter is
-// unknown or [checkTime] rejects the time, it only counts the cell.
+// Missing reports a cell that is empty or holds a marker such as NA. Missing ignores r.Value, r.Station and r.Source.
+// It counts the cell as [MissingValue] and adds it to [Batch.Missing], so that the store can withdraw an earlier value.
+// If the parameter is unknown or [checkTime] rejects the time, Missing only counts the cell.
 func (b *Builder) Missing(station int, r air.Reading) {
 	b.Reject(MissingValue)
 	if b.err != nil || !r.Parameter.Valid() || checkTime(r.At, b.now) != None {
@@ -104,9 +102,8 @@ func (b *Builder) note(station int, at time.Time) {
 // Reject counts a value, line or position that the source rejected.
 func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
 
-// RejectField counts a value that the source rejected, and keeps the first [MaxKept] values of
-// each reason with their records. Missing values are only counted. field is
-// the name of the field or column; "" for the whole record.
+// RejectField counts a value that the source rejected. For each reason it also keeps the first [MaxKept] values with
+// their records, except for missing values. field is the name of the field or column; "" for the whole record.
 func (b *Builder) RejectField(reason Reason, field string) { b.reject(reason, field, "") }
 
 func (b *Builder) reject(reason Reason, field, station string) {
@@ -122,31 +119,28 @@ func (b *Builder) reject(reason Reason, field, station string) {
 	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Station: station, Line: line, Raw: CutRaw(raw)})
 }
 
-// Describe sets the function that describes the current record of the source for
-// [Batch.Values]. The function returns the record's number or line from 1, and its raw
-// text, which the builder copies. Without a current record the text is "". Without a
-// function the builder only counts rejections.
+// Describe sets the function that describes the current record of the source for [Batch.Values]. The function returns
+// the record's number or line from 1, and its raw text, which the builder copies. If there is no current record, the
+// text is "". Without Describe the builder only counts rejections.
 func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
 
-// Observe makes [Builder.Field] and [Builder.Unit] note fields with the recorder of the fetch's
-// context.
+// Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
 func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
 
-// Field notes a field or column of the source's records. See [Fingerprint].
+// Field reports a field or column of the source's records to the recorder. See [Fingerprint].
 func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) }
 
-// Unit notes the unit that a record states for a parameter, in the spelling of the source.
+// Unit reports the unit that a record states for a parameter to the recorder, in the spelling of the source.
 func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
 
-// Continue copies the functions of [Builder.Describe] and [Builder.Observe], and the counts of
-// kept values, from an earlier builder of the same fetch.
+// Continue makes this builder continue an earlier builder of the same fetch. It copies the settings of
+// [Builder.Describe] and [Builder.Observe], and the numbers of kept values.
 func (b *Builder) Continue(earlier *Builder) {
 	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
 }
 
-// At sets the position in the input from which an interrupted import resumes. A source
-// calls At between rows, because a full batch then ends at that position. Values after
-// the position must not be added or rejected before the call.
+// At sets the position in the input from which an interrupted import resumes. A source calls At between rows, and a
+// full batch then ends at that position. The source calls At before it adds or rejects values that follow the position.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing || len(b.batch.Bulletins) >= batchMissing) {

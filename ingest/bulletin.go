@@ -8,8 +8,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Bulletin adds a published index of a city, and fills in City, State and Source. A bulletin that
-// violates the rules is counted as rejected.
+// Bulletin adds a published index of a city, and fills in City, State and Source. A bulletin that violates the rules of
+// [CheckBulletin] is counted as rejected.
 func (b *Builder) Bulletin(one air.Bulletin) {
 	one.Name = air.CleanPlace(one.Name)
 	if reason := CheckBulletin(&one, b.now); reason != None {
@@ -24,11 +24,11 @@ func (b *Builder) Bulletin(one air.Bulletin) {
 	}
 }
 
-// mostIndex is the end of the index's scale.
+// mostIndex is the largest value of the National AQI.
 const mostIndex = 500
 
-// CheckBulletin returns the reason for rejecting a bulletin, or [None]. The category must be
-// that of the index: in 87,746 of 87,746 city-days of CPCB's bulletins of 2024 it is.
+// CheckBulletin returns the reason for rejecting a bulletin, or [None]. The category must match the index. It does in
+// all 87,746 city-days of CPCB's bulletins of 2024.
 func CheckBulletin(b *air.Bulletin, now time.Time) Reason {
 	switch {
 	case b.Name == "":

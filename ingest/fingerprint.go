@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// FieldType is a set of types of values, as the source sends them.
+// FieldType is a set of types of values, as the source sends them. Each type is one bit.
 type FieldType uint8
 
-// The types. A null adds no type to its field.
+// The types. NullField is the empty set, so a null value adds no type to its field.
 const (
 	NullField   FieldType = 0
 	TextField   FieldType = 1 << iota // also every cell of a table without types
@@ -28,7 +28,8 @@ var typeNames = [...]struct {
 	name string
 }{{TextField, "text"}, {NumberField, "number"}, {BoolField, "bool"}, {ListField, "list"}, {ObjectField, "object"}}
 
-// String returns the names of the types, such as "number" or "text|number"; "" for only null.
+// String returns the names of the types, such as "number" or "text|number". It returns "" for a field that was always
+// null.
 func (t FieldType) String() string {
 	var names []string
 	for _, one := range typeNames {
@@ -39,28 +40,28 @@ func (t FieldType) String() string {
 	return strings.Join(names, "|")
 }
 
-// Fingerprint is what the records of a run consist of: their fields, and the units of their values. A source that
-// renames a field or changes a unit gets another fingerprint.
+// Fingerprint describes the records of a run: their fields, and the units of their values. If a source renames a field
+// or changes a unit, its fingerprint changes.
 type Fingerprint struct {
-	// Fields maps the path or column of each field to the types of its values. The path of a field in a list has the
-	// element "#", as in "sensors.#.value".
+	// Fields maps each field or column to the types of its values. The key is the path of the field. The path of a
+	// field in a list has the element "#", as in "sensors.#.value".
 	Fields map[string]FieldType
-	// Units maps each parameter to the units that records state for it, in the spelling of the source. Units that the
-	// configuration states are not among them.
+	// Units maps each parameter to the units that records state for it, in the spelling of the source. It excludes
+	// units that only the configuration states.
 	Units map[string][]string
 }
 
 const (
-	// maxFields is how many fields a fingerprint has at most. The known networks have at most 70.
+	// maxFields is the largest number of fields in a fingerprint. The known networks have at most 70.
 	maxFields = 500
 	// maxFieldName is the maximum length of the name of a field or unit, in bytes. Longer names are cut.
 	maxFieldName = 200
-	// maxUnits is how many units a parameter has at most in a fingerprint.
+	// maxUnits is the largest number of units of a parameter in a fingerprint.
 	maxUnits = 10
 )
 
-// Hash identifies the fields and units: 32 hexadecimal digits, or "" without a field. It ignores types, because they
-// depend on values: a field can be null in one run.
+// Hash identifies the fields and units by 32 hexadecimal digits. It returns "" if there are no fields. It ignores
+// types, because they depend on the values: a field can be null in all records of one run.
 func (f Fingerprint) Hash() string {
 	if len(f.Fields) == 0 {
 		return ""

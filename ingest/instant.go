@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// ParseInstant parses a time in RFC 3339, or a day. The parameter end converts a day to a time: its start or its end.
+// ParseInstant parses a time in RFC 3339, or a day. The function end converts a day to its start or its end.
 func ParseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil
@@ -19,8 +19,8 @@ func ParseInstant(text string, end func(schema.Day) time.Time) (time.Time, error
 	return t.UTC(), nil
 }
 
-// ParseRange parses the flags --from and --to, which errors name. Each is a time, or an Indian day: its start for --from,
-// its end for --to.
+// ParseRange parses the values of the flags --from and --to. Each is a time or an Indian day. A day means its start for
+// --from, and its end for --to.
 func ParseRange(from, to string) (first, last time.Time, err error) {
 	if first, err = ParseInstant(from, schema.Day.Start); err != nil {
 		return first, last, fmt.Errorf("--from: %w", err)

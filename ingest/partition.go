@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Partition is a part of a network that is fetched by itself, such as one sensor.
+// Partition is a part of a network with calls of its own, such as one sensor.
 type Partition struct {
 	// Key identifies the partition in its network.
 	Key string
-	// Fields are what the network states about the partition. Only the source uses them.
+	// Fields are the values of the partition in the network's list. Only the source uses them.
 	Fields map[string]string
 	// Newest is the time of the partition's newest reading; zero if the network does not state it.
 	Newest time.Time
-	// Window is the wanted range. The caller of [Partitioned.FetchPartitions] sets it.
+	// Window is the time range to fetch. The caller of [Partitioned.FetchPartitions] sets Window.
 	Window Window
-	// Failing means that the last fetch of the partition failed. The caller of
-	// [Partitioned.FetchPartitions] sets it.
+	// Failing is true if the last fetch of the partition failed. The caller of [Partitioned.FetchPartitions] sets
+	// Failing.
 	Failing bool
 }
 
@@ -25,9 +25,10 @@ type Partitioned interface {
 	Source
 	// Partitions lists the partitions of the network, with distinct keys.
 	Partitions(ctx context.Context, w Window) ([]Partition, error)
-	// FetchPartitions is Fetch for partitions and their windows, in the given order. A batch has the
-	// result of each partition whose readings end in it. A failed partition does not stop the others, unless its
-	// failure concerns all. The error is then that failure, and the results before it remain.
+	// FetchPartitions fetches the window of each partition, in the given order. A batch has the results of the
+	// partitions whose last readings are in it. After a failed partition, FetchPartitions continues with the next one.
+	// If a failure affects all partitions, FetchPartitions returns it as the error, and the results yielded before
+	// remain valid.
 	FetchPartitions(ctx context.Context, parts []Partition, yield func(*Batch) error) error
 }
 
@@ -38,5 +39,5 @@ type PartitionResult struct {
 	Failed bool
 }
 
-// Partition notes that all readings of a partition were added, or that its fetch failed. The next batch has the result.
+// Partition adds the result of a partition to the current batch, after all its readings were added or its fetch failed.
 func (b *Builder) Partition(r PartitionResult) { b.batch.Partitions = append(b.batch.Partitions, r) }

@@ -6,20 +6,21 @@ import (
 	"sync"
 )
 
-// Paths notes for the paths of a description whether a record has them. A wrong path of an optional field is no error
-// of a fetch, so a preview shows it. Paths is safe for concurrent use, and a nil Paths notes nothing.
+// Paths records, for each path in a description, whether any record has a field there. A preview shows the absent
+// paths, because a wrong path of an optional field causes no error. Paths is safe for concurrent use. A nil Paths
+// records nothing.
 type Paths struct {
 	mu  sync.Mutex
 	all []*Path
 	at  map[string]*Path // by the key
 }
 
-// Path is a path of a description that no record has.
+// Path is a path in a description at which no record has a field.
 type Path struct {
-	// Key is the key of the description, such as quality.status, and Path the path of the field.
+	// Key is the key in the description, such as quality.status. Path is its value, the path of a field.
 	Key  string `json:"key"`
 	Path string `json:"path"`
-	// Records is how many records were searched.
+	// Records is the number of searched records.
 	Records int `json:"records"`
 
 	seen bool
@@ -30,7 +31,7 @@ func (p Path) String() string {
 	return fmt.Sprintf("%s: no field %q in any of %d records", p.Key, p.Path, p.Records)
 }
 
-// Note notes whether records have the field of a key.
+// Note records whether any of the searched records has the field at a path. records is the number of searched records.
 func (p *Paths) Note(key, path string, records int, seen bool) {
 	if p == nil || records == 0 {
 		return
@@ -50,7 +51,7 @@ func (p *Paths) Note(key, path string, records int, seen bool) {
 	one.seen = one.seen || seen
 }
 
-// Absent returns the paths that no record has.
+// Absent returns the paths at which no record has a field.
 func (p *Paths) Absent() []Path {
 	if p == nil {
 		return nil
@@ -66,10 +67,10 @@ func (p *Paths) Absent() []Path {
 	return absent
 }
 
-// PathsOf returns the paths that the recorder of a context notes; nil for none.
+// PathsOf returns the Paths of the context's recorder; nil if the context has none.
 func PathsOf(ctx context.Context) *Paths { return RecorderOf(ctx).paths() }
 
-// paths returns where to note paths; nil if nothing wants them.
+// paths returns the Paths of the recorder; nil if the caller of the fetch does not want them.
 func (r *Recorder) paths() *Paths {
 	if r == nil {
 		return nil
@@ -77,5 +78,5 @@ func (r *Recorder) paths() *Paths {
 	return r.Paths
 }
 
-// Paths returns where a source notes the paths of its description; nil in a fetch that does not want them.
+// Paths returns the Paths to which a source reports the paths of its description; nil if the caller does not want them.
 func (b *Builder) Paths() *Paths { return b.recorder.paths() }

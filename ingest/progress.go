@@ -2,24 +2,25 @@ package ingest
 
 import "time"
 
-// Progress is how far a source is fetched. It outlives the process.
+// Progress describes how far a source is fetched. A [ProgressStore] keeps it across restarts.
 type Progress struct {
-	// Revision is how often an operator has set a watermark of the source or of its partitions.
-	// A save with another revision than the stored one fails with [ErrRevised].
+	// Revision counts the changes of a watermark by operators. If the stored revision differs, a save fails with
+	// [ErrRevised].
 	Revision int64
-	// Config is the hash of the configuration that the source had, see [Run.ConfigSHA256].
+	// Config is the hash of the configuration with which the source was last fetched, see [Run.ConfigSHA256].
 	Config string
-	// Watermark is the time up to which the readings are fetched; zero if none are.
+	// Watermark is the time up to which the readings are fetched; zero if nothing was fetched.
 	Watermark time.Time
-	// Oldest is the time from which the history is fetched; zero for a source without history.
+	// Oldest is the time since which past readings are fetched; zero for a source without history.
 	Oldest time.Time
 	// Newest is the end of the averaging interval of the newest stored reading; zero for none.
 	Newest time.Time
-	// Target is the watermark after the run in progress, of a source with partitions; zero for none.
+	// Target is the end of an unfinished run of a source with partitions; zero for none. The watermark becomes Target
+	// when the run is complete.
 	Target time.Time
-	// Restart makes a save delete the stored partitions first.
+	// Restart makes a save first delete the stored partitions.
 	Restart bool
-	// Partitions has the partitions that were fetched, or failed, by their keys.
+	// Partitions has the progress of each partition that was fetched or failed, by key.
 	Partitions map[string]PartitionProgress
 }
 

@@ -5,19 +5,20 @@ import (
 	"errors"
 )
 
-// ErrRevised means that an operator has changed the progress of a source since it was loaded.
+// ErrRevised means that an operator has changed the progress of a source since this process loaded it.
 var ErrRevised = errors.New("the progress was changed by a command")
 
-// ProgressStore keeps how far sources are fetched, normally in the state store. Calls come from several goroutines.
+// ProgressStore keeps the progress of sources, normally in the state store. It is safe for concurrent use.
 type ProgressStore interface {
-	// Load returns the progress of a feed. changed is false, and p is empty, if the progress still has the given revision.
+	// Load returns the progress of a feed if its revision differs from the given one. Otherwise changed is false and p
+	// is empty.
 	Load(ctx context.Context, feed string, revision int64) (p Progress, changed bool, err error)
-	// Save stores the progress of a feed. Partitions has only those that have changed. If the stored progress has another
-	// revision than p, Save stores nothing and returns [ErrRevised].
+	// Save stores the progress of a feed. p.Partitions has only the changed partitions. If the stored revision differs
+	// from p.Revision, Save stores nothing and returns [ErrRevised].
 	Save(ctx context.Context, feed string, p Progress) error
 }
 
-// MemoryProgress is a [ProgressStore] that stores nothing, so that progress ends with the process.
+// MemoryProgress is a [ProgressStore] that stores nothing. The runner then keeps the progress in memory only.
 type MemoryProgress struct{}
 
 // Load implements [ProgressStore].

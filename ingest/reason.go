@@ -13,8 +13,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Reason is the reason for rejecting a value, a line or a batch. It is a label of the
-// metric vayu_readings_total, and it names the counts in an import's summary.
+// Reason is the reason for rejecting a value, a line or a batch. It is a label of the metric vayu_readings_total, and
+// the summary of an import counts rejections by reason.
 type Reason string
 
 // The reasons. The reason None marks a valid value.
@@ -43,7 +43,7 @@ const (
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page
 )
 
-// explanations describe reasons for readers of an import's output.
+// explanations describe the reasons in the output of an import.
 var explanations = map[Reason]string{
 	MissingValue:     "the cells are empty or hold a marker such as NA",
 	BadNumber:        "the cells hold no decimal number",
@@ -89,8 +89,8 @@ func (r *Rejections) Merge(other Rejections) {
 	}
 }
 
-// MostFrequent returns the reason of most rejections and its count. Of equally frequent
-// reasons, it returns the alphabetically first; [None] if nothing was rejected.
+// MostFrequent returns the most frequent reason and its count. Of several equally frequent reasons it returns the
+// alphabetically first. It returns [None] if nothing was rejected.
 func (r Rejections) MostFrequent() (main Reason, count int) {
 	for _, reason := range slices.Sorted(maps.Keys(r)) {
 		if n := r[reason]; n > count {
@@ -100,8 +100,8 @@ func (r Rejections) MostFrequent() (main Reason, count int) {
 	return main, count
 }
 
-// ParseValue parses a value. Each marker for a missing value that the networks use
-// is a [MissingValue], even if it is a number such as -999.
+// ParseValue parses a value. It returns [MissingValue] for every marker of a missing value that the networks use, even
+// for a number such as -999.
 func ParseValue(text string) (float64, Reason) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -132,15 +132,14 @@ func CheckValue(v float64) Reason {
 	return None
 }
 
-// ParseValueOf is [ParseValue] with the rules of a parameter. Signed parameters, such
-// as temperature, may be below zero. For them -1 is a value, while -99, -999 and -9999
-// still mark a missing one.
+// ParseValueOf is [ParseValue] with the rules of a parameter. Signed parameters, such as temperature, may be below
+// zero. For them -1 is a valid value, while -99, -999 and -9999 are still markers of a missing value.
 func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	v, reason := ParseValue(text)
 	return v, checkSigned(p, v, reason)
 }
 
-// checkSigned returns [None] if p is signed, and v is -1 or reason is [NegativeValue].
+// checkSigned accepts negative values of a signed parameter: it returns [None] if v is -1 or reason is [NegativeValue].
 // Otherwise it returns reason.
 func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	if p.Signed() && (reason == NegativeValue || v == -1) {
@@ -149,16 +148,15 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 	return reason
 }
 
-// earliest is the first time of valid readings: India's first automatic stations
-// began in the 2000s.
+// earliest is the earliest time of a valid reading. India's first automatic stations began in the 2000s.
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// maxClockSkew is how far in the future a reading may be. Stations and this machine use
-// NTP, so minutes are generous. If the limit were an hour, one station with a fast
-// clock could start the next hour of its city too early.
+// maxClockSkew is how far in the future the time of a reading may be. Stations and this machine use NTP, so five
+// minutes are generous. With a limit of an hour, one station with a fast clock could start the next hour of its city
+// too early.
 const maxClockSkew = 5 * time.Minute
 
-// checkTime returns why the end of an averaging interval is invalid, or [None].
+// checkTime returns the reason for rejecting the end of an averaging interval, or [None].
 func checkTime(at, now time.Time) Reason {
 	switch {
 	case at.After(now.Add(maxClockSkew)):
@@ -193,8 +191,8 @@ func Check(r *air.Reading, now time.Time) Reason {
 	return None
 }
 
-// BatchError is the error of a fetch whose input is rejected as a whole, because it is
-// not trustworthy. Readings that are already stored remain.
+// BatchError is the error of a fetch whose whole input is rejected, because it cannot be trusted. Readings that are
+// already stored remain.
 type BatchError struct {
 	Reason Reason
 	Detail string

@@ -29,8 +29,8 @@ const (
 
 // Run describes one run of a source: a row of the table source_run.
 type Run struct {
-	// ID is the start of the run in microseconds since 1970. Each reading that the run
-	// fetched has it in the column `run`.
+	// ID is the start of the run in microseconds since 1970. The column `run` of each reading has the ID of the run
+	// that fetched it.
 	ID     uint64
 	Source string
 	Kind   RunKind
@@ -48,18 +48,18 @@ type Run struct {
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.
 	Newest time.Time
-	// Hours counts the stored readings by the hour in which their averaging intervals end. A key
-	// is the end of the hour, Unix seconds. Older hours than recentHours are not counted.
+	// Hours counts the stored readings by the hour in which their averaging intervals end. A key is the end of the hour
+	// in Unix seconds. Hours older than recentHours are not counted.
 	Hours    map[int64]int
 	Rejected Rejections
-	// Values are the first 100 rejected values of each reason but [MissingValue].
+	// Values are the first [MaxKept] rejected values of each reason, except [MissingValue].
 	Values []RejectedValue
 
 	kept Rejections // counts of Values
 }
 
-// Add adds a stored batch. If an earlier run fetched the batch, its rejected values are
-// among those of that run.
+// Add adds the counts of a stored batch. It skips the rejected values of a batch that an earlier run fetched, because
+// that run has them.
 func (r *Run) Add(b *Batch) {
 	r.Stored += b.Count()
 	r.Withdrawn += b.Withdrawn
@@ -75,10 +75,10 @@ func (r *Run) Add(b *Batch) {
 }
 
 const (
-	// recentHours is the age up to which a run counts its readings by hour.
+	// recentHours is the largest age of the hours in [Run.Hours].
 	recentHours = 8 * 24 * time.Hour
 	hourSeconds = 60 * 60
-	// indianHour is the offset of the hours of an Indian clock, which end at hh:30 UTC.
+	// indianHour is the offset of Indian hours from UTC hours, in seconds. Indian hours end at hh:30 UTC.
 	indianHour = hourSeconds / 2
 )
 
@@ -100,13 +100,13 @@ func (r *Run) countHours(b *Batch) {
 	}
 }
 
-// HourEnd returns the end of the Indian hour in which an averaging interval ends, both in
-// Unix seconds. The interval that ends with an hour belongs to that hour.
+// HourEnd returns the end of the Indian hour that contains the end of an averaging interval. Both are Unix seconds. An
+// interval that ends exactly with an hour belongs to that hour.
 func HourEnd(at int64) int64 {
 	return (at+indianHour-1)/hourSeconds*hourSeconds + indianHour
 }
 
-// AddRejected adds the rejected values of a batch that is not stored.
+// AddRejected adds the rejected values of a batch that was not stored.
 func (r *Run) AddRejected(b *Batch) {
 	r.Rejected.Merge(b.Rejected)
 	for _, v := range b.Values {
@@ -127,21 +127,20 @@ func (r *Run) Started() time.Time { return time.UnixMicro(int64(r.ID)).UTC() }
 type RejectedValue struct {
 	Reason Reason `json:"reason"`
 	Field  string `json:"field"` // parameter, field or column of the value; "" if the whole record was rejected
-	// Station is the station of the value; "" if the record was rejected before its station was known.
+	// Station is the station of the value; "" if the source rejected the record before it knew the station.
 	Station string `json:"station"`
 	Line    int64  `json:"line"` // number of the record in the run, or line of the file, from 1; 0 if unknown
 	Raw     string `json:"raw"`  // text of the record, at most maxRaw bytes of UTF-8
 }
 
 const (
-	// MaxKept is how many rejected values of each reason a run keeps. The others are only
-	// counted.
+	// MaxKept is the largest number of rejected values that a run keeps for each reason. A run only counts the others.
 	MaxKept = 100
 	// maxRaw is the largest length of [RejectedValue.Raw], in bytes.
 	maxRaw = 2 << 10
 )
 
-// CutRaw copies the first 2 KiB of a text for [RejectedValue.Raw], without what is not UTF-8.
+// CutRaw copies the first 2 KiB of a text for [RejectedValue.Raw]. It drops bytes that are not UTF-8.
 func CutRaw(text string) string {
 	if len(text) > maxRaw {
 		text = text[:maxRaw]
@@ -168,21 +167,21 @@ type Exchange struct {
 	Message *MessageInfo  `json:"message,omitempty"` // nil for a request
 }
 
-// MessageInfo describes a message that was received without a request.
+// MessageInfo describes a received message that answers no request.
 type MessageInfo struct {
 	Topic    string    `json:"topic"`
 	At       time.Time `json:"at"` // when it was received
 	Retained bool      `json:"retained"`
 }
 
-// Recorder counts the requests and bodies of a fetch, and notes its fields and units. It is safe for concurrent use. A nil
-// Recorder records no exchanges.
+// Recorder counts the requests and bodies of a fetch, and collects its fields and units. It is safe for concurrent use.
+// Methods of a nil Recorder do nothing.
 type Recorder struct {
-	// Kept is how many exchanges the recorder keeps.
+	// Kept is the largest number of exchanges that the recorder keeps.
 	Kept int
-	// Whole makes the recorder keep whole bodies, and headers.
+	// Whole makes the recorder keep whole bodies and headers, and not only beginnings of bodies.
 	Whole bool
-	// Paths notes the paths of a description; nil if nothing wants them.
+	// Paths collects the paths of a description; nil if the caller does not want them.
 	Paths *Paths
 
 	mu          sync.Mutex
@@ -194,7 +193,7 @@ type Recorder struct {
 
 type recorderKey struct{}
 
-// WithRecorder returns a context whose exchanges are recorded by r.
+// WithRecorder returns a context whose fetches report to r.
 func WithRecorder(ctx context.Context, r *Recorder) context.Context {
 	return context.WithValue(ctx, recorderKey{}, r)
 }
@@ -207,13 +206,13 @@ func RecorderOf(ctx context.Context) *Recorder {
 
 type backgroundKey struct{}
 
-// WithBackground returns a context whose fetches leave a part of the call budget to others. It is for work that is not
-// urgent, such as a backfill.
+// WithBackground returns a context for work that is not urgent, such as a backfill. Its fetches leave a part of the
+// call budget to other fetches.
 func WithBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }
 
-// Background reports whether a fetch leaves a part of the call budget to others.
+// Background reports whether ctx is one of [WithBackground].
 func Background(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }
 
 // Keeps reports whether the recorder keeps exchanges.
@@ -222,8 +221,7 @@ func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
 // KeepsWhole reports whether the recorder keeps exchanges with whole bodies.
 func (r *Recorder) KeepsWhole() bool { return r.Keeps() && r.Whole }
 
-// Record counts an exchange with the body of its reply. It fills e.Bytes and e.Body.
-// clean removes secrets from a text.
+// Record counts an exchange and the body of its reply. It sets e.Bytes and e.Body. clean removes secrets from a text.
 func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	if r == nil {
 		return
@@ -235,9 +233,8 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	r.keep(e, body, int64(len(body)), clean)
 }
 
-// RecordFile counts a request for a file of size bytes, of which head is the beginning. It
-// does not count the bytes: the source writes the files to the recorder in the order in
-// which it reads them.
+// RecordFile counts a request for a file of size bytes. head is the beginning of the file. RecordFile does not count
+// the bytes. The source counts them with [Recorder.Write], in the order in which it reads the files.
 func (r *Recorder) RecordFile(e Exchange, head []byte, size int64, clean func(string) string) {
 	if r == nil {
 		return
@@ -251,7 +248,7 @@ func (r *Recorder) RecordFile(e Exchange, head []byte, size int64, clean func(st
 	r.keep(e, head, size, clean)
 }
 
-// keep keeps an exchange if there is room for it.
+// keep keeps an exchange if the recorder has fewer than r.Kept.
 func (r *Recorder) keep(e Exchange, body []byte, size int64, clean func(string) string) {
 	if len(r.exchanges) < r.Kept {
 		e.Bytes = int(size)

@@ -14,12 +14,12 @@ import (
 	"fmt"
 )
 
-// MaxBytes is how many bytes the compressed buffers of a stream may have together after
-// decompression, and how many its texts may have. Texts can overlap in a hostile stream.
+// MaxBytes limits the memory of a stream, in bytes. It applies to all decompressed buffers together, and separately to
+// all texts together. A hostile stream can refer to the same bytes from many texts.
 const MaxBytes = 32 << 20
 
-// MaxText is the length of the longest readable text, in bytes. Rows can share a text of a
-// dictionary, so that a long one would be processed many times.
+// MaxText is the length of the longest readable text, in bytes. Many rows can refer to the same text of a dictionary,
+// and the caller processes the text once for each row.
 const MaxText = 1 << 10
 
 // Error says why a stream cannot be read.
@@ -52,7 +52,7 @@ type reader struct {
 	rest    []byte
 	columns []column        // nil before the schema
 	wanted  map[string]bool // names of the columns to read
-	// dictionaries have the texts of each dictionary, by its id.
+	// dictionaries maps the id of each dictionary to its texts.
 	dictionaries map[int64][]string
 	texts        map[int64]valueType // types of the texts of the dictionaries to read
 	left         int                 // of MaxBytes, for decompression
@@ -60,9 +60,8 @@ type reader struct {
 	decompressor
 }
 
-// Read calls visit with each batch of a stream. The batch is valid during the call only. A
-// stream without one of the wanted columns is no fault. The error is an *Error or that of
-// visit.
+// Read calls visit with each batch of a stream. The batch is valid during the call only. The stream need not have all
+// wanted columns, see [Batch.Has]. The error is an *Error or the error of visit.
 func Read(stream []byte, wanted []string, visit func(*Batch) error) error {
 	r := &reader{
 		rest: stream, wanted: make(map[string]bool), dictionaries: make(map[int64][]string),
@@ -90,7 +89,7 @@ func Read(stream []byte, wanted []string, visit func(*Batch) error) error {
 	return nil
 }
 
-// errCut is the error of a stream that ends too early.
+// errCut returns the error of a stream that ends too early or has a wrong length.
 func errCut() error { return fault("", "The stream is cut off, or a length in it is wrong.") }
 
 // take returns the next n bytes of the stream.

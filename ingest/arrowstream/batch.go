@@ -12,10 +12,10 @@ type Batch struct {
 // Rows returns the number of rows.
 func (b *Batch) Rows() int { return b.rows }
 
-// maxRows bounds the rows of a batch, so that sizes of buffers do not overflow.
+// maxRows bounds the rows of a batch, so that computed sizes of buffers do not overflow an int.
 const maxRows = 1 << 31
 
-// batch reads the message RecordBatch.
+// batch reads a message RecordBatch and calls visit with its rows.
 func (r *reader) batch(header table, body []byte, visit func(*Batch) error) error {
 	a, err := r.arrays(header, body)
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *reader) batch(header table, body []byte, visit func(*Batch) error) erro
 	return visit(b)
 }
 
-// dictionary reads the message DictionaryBatch, which has texts of a dictionary.
+// dictionary reads a message DictionaryBatch, and stores the texts of the dictionary.
 func (r *reader) dictionary(header table, body []byte) error {
 	id := header.scalar(0, 8)
 	of, wanted := r.texts[id]
@@ -75,7 +75,7 @@ func (r *reader) dictionary(header table, body []byte) error {
 	return nil
 }
 
-// arrays is the content of a record batch. next returns its arrays in order.
+// arrays reads the arrays of a record batch: one for each column, in the order of the schema.
 type arrays struct {
 	*reader
 
@@ -105,7 +105,7 @@ func (r *reader) arrays(header table, body []byte) (*arrays, error) {
 	return a, nil
 }
 
-// end checks that next has returned all arrays.
+// end checks that next has returned every array of the batch.
 func (a *arrays) end() error {
 	if a.node != a.nodes.length || a.buffer != a.buffers.length || a.views != a.variadic.length {
 		return errCut()
@@ -113,7 +113,8 @@ func (a *arrays) end() error {
 	return nil
 }
 
-// next returns the next array, which belongs to a column. Arrays of unwanted columns are empty.
+// next returns the next array of the batch, which must be that of column c. For an unwanted column it skips the array
+// and returns empty values.
 func (a *arrays) next(c *column) (values, error) {
 	stored := c.value
 	if c.index.kind != none {
@@ -162,7 +163,7 @@ func (a *arrays) next(c *column) (values, error) {
 	return v, nil
 }
 
-// bufferAt returns a buffer, decompressed.
+// bufferAt returns the buffer of the given number, decompressed.
 func (a *arrays) bufferAt(i int) ([]byte, error) {
 	offset, length := a.buffers.int64(i, 0), a.buffers.int64(i, 8)
 	if offset < 0 || length < 0 || offset > int64(len(a.body)) || length > int64(len(a.body))-offset {

@@ -8,7 +8,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec is the compression of buffers.
+// codec is the compression method of the buffers.
 type codec int8
 
 const (

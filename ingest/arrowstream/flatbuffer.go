@@ -2,8 +2,8 @@ package arrowstream
 
 import "encoding/binary"
 
-// table is a table of a FlatBuffer: a position in its bytes. Every access checks the
-// bounds. The first one that fails sets *broken, and returns zero from then on.
+// table is a table of a FlatBuffer, as a position in its bytes. Every access checks the bounds. An access out of bounds
+// sets *broken, and all later accesses return zero.
 type table struct {
 	text   []byte
 	at     int
@@ -17,7 +17,7 @@ func root(text []byte, broken *bool) table {
 	return t
 }
 
-// bytes returns n bytes at a position, or zeros if they are outside.
+// bytes returns n bytes at a position, or zeros if the range is outside the buffer.
 func (t table) bytes(at, n int) []byte {
 	if *t.broken || at < 0 || n < 0 || at > len(t.text)-n {
 		*t.broken = true
@@ -44,8 +44,8 @@ func (t table) field(number int) int {
 	return t.at + offset
 }
 
-// scalar returns an integer field of the given number of bytes, sign-extended; 0 if the
-// table lacks it.
+// scalar returns an integer field, sign-extended, or 0 if the table lacks the field. size is the length of the field in
+// bytes.
 func (t table) scalar(number, size int) int64 {
 	at := t.field(number)
 	if at == 0 {
@@ -98,7 +98,7 @@ func (t table) vector(number, size int) vector {
 	return vector{table: t, length: length, size: size}
 }
 
-// int64 returns the number at an offset in an element.
+// int64 returns the 64-bit integer at a byte offset within an element.
 func (v vector) int64(element, offset int) int64 {
 	return int64(binary.LittleEndian.Uint64(v.bytes(v.at+element*v.size+offset, 8)))
 }

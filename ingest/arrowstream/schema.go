@@ -12,7 +12,7 @@ type column struct {
 	dictionary int64     // id of the dictionary
 }
 
-// valueType is a data type. Buffers are the buffers of an array of the type.
+// valueType is a data type of Arrow. buffers is the number of buffers that an array of the type has.
 type valueType struct {
 	kind    kind
 	buffers int
@@ -103,7 +103,7 @@ func (r *reader) column(field table) (column, error) {
 	return c, nil
 }
 
-// readType returns a data type. Its kind is none for an unknown or nested one.
+// readType returns the data type of a number of the union Type. kind is none for an unknown or nested type.
 func readType(number int64, details table) valueType {
 	if details.broken == nil { // absent: every value is a default
 		details = table{text: make([]byte, 8), at: 4, broken: new(bool)}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// values is an array whose buffers were checked. Buffer 0 is the bitmap of valid values.
+// values is an array whose buffer sizes were checked. buffers[0] is the bitmap of rows with a value.
 type values struct {
 	valueType
 
@@ -44,8 +44,7 @@ func (v *values) valid(row int) bool {
 	return len(bitmap) == 0 || bitmap[row/8]>>(row%8)&1 == 1
 }
 
-// integer returns the element at a position of buffer 1. An unsigned one beyond the range
-// is negative.
+// integer returns an element of buffers[1]. An unsigned number above the largest int64 becomes negative.
 func (v *values) integer(at int) int64 {
 	b := v.buffers[1][at*v.size : (at+1)*v.size]
 	switch {
@@ -65,8 +64,8 @@ func (v *values) integer(at int) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// text returns a text, and subtracts its length from left. ok is false if the text is
-// missing, not UTF-8, outside its buffer, or longer than left or MaxText.
+// text returns the text of a row, and subtracts its length from left. ok is false in these cases: the text is missing,
+// not UTF-8, outside its buffer, or longer than left or MaxText.
 func (v *values) text(row int, left *int) (s string, ok bool) {
 	switch {
 	case !v.valid(row):
@@ -86,7 +85,7 @@ func (v *values) text(row int, left *int) (s string, ok bool) {
 	return string(part), true
 }
 
-// span returns the bytes of a text.
+// span returns the bytes of the text of a row.
 func (v *values) span(row int) ([]byte, bool) {
 	if v.kind == text {
 		return cut(v.buffers[2], v.integer(row), v.integer(row+1))
@@ -117,15 +116,15 @@ func (b *Batch) Has(name string) bool {
 	return has
 }
 
-// Value is a value of a table: nil if missing, else a string, a float64, an int64 or a
-// time.Time in UTC. A timestamp without a time zone is a [Local].
+// Value is the value of a cell: nil if missing, else a string, a float64, an int64 or a time.Time in UTC. A timestamp
+// without a time zone is a [Local]. An unsupported or invalid value is an [Unreadable].
 type Value any
 
-// Local is a timestamp without a time zone.
+// Local stands for a timestamp without a time zone. Its instant is unknown, so it has no value.
 type Local struct{}
 
-// Unreadable is a value of another type, or a text that is not UTF-8, longer than MaxText,
-// or beyond the limits of the stream.
+// Unreadable stands for a value of an unsupported type, or for an invalid text. A text is invalid if it is not UTF-8,
+// longer than MaxText, or beyond the limit MaxBytes of the stream.
 type Unreadable struct{}
 
 // Value returns the value of a column in a row.

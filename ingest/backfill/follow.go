@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// followInterval is how often a command looks at the progress.
+	// followInterval is the pause between two readings of the progress from the store.
 	followInterval = time.Second
-	// reportInterval is how often it prints the progress, if the output is no terminal.
+	// reportInterval is the pause between two printed lines, if the output is not a terminal.
 	reportInterval = 15 * time.Second
 )
 
-// Follow prints the progress of the last backfill of a source to w until the backfill ends or ctx ends, and returns it. On a
-// terminal it rewrites one line.
+// Follow prints the progress of the last backfill of a source to w, until the backfill or ctx ends. It returns the
+// backfill. On a terminal it rewrites one line.
 func (s *Store) Follow(ctx context.Context, source string, w io.Writer, terminal bool) (Job, error) {
 	var first Job
 	var last time.Time

@@ -19,15 +19,15 @@ const (
 	Cancelled State = "cancelled" // ended by command
 )
 
-// Job is a backfill.
+// Job is a backfill: what to fetch, its state and its progress.
 type Job struct {
 	ID     string `json:"id"`
 	Source string `json:"source"`
-	// Window is the wanted range.
+	// Window is the time range to fetch.
 	Window ingest.Window `json:"window"`
-	// Partitions are the keys of the wanted partitions; empty for all.
+	// Partitions are the keys of the partitions to fetch; empty for all partitions.
 	Partitions []string `json:"partitions"`
-	// Parallel is how many partitions are fetched at a time.
+	// Parallel is the number of partitions that are fetched concurrently.
 	Parallel int       `json:"parallel"`
 	State    State     `json:"state"`
 	Error    string    `json:"error"` // the last one; "" for none
@@ -37,7 +37,7 @@ type Job struct {
 	Progress
 }
 
-// Progress is how far a backfill is.
+// Progress describes how much of a backfill is fetched.
 type Progress struct {
 	Listed   bool    `json:"listed"`              // the partitions are known
 	Parts    int     `json:"partitions_total"`    // 1 for a source without partitions
@@ -58,10 +58,10 @@ type part struct {
 }
 
 const (
-	// maxFailures fetches of a partition fail before the backfill leaves it out.
+	// maxFailures is the number of consecutive failed fetches after which a backfill skips a partition.
 	maxFailures = 5
-	// mostParallel is the largest number of partitions that a backfill fetches at a time.
+	// mostParallel is the largest number of partitions that a backfill fetches concurrently.
 	mostParallel = 32
-	// keepJobs is how long a finished backfill stays in the store.
+	// keepJobs is the retention of finished backfills in the store.
 	keepJobs = 90 * 24 * time.Hour
 )

@@ -35,7 +35,7 @@ func (m *Metrics) begin(j *Job) {
 	m.fraction.WithLabelValues(j.Source).Set(0)
 }
 
-// advance notes progress.
+// advance sets the gauges of the progress: now as the time of the last progress, and the fetched fraction, 0 to 1.
 func (m *Metrics) advance(source string, fraction float64, now time.Time) {
 	m.advanced.WithLabelValues(source).Set(float64(now.Unix()))
 	m.fraction.WithLabelValues(source).Set(fraction)

@@ -16,14 +16,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Store has the backfills of one scope, see package progress. It is safe for concurrent use.
+// Store reads and writes the backfills of one scope: a world, or the local data of one instance (see package progress).
+// It is safe for concurrent use.
 type Store struct {
 	db    *sqlstore.DB
 	scope string
 	now   func() time.Time
 }
 
-// New returns the backfills of a scope. now is time.Now outside of tests.
+// New returns a store of the backfills of a scope. now is time.Now except in tests.
 func New(db *sqlstore.DB, scope string, now func() time.Time) *Store { return &Store{db, scope, now} }
 
 // OtherError means that another backfill of the source is running.
@@ -38,7 +39,7 @@ func (e *OtherError) Error() string {
 
 // Errors of a Store.
 var (
-	// ErrNone means that no such backfill exists.
+	// ErrNone means that the backfill does not exist, or is not running.
 	ErrNone = errors.New("no such backfill")
 	// ErrEmpty means that the wanted range begins in the future.
 	ErrEmpty = errors.New("the time range begins in the future")
@@ -46,10 +47,12 @@ var (
 
 const columns = "id, source, from_at, to_at, partitions, parallel, state, error, created_at, updated_at, listed, stored, requests"
 
-// Start starts a backfill with the source, window, partitions and parallelism of wanted, and returns it. A window without
-// an end ends now. If the last backfill of the source wanted the same and is not done, Start continues it. For a window
-// without an end, its begin is compared, and a cancelled backfill is not continued. If another one is running, the error is
-// an [*OtherError].
+// Start starts a backfill with the source, window, partitions and parallelism of wanted, and returns the backfill. If
+// wanted.Window has no end, the backfill ends at the present time.
+//
+// If the last backfill of the source is unfinished and had the same window and partitions, Start continues that
+// backfill. Without an end in wanted.Window, Start compares only the begin, and does not continue a cancelled backfill.
+// If a different backfill is running, the error is an [*OtherError].
 func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	if wanted.Parallel < 1 || wanted.Parallel > mostParallel {
 		return Job{}, fmt.Errorf("--parallel: %d is not between 1 and %d", wanted.Parallel, mostParallel)
@@ -94,7 +97,7 @@ func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	return job, nil
 }
 
-// continues reports whether a backfill is what wanted asks for, and not done.
+// continues reports whether j is unfinished and matches wanted, so that Start continues j.
 func (j *Job) continues(wanted *Job) bool {
 	if j.State == Done || !j.Window.From.Equal(wanted.Window.From) || !slices.Equal(j.Partitions, wanted.Partitions) {
 		return false
@@ -120,7 +123,7 @@ func (s *Store) insert(tx *sqlstore.Tx, j *Job) error {
 	return err
 }
 
-// purge deletes backfills that ended long ago.
+// purge deletes the backfills that ended more than keepJobs ago.
 func (s *Store) purge(tx *sqlstore.Tx, now time.Time) error {
 	const old = "SELECT id FROM source_backfill WHERE scope = $1 AND finished_at < $2"
 	limit := now.Add(-keepJobs).UnixMicro()
@@ -131,7 +134,7 @@ func (s *Store) purge(tx *sqlstore.Tx, now time.Time) error {
 	return err
 }
 
-// last returns the last backfill of a source, without its progress.
+// last returns the last backfill of a source, without the progress of its partitions.
 func (s *Store) last(q sqlstore.Querier, source string) (Job, error) {
 	return scanJob(q.QueryRow("SELECT "+columns+" FROM source_backfill WHERE scope = $1 AND source = $2 ORDER BY id DESC LIMIT 1", s.scope, source))
 }
@@ -151,7 +154,7 @@ func scanJob(row sqlstore.Scanner) (j Job, err error) {
 	return j, err
 }
 
-// Running returns the sources whose backfills are running, and the ids of these.
+// Running returns the id of the running backfill of each source that has one, by source.
 func (s *Store) Running(ctx context.Context) (map[string]string, error) {
 	all := make(map[string]string)
 	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
@@ -198,7 +201,7 @@ func (s *Store) Find(ctx context.Context, source string) (Job, error) {
 	return j, err
 }
 
-// measure completes the progress of a backfill.
+// measure counts the partitions of a backfill and computes the fetched fraction.
 func (s *Store) measure(q sqlstore.Querier, j *Job) error {
 	var fetched sql.NullFloat64
 	err := q.QueryRow(`SELECT count(*), COALESCE(sum(CASE WHEN fetched_from <= $2 THEN 1 ELSE 0 END), 0),
@@ -230,7 +233,7 @@ func (s *Store) Cancel(ctx context.Context, source string) error {
 	return err
 }
 
-// load returns a running backfill and its partitions. The error is [ErrNone] if it is not running.
+// load returns a running backfill and its partitions. The error is [ErrNone] if the backfill is not running.
 func (s *Store) load(ctx context.Context, id string) (Job, []*part, error) {
 	view := s.db.View(ctx)
 	j, err := scanJob(view.QueryRow("SELECT "+columns+" FROM source_backfill WHERE id = $1 AND state = 'running'", id))
@@ -256,10 +259,11 @@ func (s *Store) load(ctx context.Context, id string) (Job, []*part, error) {
 	return j, parts, nil
 }
 
-// partsPerChange bounds a change, because others wait for it on SQLite.
+// partsPerChange is the number of partitions in one transaction. On SQLite other writers wait for the transaction.
 const partsPerChange = 500
 
-// list stores the partitions of a backfill. It is idempotent, and complete when the flag listed is set.
+// list stores the partitions of a backfill, and then sets the flag listed. It is idempotent: after an error, list them
+// again.
 func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	statement := sqlstore.NewBatchStatement(0, "INSERT INTO source_backfill_part (backfill_id, part, fields, fetched_from, failures) VALUES ",
 		"(?, ?, ?, ?, 0)", " ON CONFLICT (backfill_id, part) DO NOTHING")
@@ -285,7 +289,7 @@ func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	return s.change(ctx, j.ID, "listed = 1", nil)
 }
 
-// change sets columns of a running backfill. The error is [ErrNone] if it is not running.
+// change sets columns of a running backfill. The error is [ErrNone] if the backfill is not running.
 func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlstore.Tx) error, args ...any) error {
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE source_backfill SET updated_at = $2, "+set+" WHERE id = $1 AND state = 'running'",
@@ -304,7 +308,7 @@ func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlsto
 	return err
 }
 
-// advance stores how far partitions are fetched, and how many readings were stored.
+// advance stores the progress of partitions, and adds to the number of stored readings.
 func (s *Store) advance(ctx context.Context, id string, parts map[string]part, stored int) error {
 	return s.change(ctx, id, "stored = stored + $3", func(tx *sqlstore.Tx) error {
 		for _, key := range slices.Sorted(maps.Keys(parts)) {
@@ -318,12 +322,12 @@ func (s *Store) advance(ctx context.Context, id string, parts map[string]part, s
 	}, stored)
 }
 
-// note stores the number of further requests and the last error; "" for none.
+// note adds to the number of requests, and stores the last error; "" for none.
 func (s *Store) note(ctx context.Context, id string, requests int, fault string) error {
 	return s.change(ctx, id, "requests = requests + $3, error = $4", nil, requests, fault)
 }
 
-// finish ends a backfill. Its partitions stay, so that a failed one can continue.
+// finish ends a backfill. It keeps the partitions, so that Start can continue a failed backfill.
 func (s *Store) finish(ctx context.Context, j *Job, state State, fault string) error {
 	return s.change(ctx, j.ID, "state = $3, error = $4, finished_at = $5", nil, string(state), fault, s.now().UnixMicro())
 }

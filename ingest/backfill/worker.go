@@ -21,29 +21,31 @@ import (
 // Worker works on backfills. All fields are required.
 type Worker struct {
 	Store *Store
-	// Feed returns a new source with its schedule. Sources are not used concurrently, so each goroutine gets its own.
+	// Feed returns a new source with its schedule. A source is not safe for concurrent use, so each goroutine calls
+	// Feed.
 	Feed func(name string) (runner.Feed, error)
 	// Runner stores readings and records runs.
 	Runner *runner.Runner
-	// Changed notifies the roll-up.
+	// Changed notifies the roll-up of stored readings.
 	Changed func()
 	Metrics *Metrics
 	Log     *slog.Logger
 }
 
 const (
-	// chunkParts is how many partitions a run fetches one after the other: a run is a row of the journal.
+	// chunkParts is the number of partitions that one run fetches in sequence. Each run adds a row to the journal, so a
+	// run for each partition would add too many rows.
 	chunkParts = 50
-	// Limits of the backoff after a failure that concerns all partitions.
+	// Limits of the backoff after a failure that affects all partitions.
 	firstRetry   = 15 * time.Second
 	longestRetry = 10 * time.Minute
 )
 
-// errRefused means that the backfill cannot continue without a change by an operator.
+// errRefused means that the backfill fails until an operator changes something, such as the API key.
 var errRefused = errors.New("the backfill cannot continue")
 
-// Work fetches what a running backfill lacks, the newest readings first. It returns nil when the backfill has ended or ctx
-// ends. When quit is closed, it returns after the calls in progress. The error is one of the store.
+// Work fetches the missing readings of a running backfill, the newest first. It returns nil when the backfill or ctx
+// has ended. When quit is closed, it finishes the calls in progress and returns. The error is an error of the store.
 func (w *Worker) Work(ctx context.Context, id string, quit <-chan struct{}) error {
 	job, parts, err := w.Store.load(ctx, id)
 	if errors.Is(err, ErrNone) {
@@ -63,7 +65,7 @@ func (w *Worker) Work(ctx context.Context, id string, quit <-chan struct{}) erro
 	return nil
 }
 
-// backfill is the work on one job.
+// backfill is the state of the work on one backfill in this process.
 type backfill struct {
 	*Worker
 
@@ -75,7 +77,7 @@ type backfill struct {
 	parts []*part
 }
 
-// run lists the partitions, and fetches them.
+// run lists the partitions, fetches them with several workers, and ends the backfill.
 func (b *backfill) run(ctx context.Context) error {
 	feed, err := b.Feed(b.job.Source)
 	if err == nil && !feed.Windows {
@@ -111,10 +113,10 @@ func (b *backfill) run(ctx context.Context) error {
 	return b.end(ctx)
 }
 
-// ErrNoHistory means that a source serves its newest readings only.
+// ErrNoHistory means that a source cannot be asked for past readings.
 var ErrNoHistory = errors.New("the source serves no past readings: its requests do not name a time range")
 
-// failed ends the backfill after a refusal. It returns other errors.
+// failed ends the backfill as failed if err is errRefused. It returns any other error, after which the work is retried.
 func (b *backfill) failed(ctx context.Context, err error) error {
 	if errors.Is(err, errRefused) {
 		return b.finish(ctx, Failed, err.Error())
@@ -122,7 +124,7 @@ func (b *backfill) failed(ctx context.Context, err error) error {
 	return err
 }
 
-// finish ends the backfill.
+// finish ends the backfill in the store and counts it.
 func (b *backfill) finish(ctx context.Context, state State, fault string) error {
 	err := b.Store.finish(ctx, &b.job, state, fault)
 	if err == nil {
@@ -131,7 +133,8 @@ func (b *backfill) finish(ctx context.Context, state State, fault string) error 
 	return err
 }
 
-// end ends the backfill if all partitions are fetched or left out.
+// end ends the backfill, unless a partition remains to be fetched. It is failed if a partition was skipped after
+// maxFailures failures, else done.
 func (b *backfill) end(ctx context.Context) error {
 	left := 0
 	for _, p := range b.parts {
@@ -149,7 +152,7 @@ func (b *backfill) end(ctx context.Context) error {
 	return b.finish(ctx, Done, "")
 }
 
-// list stores the partitions of the backfill.
+// list requests the wanted partitions from the source and stores them.
 func (b *backfill) list(ctx context.Context, feed runner.Feed) error {
 	divided, ok := feed.Source.(ingest.Partitioned)
 	if !ok {
@@ -183,7 +186,8 @@ func (b *backfill) list(ctx context.Context, feed runner.Feed) error {
 	return b.Store.list(ctx, &b.job, b.parts)
 }
 
-// work fetches chunks of partitions until none is left or the worker must quit.
+// work fetches chunks of partitions, with retries, until none remains or quit is closed. worker is its number among the
+// workers.
 func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	feed, err := b.Feed(b.job.Source)
 	if err != nil {
@@ -192,8 +196,9 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	return b.retry(ctx, func() (bool, error) { return b.chunks(ctx, feed, worker, workers) })
 }
 
-// retry calls the function do until it succeeds or the worker must quit. It notes errors in the store. An error of a refused key
-// ends the retries. Only failures without progress between them lengthen the backoff; do reports its progress.
+// retry calls do until it succeeds, or until quit is closed or ctx ends. It stores each error as the last error of the
+// backfill. It does not retry after errRefused, or after a reply that refuses the API key. do reports its progress, and
+// only failures without progress between them lengthen the backoff.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()
@@ -222,14 +227,15 @@ func (b *backfill) retry(ctx context.Context, do func() (progress bool, err erro
 	}
 }
 
-// refused reports whether an error cannot pass without a change by an operator.
+// refused reports whether err is a reply with status 401, 402 or 403. Only an operator can resolve these, so a retry is
+// useless.
 func refused(err error) bool {
 	status, ok := errors.AsType[*fetch.StatusError](err)
 	return ok && slices.Contains([]int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden}, status.Status)
 }
 
-// chunks fetches chunks until none is left, the worker must quit, or a failure concerns all partitions. It reports whether
-// it has fetched any.
+// chunks fetches chunks until none remains, until quit is closed, or until a failure affects all partitions. It returns
+// whether it has fetched any chunk.
 func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers int) (progress bool, err error) {
 	for ctx.Err() == nil {
 		select {
@@ -251,7 +257,8 @@ func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers
 	return progress, nil
 }
 
-// claim returns the partitions that lack the newest readings, for one worker.
+// claim returns the next partitions for one worker. Partitions with the fewest failures come first, then those that
+// lack the newest readings.
 func (b *backfill) claim(workers int) []*part {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -322,7 +329,7 @@ func (b *backfill) fetch(ctx context.Context, feed runner.Feed, chunk []*part, w
 	return b.Store.note(ctx, b.job.ID, done.Received.Requests, "")
 }
 
-// window returns the next window of a partition.
+// window returns the next window to fetch of a partition: one step before the fetched range.
 func (b *backfill) window(p *part, feed runner.Feed) ingest.Window {
 	w := ingest.Window{From: p.from.Add(-feed.BackfillStep()), To: p.from}
 	if w.From.Before(b.job.Window.From) {
@@ -331,8 +338,8 @@ func (b *backfill) window(p *part, feed runner.Feed) ingest.Window {
 	return w
 }
 
-// advance stores the results of partitions, and the number of stored readings. A partition advances in memory after the store
-// has it.
+// advance stores the results of partitions, and the number of stored readings. It changes the partitions in memory only
+// after the store has committed the change.
 func (b *backfill) advance(ctx context.Context, byKey map[string]*part, feed runner.Feed, results []ingest.PartitionResult, stored int) error {
 	if len(results) == 0 && stored == 0 {
 		return nil
@@ -359,7 +366,7 @@ func (b *backfill) advance(ctx context.Context, byKey map[string]*part, feed run
 	return nil
 }
 
-// fraction returns which fraction of the range is fetched, 0 to 1. The caller has locked b.
+// fraction returns the fetched fraction of the wanted range, 0 to 1. The caller has locked b.mu.
 func (b *backfill) fraction() float64 {
 	var fetched time.Duration
 	for _, p := range b.parts {
@@ -368,7 +375,7 @@ func (b *backfill) fraction() float64 {
 	return fetched.Seconds() / (b.job.Window.To.Sub(b.job.Window.From).Seconds() * float64(max(1, len(b.parts))))
 }
 
-// partsOf fetches given partitions as an [ingest.Source].
+// partsOf is an [ingest.Source] that fetches the given partitions.
 type partsOf struct {
 	ingest.Partitioned
 

@@ -23,19 +23,20 @@ type Parts struct {
 	State     *sqlstore.DB // progress, leases, call budgets and backfills
 	Conn      driver.Conn  // of ClickHouse
 	Catalogue *source.Catalogue
-	// Embedded means that ClickHouse is the engine of this instance, with the data directory Data.
+	// Embedded means that ClickHouse runs as a child process of this instance. Data is then its data directory.
 	Embedded bool
 	Data     string
-	// Sources returns the sources of a world to collect; none for a command that only works on backfills.
+	// Sources returns the names of the sources of a world to collect. A command that only works on backfills returns
+	// none.
 	Sources  func(schema.World) []string
 	RollUps  [len(schema.Worlds)]RollUp
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 }
 
-// RollUp computes the hours and days of one world.
+// RollUp has the functions that compute the hours and days of one world.
 type RollUp struct {
-	// Run is [World.RollUp], and Stored is [World.Stored].
+	// Run becomes [World.RollUp], and Stored becomes [World.Stored].
 	Run    func(ctx context.Context) error
 	Stored func(ctx context.Context) (Stored, error)
 }

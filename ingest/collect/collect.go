@@ -1,5 +1,5 @@
-// Package collect collects the readings of all sources, and has them rolled up. Several instances share the sources:
-// each source has a lease. One of them is the leader of the roll-up.
+// Package collect collects the readings of all sources and starts their roll-up. Several instances share the sources:
+// each source has a lease. One instance is the leader of the roll-up.
 package collect
 
 import (
@@ -25,9 +25,10 @@ import (
 
 // Config configures a Collector. All fields are required.
 type Config struct {
-	// DB has the leases of sources, and of the leader of the roll-up.
+	// DB is the state store. It has the leases of the sources, and the lease of the roll-up's leader.
 	DB *sqlstore.DB
-	// Local, unless it is empty, names this instance: it has readings of its own, and collects all sources by itself.
+	// Local is the name of this instance if its readings are not shared with other instances. The instance then
+	// collects all sources by itself. Local is "" if the instances share ClickHouse.
 	Local    string
 	Worlds   []World
 	Metrics  *runner.Metrics
@@ -36,41 +37,42 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// World is what a collector needs of a world (live or sandbox).
+// World has the sources and stores of one world (live or sandbox).
 type World struct {
 	schema.World
 	// Sources are the names of the sources to collect.
 	Sources []string
-	// Feed returns a source with its schedule. A source may omit readings that an earlier fetch accepted, so each term
-	// of collection gets a new one.
+	// Feed returns a new source with its schedule, each time this instance begins to collect the source. A reused
+	// source might omit readings that an earlier fetch accepted.
 	Feed func(name string) (runner.Feed, error)
-	// Stream returns the description of a source that receives messages, nil for one that fetches.
+	// Stream returns the description of a source that receives messages, or nil for a source that fetches.
 	Stream func(name string) (*described.Description, error)
-	// Knows reports whether this instance has the configuration of a source, also of one that is not collected.
+	// Knows reports whether this instance has the configuration of a source. The source need not be in Sources.
 	Knows    func(name string) bool
 	Archive  runner.Archive
 	Journal  runner.Journal
 	Progress ingest.ProgressStore
-	// Backfills are fetched beside the sources, also of sources that are not collected.
+	// Backfills has the backfills of all configured sources. A source need not be in Sources.
 	Backfills *backfill.Store
-	// RollUp computes the hours and days of new readings, and refreshes the answers in memory.
+	// RollUp computes the hours and days of new readings, and refreshes the snapshot in memory.
 	RollUp func(ctx context.Context) error
-	// Stored describes the recently stored readings of all sources. It differs after new readings.
+	// Stored describes the recently stored readings of all sources, to detect new readings of other instances.
 	Stored func(ctx context.Context) (Stored, error)
 }
 
-// Stored describes the readings that were stored within the last minutes.
+// Stored describes the readings that were stored within the last minutes. Two values differ if readings were stored
+// between them.
 type Stored struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64
 }
 
-// after reports whether readings were stored after an earlier description.
+// after reports whether readings were stored since the earlier description.
 func (s Stored) after(earlier Stored) bool {
 	return s.Newest > earlier.Newest || s.Count > earlier.Count
 }
 
-// Group names the jobs of collectors, see package share.
+// Group is the name under which collectors share their jobs, see package share.
 const Group = "source"
 
 // Collector collects the sources of all worlds.
@@ -81,8 +83,8 @@ type Collector struct {
 	streams *stream.Metrics
 }
 
-// New checks the configuration of all sources, and returns a collector. It starts nothing. The error joins the faults of
-// all sources.
+// New checks the configuration of all sources, and returns a collector. It starts nothing. The error joins the errors
+// of all sources.
 func New(c Config) (*Collector, error) {
 	collector := &Collector{Config: c, rollUps: make(map[schema.World]*rollUp), streams: stream.NewMetrics(c.Registry, c.Metrics)}
 	var faults []error
@@ -99,7 +101,8 @@ func New(c Config) (*Collector, error) {
 	return collector, errors.Join(faults...)
 }
 
-// Run collects this instance's share of the sources, and rolls up if it leads, until ctx ends.
+// Run collects this instance's share of the sources until ctx ends. If the instance is the leader of the roll-up, Run
+// also rolls up.
 func (c *Collector) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -111,7 +114,8 @@ func (c *Collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Until collects until the function follow returns, and then rolls up a last time. A command uses it without a service.
+// Until collects until the function follow returns, and then rolls up a last time. A command calls Until when no
+// service is running.
 func (c *Collector) Until(ctx context.Context, follow func(context.Context) error) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -187,7 +191,7 @@ func BackfillJob(w schema.World, source string) string {
 	return w.String() + "/" + source + " backfill"
 }
 
-// backfill works on a backfill. After an error of a store it begins again.
+// backfill works on the backfill with the given id. After an error it retries with backoff.
 func (c *Collector) backfill(ctx context.Context, w World, id string, fence leader.Fence, quit <-chan struct{}) error {
 	r, err := runner.New(c.runnerConfig(w, fence, quit))
 	if err != nil {

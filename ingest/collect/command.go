@@ -14,21 +14,22 @@ import (
 	"vayu/schema"
 )
 
-// BackfillCommand is what an operator asks of the backfill of a source.
+// BackfillCommand starts, cancels or shows the backfill of a source for an operator.
 type BackfillCommand struct {
-	// Wanted has the source, and the window, partitions and parallelism of the backfill to start. Without a begin of the
-	// window, the command concerns the last backfill of the source.
+	// Wanted has the source, and the window, partitions and parallelism of a backfill to start. If the window has no
+	// begin, the command shows or cancels the last backfill of the source.
 	Wanted backfill.Job
 	Cancel bool // end the running backfill
 	Detach bool // do not follow the backfill
-	// Data is the data directory, and Local is as in [Config.Local].
+	// Data is the data directory. Local is that of [Config.Local].
 	Data, Local string
-	// Collect works on backfills until the function follow returns. It is called if no service does.
+	// Collect works on backfills until the function follow returns. The command calls Collect if no service is running
+	// that would do the work.
 	Collect func(follow func(context.Context) error) error
 }
 
-// Run starts, continues or ends a backfill, and follows it. It writes the progress to stderr, and the result to out. It
-// returns the backfill.
+// Run starts, continues or cancels a backfill, and follows its progress. It writes the progress to stderr and the
+// result to out, and returns the backfill.
 func (c *BackfillCommand) Run(ctx context.Context, db *sqlstore.DB, w schema.World, out io.Writer) (last backfill.Job, err error) {
 	store := backfill.New(db, progress.Scope(w, c.Local), time.Now)
 	if c.Cancel {
@@ -50,7 +51,7 @@ func (c *BackfillCommand) Run(ctx context.Context, db *sqlstore.DB, w schema.Wor
 	return last, err
 }
 
-// follow prints the progress of the backfill until it ends. Without a service, it also does the work.
+// follow prints the progress of the backfill until it ends. If no service is running, follow also does the work.
 func (c *BackfillCommand) follow(ctx context.Context, db *sqlstore.DB, store *backfill.Store) (last backfill.Job, err error) {
 	follow := func(ctx context.Context) (err error) {
 		last, err = store.Follow(ctx, c.Wanted.Source, os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// pollInterval is how often the leader looks for readings of other instances: of other sources, and pushed ones.
+	// pollInterval is the time between two checks of the leader for readings that other instances have stored.
 	pollInterval = 3 * time.Second
 	// Limits of the backoff after a failed roll-up.
 	firstRetry   = 5 * time.Second
 	longestRetry = 2 * time.Minute
 )
 
-// rollUp rolls up the readings of one world while this instance leads.
+// rollUp computes the hours and days of one world while this instance is the leader.
 type rollUp struct {
 	world World
 	log   *slog.Logger
@@ -33,8 +33,8 @@ func newRollUp(w World, log *slog.Logger) *rollUp {
 	return &rollUp{world: w, log: log, wake: make(chan struct{}, 1)}
 }
 
-// changed notes that readings were stored. With wait it returns after they are rolled up, if this instance leads: a
-// backfill must not store faster than the roll-up computes.
+// changed starts a roll-up of stored readings. If wait is true and this instance is the leader, changed returns after
+// that roll-up. A backfill waits, so that it does not store readings faster than the roll-up can compute.
 func (r *rollUp) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next
@@ -52,7 +52,8 @@ func (r *rollUp) changed(ctx context.Context, wait bool) {
 	}
 }
 
-// run rolls up until ctx ends: at once, because an earlier leader may have left readings, and then after new readings.
+// run rolls up after new readings until ctx ends. It begins with a roll-up, because an earlier leader may have left
+// readings without one.
 func (r *rollUp) run(ctx context.Context) {
 	done := make(chan struct{})
 	r.setNext(done)
@@ -86,7 +87,7 @@ func (r *rollUp) setNext(next chan struct{}) {
 	r.next = next
 }
 
-// once rolls up. It returns what was stored before.
+// once rolls up. It returns the description of the stored readings from before the roll-up.
 func (r *rollUp) once(ctx context.Context) (Stored, error) {
 	found, err := r.world.Stored(ctx)
 	if err != nil {

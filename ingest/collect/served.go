@@ -9,8 +9,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Served reports whether a service collects, so that it works on backfills. data is the data directory, and local is as in
-// [Config.Local].
+// Served reports whether a running service collects, and therefore works on backfills. data is the data directory.
+// local is that of [Config.Local].
 func Served(ctx context.Context, db *sqlstore.DB, data, local string) (bool, error) {
 	if db.Name() == "sqlite" {
 		_, locked := filelock.Find(filepath.Join(data, sqlstore.LockName))

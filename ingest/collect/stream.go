@@ -10,7 +10,7 @@ import (
 	"vayu/internal/leader"
 )
 
-// receive receives the messages of a source until ctx ends or quit is closed. The broker keeps what is not acknowledged
+// receive receives the messages of a source until ctx ends or quit is closed. The broker keeps unacknowledged messages
 // for the next instance.
 func (c *Collector) receive(ctx context.Context, w World, d *described.Description, fence leader.Fence, quit <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)

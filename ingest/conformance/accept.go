@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Accept fetches from the replies of the case and makes the result the expected one.
+// Accept fetches from the replies of the case, and stores the result as the expected result.
 func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 	got, err := c.expect(ctx, open)
 	if err == nil {
@@ -21,7 +21,7 @@ func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 	return got, nil
 }
 
-// saveExpected writes the files with expected results. A file without a line is removed.
+// saveExpected writes the files with the expected results. It removes a file that would have no lines.
 func (c *Case) saveExpected(got *Fetched) error {
 	for name, text := range map[string]string{
 		readingsFile: got.readingText(), missingFile: lines(got.Missing), bulletinsFile: lines(got.Bulletins), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),

@@ -27,13 +27,13 @@ import (
 // Key is the API key of a source under test. No error may contain it.
 const Key = "secret-key-of-the-source"
 
-// Names of the files of a case. The file caseFile makes a folder a case.
+// Names of the files of a case. A folder is a case if it has the file caseFile.
 const (
 	caseFile     = "case.json"
 	readingsFile = "readings.csv"
 	missingFile  = "missing.csv"
 	rejectedFile = "rejected.csv"
-	// bulletinsFile is absent for a source of readings.
+	// bulletinsFile has the expected bulletins. A source of readings has no such file.
 	bulletinsFile = "bulletins.csv"
 	stationsFile  = "stations.csv"
 )
@@ -43,26 +43,25 @@ const (
 type Case struct {
 	// About is the purpose of the case.
 	About string `json:"about"`
-	// Now is the time of the source's clock.
+	// Now is the present time for the source under test.
 	Now time.Time `json:"now"`
-	// From and To are the fetched window. Without them the source chooses it.
+	// From and To are the window to fetch. If both are zero, the source chooses its window.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// Replies are served over HTTP, one per request.
 	Replies []Reply `json:"replies,omitempty"`
-	// Repeat serves the last reply again for every further request.
+	// Repeat makes the server send the last reply to every further request.
 	Repeat bool `json:"repeat,omitempty"`
-	// AnyOrder serves to each request the first reply with its path and query, any number of
-	// times. For sources that read files.
+	// AnyOrder makes the server send to each request the first reply that matches its path and query. A reply can be
+	// sent any number of times. Sources that read files need AnyOrder.
 	AnyOrder bool `json:"any_order,omitempty"`
 	// Input is the input file or folder, for a source that reads files.
 	Input string `json:"input,omitempty"`
 	// Error is part of the expected error of Fetch, or of opening the source.
 	Error string `json:"error,omitempty"`
-	// Reason is the expected reason of a [ingest.BatchError]; empty for another
-	// error.
+	// Reason is the expected reason of an [ingest.BatchError]; empty if the expected error is of another type.
 	Reason ingest.Reason `json:"reason,omitempty"`
-	// Rejected are the expected rejections, by reason.
+	// Rejected are the expected numbers of rejected values, by reason.
 	Rejected ingest.Rejections `json:"rejected,omitempty"`
 
 	// URL is the address of the server.
@@ -85,9 +84,9 @@ type Reply struct {
 	Query map[string]string `json:"query,omitempty"`
 	// Gzip compresses the body.
 	Gzip bool `json:"gzip,omitempty"`
-	// Endless repeats the body until the client closes the connection.
+	// Endless makes the server repeat the body until the client closes the connection.
 	Endless bool `json:"endless,omitempty"`
-	// Cut announces more bytes than are sent, like a broken connection.
+	// Cut makes the server announce more bytes than it sends, as if the connection broke.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -97,7 +96,7 @@ func (c *Case) Clock() time.Time { return c.Now }
 // Window returns the window that the case fetches.
 func (c *Case) Window() ingest.Window { return ingest.Window{From: c.From, To: c.To} }
 
-// Host returns the host and port of URL.
+// Host returns the host and port of c.URL.
 func (c *Case) Host() string {
 	_, after, _ := strings.Cut(c.URL, "://")
 	host, _, _ := strings.Cut(after, "/")
@@ -150,7 +149,7 @@ func Load(dir string) (*Case, error) {
 	return c, nil
 }
 
-// files returns the names of the replies' files.
+// files returns the names of the files with the bodies of the replies.
 func (c *Case) files() []string {
 	var all []string
 	for _, r := range c.Replies {

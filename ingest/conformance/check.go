@@ -13,10 +13,10 @@ import (
 // and [Key].
 type Opener func(c *Case) (ingest.Source, error)
 
-// Fault is a failed part of a case.
+// Fault is a difference between the expected and the actual behaviour of a source.
 type Fault struct {
-	// Part is the part of the case: "result" for its expected result, "again" for a second
-	// fetch, "cancelled" for a fetch whose context ended, "refused" for a store that is down.
+	// Part is the step of the check that failed: "result" for the expected result, "again" for a second fetch,
+	// "cancelled" for a fetch with an ended context, "refused" for a store that returns an error.
 	Part string
 	Text string
 }
@@ -33,7 +33,7 @@ func (k *checking) faultf(part, format string, args ...any) {
 	k.faults = append(k.faults, Fault{part, fmt.Sprintf(format, args...)})
 }
 
-// restart makes the server begin again, and notes the faults of earlier requests.
+// restart makes the server begin again with the first reply. It adds the faults of the earlier requests to k.faults.
 func (k *checking) restart(part string) {
 	if k.server == nil {
 		return
@@ -44,8 +44,8 @@ func (k *checking) restart(part string) {
 	}
 }
 
-// Check checks that the source gives the readings, rejections and error of the case, and
-// that it keeps the contract of [ingest.Source]. The error is one of the check itself.
+// Check checks that the source returns the readings, rejections and error of the case, and that it meets the contract
+// of [ingest.Source]. It returns the faults of the source. The error means that the check itself failed.
 func (c *Case) Check(ctx context.Context, open Opener) ([]Fault, error) {
 	k := &checking{c: c, open: open}
 	if len(c.Replies) == 0 {
@@ -151,8 +151,8 @@ func (k *checking) fetchCancelled(ctx context.Context) {
 // errRefused is the error of a store that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused checks that Fetch returns yield's error at once, and that a second fetch
-// yields again.
+// fetchRefused checks that Fetch returns the error of yield after one call of yield, and that a second fetch yields the
+// batch again.
 func (k *checking) fetchRefused(ctx context.Context) {
 	src, err := k.open(k.c)
 	if err != nil {

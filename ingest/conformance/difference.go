@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// shownLines is how many lines of a difference are shown.
+// shownLines is the largest number of lines in the text of a difference.
 const shownLines = 6
 
-// Difference is [difference] for lists of lines.
+// Difference returns the lines that only one of two lists has: those of want after "-", and those of got after "+". It
+// returns "" if the lists have the same lines.
 func Difference(want, got []string) string { return difference(lines(want), lines(got)) }
 
-// difference returns the lines that only one of two texts has: those of want after "-",
-// and those of got after "+". It is empty for texts with the same lines.
+// difference is [Difference] for texts, whose lines are the lists.
 func difference(want, got string) string {
 	counts := make(map[string]int)
 	for line := range strings.Lines(want) {

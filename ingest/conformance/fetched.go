@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Fetched is everything that a fetch yielded, as lines of the files of a case.
+// Fetched has everything that a fetch yielded, as lines of the files of a case.
 type Fetched struct {
 	Readings []string // lines of readings.csv
 	Missing  []string // lines of missing.csv
@@ -21,14 +21,13 @@ type Fetched struct {
 	Stations  map[string]string // lines of stations.csv by the id of the station
 	Rejected  ingest.Rejections
 	Values    []ingest.RejectedValue
-	// Faults are violations of the contract of [ingest.Source] and of the rules of
-	// readings.
+	// Faults are violations of the contract of [ingest.Source], and of the rules of [ingest.Check].
 	Faults  []string
 	Batches int
 }
 
-// Fetch fetches a window and checks the batches. now is the time of the source's clock. The
-// error is that of the source.
+// Fetch fetches a window and checks the batches. now is the present time of the source under test. The error is the
+// error of the source.
 func Fetch(ctx context.Context, src ingest.Source, w ingest.Window, now time.Time) (*Fetched, error) {
 	f := &Fetched{Stations: make(map[string]string)}
 	err := src.Fetch(ctx, w, func(b *ingest.Batch) error {

@@ -47,7 +47,7 @@ func (c *Case) Serve(ctx context.Context, use func() error) (faults []string, er
 	return s.takeFaults(), errors.Join(err, served)
 }
 
-// server serves the replies of a case in their order over real HTTP.
+// server serves the replies of a case over HTTP, in order unless the case has AnyOrder.
 type server struct {
 	c *Case
 
@@ -63,7 +63,7 @@ func (s *server) restart() {
 	s.next = 0
 }
 
-// takeFaults returns the faults of the requests so far, and forgets them.
+// takeFaults returns the faults of the requests so far, and removes them from s.
 func (s *server) takeFaults() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *server) reply(r *http.Request) (Reply, bool) {
 	return s.c.Replies[i], true
 }
 
-// answers reports whether the reply is one to a request.
+// answers reports whether the path and query of a request match the reply.
 func (one *Reply) answers(r *http.Request) bool {
 	for name, want := range one.Query {
 		if r.URL.Query().Get(name) != want {

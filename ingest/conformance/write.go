@@ -13,13 +13,12 @@ import (
 	"vayu/ingest"
 )
 
-// ErrOtherRequests means that the requests of a source are not those of the case.
+// ErrOtherRequests means that a source sent requests for which the case has no replies.
 var ErrOtherRequests = errors.New("the source cannot repeat the fetch")
 
-// Write writes a new case into the folder dir, which must not exist: the files, and as
-// expected result what the source of open gives. Names of files are in c. It sets c.Error,
-// c.Reason and c.Rejected. Without open the case has no expected result until
-// [Case.Accept]. After an error there is no folder.
+// Write creates the folder dir with a new case, and writes files into it. It fetches with the source of open, and
+// stores what the source returns as the expected result. It sets c.Error, c.Reason and c.Rejected. If open is nil, the
+// case has no expected result until [Case.Accept]. After an error, dir does not exist.
 func Write(ctx context.Context, dir string, c *Case, files map[string][]byte, open Opener) (*Fetched, error) {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("writing the case %s: the folder exists", dir)
@@ -75,7 +74,7 @@ func (c *Case) save(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(c.dir, name), content, 0o600)
 }
 
-// expect fetches from the replies of the case and sets the expected result.
+// expect fetches from the replies of the case, and sets the expected error and rejections in c.
 func (c *Case) expect(ctx context.Context, open Opener) (*Fetched, error) {
 	var (
 		got    *Fetched

@@ -18,10 +18,9 @@ func ParseStamp[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The portal
-// writes "DD-MM-YYYY HH:MM:SS". Files from spreadsheets lack the seconds. Programs
-// write "YYYY-MM-DD HH:MM:SS" with a blank or T. A time with a zone is rejected,
-// because the portal never writes one.
+// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The portal writes "DD-MM-YYYY HH:MM:SS".
+// Spreadsheets drop the seconds when they save a file. Programs write "YYYY-MM-DD HH:MM:SS" with a blank or T.
+// ParseUpdate rejects a time with a zone, because the portal never writes a zone.
 func ParseUpdate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	if n := len(s); n != len("DD-MM-YYYY HH:MM") && n != len("DD-MM-YYYY HH:MM:SS") || s[10] != ' ' && s[10] != 'T' {
@@ -30,10 +29,9 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseTime parses a time of the network's exports in Indian Standard Time. The date is
-// DD-MM-YYYY, DD-Mon-YYYY or YYYY-MM-DD, followed by blanks, " - " or "T". The clock is
-// HH:MM or HH:MM:SS, and 24:00 is the end of the day. ParseTime avoids time.Parse, in
-// which an import would spend most of its time.
+// ParseTime parses a time of the network's exports in Indian Standard Time. The date is DD-MM-YYYY, DD-Mon-YYYY or
+// YYYY-MM-DD, followed by blanks, " - " or "T". The clock is HH:MM or HH:MM:SS, and 24:00 is the end of the day.
+// ParseTime does not call time.Parse, which would take most of the time of an import.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)
@@ -76,7 +74,7 @@ func trim[T text](s T) T {
 	return s
 }
 
-// parseDate returns the days since 1970 and the length of the date's text.
+// parseDate returns the days since 1970, and n, the length of the date within the text.
 func parseDate[T text](s T) (day int64, n int, ok bool) {
 	var y, m, d int
 	switch {

@@ -1,8 +1,7 @@
-// Package cpcbformat implements the formats of India's regulatory network of automatic
-// stations. The Central Pollution Control Board (CPCB) runs the network with the
-// states' boards. The package covers station names, attribution, times, and the live
-// feed with its cross-check. Several sources have the same stations, and a station has
-// the same id in all of them.
+// Package cpcbformat implements the formats of India's regulatory network of automatic stations. The Central Pollution
+// Control Board (CPCB) runs the network with the states' boards. The package covers station names, attribution, times,
+// and the live feed. It checks the feed by computing each station's AQI. Several sources have the same stations, and a
+// station has the same id in all of them.
 package cpcbformat
 
 import (
@@ -34,7 +33,7 @@ func Station(name, city, state string, latitude, longitude float64) air.Station 
 	}
 	named, agency, ok := Split(name)
 	if ok {
-		// "R K Puram, New Delhi - DPCC" becomes "R K Puram, Delhi - DPCC".
+		// Canonicalise the city in the id: "R K Puram, New Delhi - DPCC" becomes "R K Puram, Delhi - DPCC".
 		if canonical, _ := gazetteer.Canonical(named, state); canonical != named {
 			s.ID = air.StationID(NetworkID, strings.TrimSuffix(name, named+" - "+agency)+canonical+" - "+agency)
 		}

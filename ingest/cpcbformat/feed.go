@@ -31,11 +31,9 @@ type feedStation struct {
 // are used only to detect a stuck sensor.
 type pollutantEntry struct{ id, min, max, avg, hourly string }
 
-// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no
-// concentrations: its field Avg is the sub-index (0–500) of the last 24 hours (8 for CO
-// and O3), published hourly. For a malformed feed, or one that fails the check of [gate],
-// ParseFeed adds nothing and returns an [*ingest.BatchError]. The caller limits the size
-// of r.
+// ParseFeed reads CPCB's live feed and adds its sub-indices to b. The feed has no concentrations: its field Avg is the
+// sub-index (0–500) of the last 24 hours (8 for CO and O3), published hourly. For a malformed feed, or a feed that
+// [gate] rejects, ParseFeed adds nothing and returns an [*ingest.BatchError]. The caller limits the size of r.
 func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	stations, err := readFeed(r, b)
 	if err != nil {
@@ -100,8 +98,8 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag returns [air.Stuck] for a probably stuck sensor: its minimum, maximum and mean of
-// the day are equal, and its last hour has no value.
+// flag returns [air.Stuck] for a probably stuck sensor. Its minimum, maximum and mean of the day are equal, and its
+// last hour has no value.
 func (f *pollutantEntry) flag() air.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return air.Stuck
@@ -109,7 +107,8 @@ func (f *pollutantEntry) flag() air.Flag {
 	return air.Plain
 }
 
-// readFeed reads the whole feed strictly; an incomplete feed is an error. It notes the attributes in b.
+// readFeed reads the whole feed. It returns an error for an incomplete feed. It reports the attributes of the elements
+// to b, for the fingerprint.
 func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
@@ -147,7 +146,7 @@ func unreadable(err error) error {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// feedWalk is the state of a walk through the feed's elements.
+// feedWalk is the state while the elements of a feed are read in order.
 type feedWalk struct {
 	depth       int
 	closed      bool
@@ -158,7 +157,7 @@ type feedWalk struct {
 	attributes map[attributeOf]bool // that builder knows
 }
 
-// attributeOf identifies an attribute by its element.
+// attributeOf identifies an attribute by its element and its name.
 type attributeOf struct{ element, name string }
 
 // maxAttributes bounds feedWalk.attributes; the feed has 16.

@@ -7,14 +7,13 @@ import (
 	"vayu/ingest"
 )
 
-// gatePercent is the largest accepted share of stations whose AQI differs from CPCB's. In a
-// full capture of the feed, none of 469 stations differed. For 25 of them, both CPCB and
-// this package have no AQI. If the meaning of a column changes, nearly all stations differ.
+// gatePercent is the largest accepted share of stations whose computed AQI differs from that of CPCB. In a full capture
+// of the feed none of 469 stations differed. For 25 of them neither CPCB nor this package had an AQI. If the meaning of
+// a column changed, nearly all stations would differ.
 const gatePercent = 2
 
-// gate computes each station's AQI from the feed's sub-indices and compares it with the
-// feed's AQI. Both may lack an AQI. If more than gatePercent of the stations differ, gate
-// returns an error.
+// gate computes each station's AQI from the feed's sub-indices and compares it with the feed's AQI. A station without
+// either AQI counts as equal. If more than gatePercent of the stations differ, gate returns an error.
 func gate(stations []feedStation) error {
 	differ, example := 0, ""
 	for i := range stations {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower
-// case. Names of several words are companies with stations at their own works.
+// agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower case. The names of several words are
+// companies that have stations at their own factories.
 var agencies = []string{
 	"iitm", "imd", "cecb", "bmc", "imc", "jmc", "dmc", "smc", "ntpc", "mhua", "nexteng enviro", "birla cement",
 	"bhilai steel plant", "nandesari ind. association", "ntpc unchahar", "mondelez ind. food", "ambuja cements",
@@ -67,8 +67,8 @@ func capitals(text string) string {
 	return strings.Join(words, " ")
 }
 
-// findAgency returns the position of the last agency in a name. At least two words
-// precede it: the place and the city.
+// findAgency returns the range of the words of the last agency in a name. At least two words precede the agency: the
+// place and the city.
 func findAgency(fields []string) (begin, end int, ok bool) {
 	for end = len(fields); end > 2; end-- {
 		for size := min(3, end-2); size > 0; size-- {
@@ -104,18 +104,17 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city, or ends in a state. Some tables repeat the
-// city or state after the agency: "Chennai, Tamil Nadu". The parameter city is the city
-// in the station's name, or "".
+// afterAgency reports whether text is a city, or ends in a state. Some tables repeat the city or state after the
+// agency: "Chennai, Tamil Nadu". city is the city in the station's name, or "".
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }
 	return slices.ContainsFunc(states, ends) || city != "" && key == gazetteer.Key(city) || len(gazetteer.Lookup(text)) > 0
 }
 
-// NormalizeName converts a name from other tables to the network's form. It adds a
-// missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city or
-// state after the agency ("Maninagar, Ahmedabad - GPCB Ahmedabad").
+// NormalizeName converts a name from tables outside the network to the form of [Split]. It adds a missing blank after
+// the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city or state after the agency ("Maninagar, Ahmedabad - GPCB
+// Ahmedabad").
 func NormalizeName(name string) string {
 	name = air.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {

@@ -8,11 +8,10 @@ import (
 	"vayu/schema/parameter"
 )
 
-// SubIndex makes a reading from a value of the live feed or of data.gov.in. The
-// parameter average is a sub-index (0–500) in both sources. The parameters p and at are
-// zero if they could not be parsed; at comes from [ParseStamp] or [ParseUpdate]. If
-// there is no reading, SubIndex returns the reason. With the reason
-// [ingest.MissingValue], only the value is missing, see [ingest.Builder.Missing].
+// SubIndex makes a reading from a value of the live feed or of data.gov.in. average is a sub-index (0–500) in both
+// sources. p and at are zero if they could not be parsed; at comes from [ParseStamp] or [ParseUpdate]. If no reading
+// can be made, SubIndex returns the reason. [ingest.MissingValue] means that only the value is missing, see
+// [ingest.Builder.Missing].
 func SubIndex(p parameter.Parameter, at time.Time, average string) (air.Reading, ingest.Reason) {
 	if !p.Indexed() {
 		return air.Reading{}, ingest.UnknownPollutant

@@ -24,7 +24,7 @@ import (
 // userAgent identifies the service to feeds.
 const userAgent = "vayu (air quality service)"
 
-// maxRedirects is the largest number of redirects. No feed needs more than one.
+// maxRedirects is the largest number of redirects. The known feeds redirect at most once.
 const maxRedirects = 3
 
 // errorBody is how much of a reply with an error status is read, in bytes.
@@ -36,20 +36,19 @@ type Client struct {
 	limit int64
 }
 
-// New returns a client. timeout limits the time of a request with its whole reply.
-// limit is the largest size of a reply in bytes, after decompression.
+// New returns a client. timeout limits the time of a request including its whole reply. limit is the largest size of a
+// reply in bytes, after decompression.
 func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
 
-// internalHosts are internal addresses that look public. An Azure host serves the
-// metadata of its machines at 168.63.129.16.
+// internalHosts are addresses of internal services in the public range. An Azure host serves the metadata of its
+// machines at 168.63.129.16.
 var internalHosts = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 
-// NewPublic is [New] for addresses of the public internet. The client refuses
-// connections to private and reserved addresses. It checks the address of each
-// connection, because the address of a name can change. Requests through an HTTP proxy
-// of the environment are not checked, because the proxy connects.
+// NewPublic is [New] for addresses of the public internet. The client refuses connections to private and reserved
+// addresses. It checks the IP address of each connection, because DNS can change the address of a host. It cannot check
+// requests through an HTTP proxy of the environment, because the proxy resolves the host.
 func NewPublic(timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -65,8 +64,8 @@ func NewPublic(timeout time.Duration, limit int64) *Client {
 	return c
 }
 
-// NewTo is [New] for a fake of all hosts: every request goes to the server at the given
-// host and port on this machine, over plain HTTP. The Host header stays.
+// NewTo is [New] for tests in which one fake server replaces all hosts. Every request goes to the server at the given
+// host and port, over plain HTTP. The Host header is unchanged.
 func NewTo(server string, timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -79,15 +78,15 @@ func NewTo(server string, timeout time.Duration, limit int64) *Client {
 	return c
 }
 
-// roundTrip is a function as [http.RoundTripper].
+// roundTrip implements [http.RoundTripper] with a function.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements [http.RoundTripper].
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// redirect accepts at most maxRedirects redirects, all to the same host. Another host
-// must not get a key in the URL, and may serve a maintenance page. It rejects a redirect
-// from HTTPS to HTTP, which would expose the key and allow forged replies.
+// redirect accepts at most maxRedirects redirects, all to the same host. Another host must not receive a key in the
+// URL, and may serve a maintenance page. redirect rejects a change from HTTPS to HTTP, which would expose the key and
+// allow forged replies.
 func redirect(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
@@ -118,19 +117,19 @@ type Reply struct {
 type Request struct {
 	URL    string
 	Header http.Header
-	// Known, unless zero, makes the request conditional.
+	// Known has the validators of an earlier reply, and makes the request conditional; zero for an unconditional
+	// request.
 	Known Validators
-	// Clean, unless nil, removes secrets from the address and the reply for the
-	// [ingest.Recorder] of the fetch. Without it the recorder gets the address without
-	// its query.
+	// Clean removes secrets from the address and the reply before they reach the [ingest.Recorder] of the fetch. If
+	// Clean is nil, the recorder gets the address without its query.
 	Clean func(string) string
-	// Page accepts a web page.
+	// Page means that a web page is an acceptable reply.
 	Page bool
-	// Sign, unless nil, signs the request before it is sent.
+	// Sign signs the request before it is sent; nil for none.
 	Sign func(*http.Request) error
 }
 
-// clean removes secrets from a text.
+// clean removes secrets from a text if r.Clean is set.
 func (r *Request) clean(text string) string {
 	if r.Clean == nil {
 		return text
@@ -160,8 +159,8 @@ func (e *StatusError) Error() string {
 // messageBytes is how much of a server's explanation an error quotes.
 const messageBytes = 200
 
-// message returns the explanation in a reply with an error status. It is empty if the reply can repeat a key of the
-// request that Clean does not know.
+// message returns the explanation in a reply with an error status. It returns "" if the reply might repeat a key of the
+// request that Clean would not remove.
 func (r *Request) message(u *url.URL, body []byte) string {
 	if IsHTML(body) || r.Clean == nil && (u.RawQuery != "" || r.Header != nil || r.Sign != nil) {
 		return ""
@@ -203,9 +202,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// Download is [Client.Do] for a file: it writes the reply to a writer, at most limit bytes.
-// An empty file is none. The Body of the result is nil. Modified is false if the file has
-// not changed.
+// Download is [Client.Do] for files. It writes the body to the writer to, at most limit bytes, and leaves Body nil.
+// Modified is false if the server replied with status 304. An empty file is not an error.
 func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
 	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {
 		modified = true
@@ -228,14 +226,14 @@ func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit in
 	return reply, modified, err
 }
 
-// Beginnings of downloaded files that are kept for the recorder, in bytes: normally, and if it
-// keeps whole bodies.
+// headBytes is the number of first bytes of a downloaded file that the recorder gets. wholeBytes replaces headBytes if
+// the recorder keeps whole bodies.
 const (
 	headBytes  = 2 << 10
 	wholeBytes = 32 << 20
 )
 
-// headWriter keeps the first bytes.
+// headWriter keeps the first bytes that are written, at most the number most.
 type headWriter struct {
 	text []byte
 	most int
@@ -246,7 +244,7 @@ func (w *headWriter) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// errPage is the error of a web page in place of data.
+// errPage means that the reply is a web page in place of data.
 var errPage error = &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
 
 func tooLarge(limit int64) error {
@@ -272,7 +270,7 @@ func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Respon
 	return reply, err
 }
 
-// received is what came of a reply, also if the request failed.
+// received is the received part of a reply. It is filled even if the request failed.
 type received struct {
 	status   int // 0 if no reply came
 	header   http.Header
@@ -337,13 +335,13 @@ func (c *Client) do(ctx context.Context, r Request, got *received, read func(*ht
 	return &Reply{Validators: Validators{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}, Header: resp.Header}, nil
 }
 
-// safeURL returns an address without query and user, for errors.
+// safeURL returns an address without its query and user, which may contain secrets.
 func safeURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).Redacted()
 }
 
-// redactError removes the address, and so the key, from an error of net/http. It
-// distinguishes the end of ctx from the client's own timeout.
+// redactError removes the address, which may contain the key, from an error of net/http. If ctx has ended, it returns
+// the error of ctx, and not the client's own timeout.
 func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

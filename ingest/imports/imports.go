@@ -1,4 +1,4 @@
-// Package imports stores files by command, and tells what it has stored as text.
+// Package imports implements the commands that import files, and prints their results.
 package imports
 
 import (
@@ -24,7 +24,7 @@ import (
 	"vayu/schema"
 )
 
-// Source is the source name of imported readings.
+// Source is the name of the source under which imported readings are stored.
 const Source = "import"
 
 // shownReadings is how many readings of a file a dry run shows.
@@ -63,7 +63,7 @@ func Each(ctx context.Context, out io.Writer, paths []string, do func(path strin
 	return nil
 }
 
-// All imports files into the live world in order, and returns how many readings it has stored. dir is the data directory,
+// All imports files into the live world in order, and returns the number of stored readings. dir is the data directory,
 // which keeps the progress of interrupted imports.
 func All(ctx context.Context, out io.Writer, conn driver.Conn, all *source.Catalogue, dir string, paths []string) (stored int, err error) {
 	store, record := loader.New(conn, schema.Live.Database()), journal.New(conn, schema.OpsDatabase, schema.Live)

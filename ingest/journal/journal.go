@@ -33,7 +33,7 @@ func New(conn driver.Conn, database string, world schema.World) *Journal {
 	return j
 }
 
-// runColumns are the columns of source_run and their types on the wire.
+// runColumns are the columns of source_run with the types that the client sends.
 var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"}, {Name: "world", Type: "Int8"}, {Name: "source", Type: "String"},
 	{Name: "kind", Type: "Int8"}, {Name: "started", Type: "DateTime64(6, 'UTC')"}, {Name: "seconds", Type: "Float64"},
@@ -46,7 +46,7 @@ var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "hours", Type: "Map(DateTime('UTC'), UInt32)"},
 }
 
-// valueColumns are the columns of rejected and their types on the wire.
+// valueColumns are the columns of rejected with the types that the client sends.
 var valueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"}, {Name: "world", Type: "Int8"}, {Name: "source", Type: "String"},
 	{Name: "started", Type: "DateTime64(6, 'UTC')"}, {Name: "number", Type: "UInt32"}, {Name: "reason", Type: "String"},
@@ -116,7 +116,7 @@ func (j *Journal) recordRuns(ctx context.Context, runs []ingest.Run) error {
 	})
 }
 
-// valueRow is a rejected value with its run and its number in the run.
+// valueRow is a rejected value with its run and its position among the values of the run.
 type valueRow struct {
 	*ingest.Run
 	ingest.RejectedValue
@@ -148,7 +148,7 @@ func (j *Journal) recordValues(ctx context.Context, runs []ingest.Run) error {
 	})
 }
 
-// column returns one value of each row.
+// column returns the result of the function of for each row.
 func column[R, T any](rows []R, of func(*R) T) []T {
 	out := make([]T, len(rows))
 	for i := range rows {
@@ -157,7 +157,8 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime returns t, or 1970 for an earlier t, such as the start of an open window or a zero time.
+// dateTime returns t, or the start of 1970 if t is earlier: ClickHouse's DateTime begins there. The start of an open
+// window and a zero time are earlier.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

@@ -19,9 +19,10 @@ type Rejected struct {
 	Values ingest.Rejections // by reason
 }
 
-// Rejected returns the runs of a source whose windows are in part or as a whole within the given one, and that rejected
-// values for one of the given reasons. Without reasons, all count but [ingest.MissingValue]. Imports and runs without a
-// window are left out. A window without an end ends now. The returned window is within the given one.
+// Rejected describes the runs of a source that rejected values for one of the given reasons. A run counts if its window
+// overlaps the window within. Without reasons, every reason counts except [ingest.MissingValue]. Imports and runs
+// without a window do not count. If within has no end, it ends at the present time. The returned window lies inside
+// within.
 func (j *Journal) Rejected(ctx context.Context, source string, within ingest.Window, reasons []string) (found Rejected, err error) {
 	if within.To.IsZero() {
 		within.To = time.Now()
@@ -48,7 +49,7 @@ func (j *Journal) Rejected(ctx context.Context, source string, within ingest.Win
 	if found.Runs == 0 {
 		return found, nil
 	}
-	// The tables have whole seconds, so the end is rounded up.
+	// The table stores whole seconds, so the end is rounded up to the next second.
 	found.Window = ingest.Window{From: time.Unix(max(from, within.From.Unix()), 0).UTC(), To: time.Unix(min(to+1, within.To.Unix()), 0).UTC()}
 	found.Values = make(ingest.Rejections, len(values))
 	for reason, n := range values {

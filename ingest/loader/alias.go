@@ -44,14 +44,12 @@ func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, e
 // ErrNoStation is returned for a station that does not exist.
 var ErrNoStation = errors.New("no such station")
 
-// Merge makes one station an alias of another, the target. It copies the stored readings
-// to the target and redirects future readings to the target. If both have a reading of
-// the same time, the target's reading stays. The alias's own row and readings are kept.
-// Merge is idempotent: after an error run it again.
+// Merge makes one station an alias of another, the target. It copies the stored readings to the target and redirects
+// future readings to the target. If both stations have a reading of the same time, the target's reading stays. The
+// alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
 //
-// Withdrawn readings are not copied. A running service sees the alias within
-// [cacheLifetime]. The service then copies the readings that it stored under the old id.
-// The next roll-up computes the target's hours again.
+// Withdrawn readings are not copied. A running service reads the alias within [cacheLifetime], and then copies the
+// readings that it has stored under the old id in the meantime. The next roll-up computes the target's hours again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +114,7 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 // columns of a reading's key except `station`.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
-	// The inner query reads the stored column `station`, not its replacement.
+	// The inner query filters by the stored column `station`. The column of the same name in REPLACE is the target.
 	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
 		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
 			AND NOT arrayExists(w -> w.1 IN ('', parameter) AND at > w.2 AND at <= w.3,
@@ -146,8 +144,8 @@ func WriteAliases(ctx context.Context, conn driver.Conn, database string, w io.W
 	return out.Flush()
 }
 
-// FindStation resolves an id or a name to a station id. A name must belong to
-// exactly one station.
+// FindStation finds a station by its id or its name, and returns its id. It returns an error if several stations have
+// the name.
 func FindStation(ctx context.Context, conn driver.Conn, database, text string) (string, error) {
 	rows, err := conn.Query(ctx, "SELECT id FROM "+database+".station FINAL WHERE id = ? OR lower(name) = lower(?) ORDER BY id != ?",
 		text, air.CleanPlace(text), text)

@@ -11,17 +11,15 @@ import (
 	"vayu/schema/parameter"
 )
 
-// catalogueColumns are the columns of the table `parameter` that the program
-// writes.
+// catalogueColumns are the columns of the table `parameter` that [WriteCatalogue] writes.
 var catalogueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"}, {Name: "name", Type: "String"}, {Name: "unit", Type: "String"},
 	{Name: "substance_group", Type: "String"}, {Name: "in_index", Type: "Bool"},
 	{Name: "molar_mass", Type: "Float64"}, {Name: "least", Type: "Float64"}, {Name: "most", Type: "Float64"},
 }
 
-// WriteCatalogue updates the table `parameter` to the program's catalogue. It
-// writes nothing if every row is current. It never removes a row, because stored
-// readings may refer to it.
+// WriteCatalogue updates the table `parameter` to the parameters of this program. It writes nothing if every row is
+// current. It never removes a row, because stored readings may refer to it.
 func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) error {
 	stored, err := storedCatalogue(ctx, conn, database)
 	if err != nil {
@@ -52,7 +50,7 @@ func WriteCatalogue(ctx context.Context, conn driver.Conn, database string) erro
 	return nil
 }
 
-// catalogueRow returns a text that identifies a row by all of its values.
+// catalogueRow returns all values of a row as one text, to compare rows.
 func catalogueRow(p parameter.Parameter) string {
 	least, most := p.Range()
 	return fmt.Sprint([]any{p.ID(), p.Name(), p.Unit(), string(p.Group()), p.Indexed(), p.MolarMass(), least, most})

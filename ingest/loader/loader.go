@@ -37,10 +37,9 @@ func New(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
 }
 
-// readingColumns are the column types that an insert over HTTP uses. ClickHouse converts
-// these plain types to the table's types. With LowCardinality and Enum8 the client would
-// allocate each value separately. Over TCP the server names the types and accepts the
-// same slices.
+// readingColumns are the columns of an insert over HTTP, with types that the client encodes fast. ClickHouse converts
+// these plain types to the table's types. With LowCardinality and Enum8 the client would allocate each value
+// separately. Over TCP the server names the types and accepts the same slices.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
 	{Name: "parameter", Type: "String"},
@@ -53,11 +52,11 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"},
 }
 
-// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is idempotent: after
-// an error, load the batch again. Load refuses a position far from the station's known position,
-// unless the new position's source ranks higher (see [station.positionRank]). On success it counts
-// each refusal in b.Rejected as [ingest.StationMoved]. Readings of an alias are stored under the id
-// of its station. Load does not release the batch.
+// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is idempotent: after an error, load the
+// batch again. Readings of an alias are stored under the id of its station. Load does not release the batch.
+//
+// Load refuses a position far from the station's known position, unless the new position's source ranks higher (see
+// [station.positionRank]). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
 func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingKey identifies a reading. Of several readings with one key, the one stored last
-// is valid.
+// readingKey identifies a reading. ClickHouse can store several rows with the same key. The row stored last is valid.
 type readingKey struct {
 	station   string
 	parameter parameter.Parameter
@@ -28,16 +27,15 @@ func keyOf(r *air.Reading) readingKey {
 	return readingKey{r.Station, r.Parameter, r.At.Unix(), r.Kind, r.Averaging}
 }
 
-// removalColumns are the columns of a row that removes a reading.
+// removalColumns are the columns of a row that withdraws a reading.
 var removalColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"}, {Name: "parameter", Type: "String"}, {Name: "at", Type: "DateTime('UTC')"},
 	{Name: "kind", Type: "Int8"}, {Name: "averaging", Type: "UInt16"}, {Name: "source", Type: "String"}, {Name: "removed", Type: "UInt8"},
 }
 
-// retract removes the stored readings that their source now reports as missing, and
-// returns their number. It writes no row for a missing value that was never stored. A
-// source removes only its own readings, so a late mirror cannot remove those of the
-// original feed.
+// retract withdraws the stored readings that their source now reports as missing, and returns their number. It writes
+// no row for a missing value that was never stored. A source withdraws only its own readings, so a late mirror cannot
+// withdraw readings of the original feed.
 func (l *Loader) retract(ctx context.Context, missing []air.Reading) (int, error) {
 	if len(missing) == 0 {
 		return 0, nil

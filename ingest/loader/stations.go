@@ -100,8 +100,8 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	return nil
 }
 
-// completeMerges copies the readings of ids that another process made aliases. Until
-// this process read the aliases, it stored readings under the old ids.
+// completeMerges copies the readings of ids that another process has made aliases. This process stored readings under
+// these ids until it read the aliases.
 func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
 	for id, a := range is.Aliases {
 		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {
@@ -114,7 +114,7 @@ func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) err
 	return nil
 }
 
-// canonical returns the readings with their stations' ids in place of alias ids.
+// canonical returns the readings with each alias id replaced by the id of its station.
 func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.Reading, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,8 +133,8 @@ func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.R
 	return readings, nil
 }
 
-// storeChanges writes the cache's changes. It writes the log before the stations. After
-// a crash between the two writes, a change is logged twice, and none is lost.
+// storeChanges writes the changed stations and the log of changes. It writes the log first. A crash between the two
+// writes then logs a change twice, but loses none.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
 	if len(b.Changes) > 0 {
@@ -213,7 +213,7 @@ func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
 // compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
-// stationSlices returns the stations as one slice per column of stationColumns.
+// stationSlices returns the stations as one slice for each column of stationColumns.
 func stationSlices(stations []air.Station) []any {
 	n := len(stations)
 	text := func(field func(*air.Station) string) []string {

@@ -9,48 +9,52 @@ import (
 	"vayu/schema/air"
 )
 
-// Limits has what is normal for a source.
+// Limits has the limits of normal behaviour of a source.
 type Limits struct {
-	// MaxSilence is the largest normal age of the newest reading. Zero or negative: the source has
-	// no rhythm, and only its runs and fields are watched.
+	// MaxSilence is the largest normal age of the newest reading. If it is zero or negative, the source sends at
+	// irregular times. The monitor then checks only its runs and fields.
 	MaxSilence time.Duration
 }
 
-// Thresholds. A problem begins at one value and ends at another, so that a source at the limit
-// does not change its state with each run.
+// Thresholds of problems. A problem ends at another value than it begins, so that a source near the limit does not
+// change its state with each run.
 const (
-	// leastCompared is how many earlier runs a comparison of fields needs.
+	// leastCompared is the smallest number of earlier runs for a comparison of fields.
 	leastCompared = 8
-	// A field is gone if at least goneFrom of the runs had it until it disappeared. The problem
-	// ends when the field returns, when the configuration changes, or after a week.
+	// goneFrom is the share of runs that must have had a field before its disappearance is a problem. The problem ends
+	// when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// A field or unit that no earlier run had is new, until it occurs in newUntil of the runs of
-	// a week.
+	// newUntil is how long a field or unit counts as new: until its first occurrence is older than this share of the
+	// runs of a week.
 	newUntil = 0.2
-	// mostFields is the number of fields above which names are probably data, such as station ids.
+	// mostFields is the largest number of fields that are compared. Above it, names of fields are probably data, such
+	// as station ids.
 	mostFields = 300
-	// A coverage below lowFrom of the usual one in two hours is low, until it is lowUntil again.
+	// A problem of coverage begins when two consecutive hours have less than lowFrom of their usual readings. It ends
+	// when both hours have at least lowUntil.
 	lowFrom, lowUntil = 0.6, 0.8
-	// leastUsual is the number of readings in an hour that a comparison needs.
+	// leastUsual is the smallest usual number of readings in an hour for a comparison. Below it, a few missing readings
+	// would be a problem.
 	leastUsual = 5
-	// leastDays is on how many of the last 7 days the same hour must have readings.
+	// leastDays is the smallest number of the last 7 days with readings in the same hour for a comparison.
 	leastDays = 3
-	// failedRuns failed runs in a row are a problem, until doneRuns succeed.
+	// failedRuns consecutive failed runs begin a problem. doneRuns consecutive successful runs end it.
 	failedRuns, doneRuns = 3, 2
-	// futureRuns of the last runs with times of the future are a problem, until none has.
+	// futureRuns is the number of the last runs with times in the future that begins a problem. The problem ends when
+	// none of these runs has such times.
 	futureRuns = 3
-	// shownNames is how many fields or stations a detail names.
+	// shownNames is the largest number of fields or stations that the text of a problem names.
 	shownNames = 5
 )
 
-// finding is whether a source has a problem.
+// finding is the result of the check for one problem of a source.
 type finding struct {
 	begins bool // it is one, if it was none
 	stays  bool // it still is one, if it was one
 	detail string
 }
 
-// detect returns the findings for a source.
+// detect returns the finding for each kind of problem of a source.
 func (f *facts) detect(l Limits, now time.Time) map[air.Problem]finding {
 	all := map[air.Problem]finding{
 		air.ProblemFailing: f.failing(), air.ProblemSilent: f.silent(l, now), air.ProblemDrift: f.drift(), air.ProblemClock: f.clock(),
@@ -97,7 +101,7 @@ func (f *facts) silent(l Limits, now time.Time) finding {
 	return finding{is, is, fmt.Sprintf("%s; the limit is %s", what, l.MaxSilence)}
 }
 
-// drift compares the fields and units of the last runs with those of the earlier ones.
+// drift compares the fields and units of the last fieldRuns runs with those of the earlier runs.
 func (f *facts) drift() finding {
 	if f.compare < leastCompared || f.recent < fieldRuns || len(f.fields) > mostFields {
 		return finding{}
@@ -131,12 +135,13 @@ func (f *facts) drift() finding {
 	return out
 }
 
-// isNew reports whether no earlier run had the field or unit than the last fifth of them.
+// isNew reports whether the first occurrence of the field or unit is within the last fifth of the runs.
 func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }
 
-// changedUnits returns the parameters with a unit that the earlier runs did not state.
+// changedUnits returns parameters with new units. begins has the units that only the last runs state. stays also has
+// the units that are still new.
 func (f *facts) changedUnits(total int) (begins, stays []string) {
 	earlier := make(map[string]int)
 	for _, s := range f.units {
@@ -155,13 +160,13 @@ func (f *facts) changedUnits(total int) (begins, stays []string) {
 	return begins, stays
 }
 
-// coverage compares the last hours with the same hours of the last 7 days. ratio is the share of
-// the usual number of readings in the last hour; negative if it is unknown.
+// coverage compares the last two hours with the same hours of the last 7 days. ratio is the share of the usual number
+// of readings that the last hour has; negative if unknown.
 func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	if l.MaxSilence <= 0 {
 		return finding{}, -1
 	}
-	// A late source fills an hour within half of its largest normal age.
+	// Readings of an hour may arrive late. The hour counts as complete after half of MaxSilence.
 	settled := now.Add(-l.MaxSilence / 2)
 	last := time.Unix(hourBefore(settled.Unix()), 0).UTC()
 	ratio, is, usual := f.ratio(last)
@@ -174,13 +179,15 @@ func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	return out, ratio
 }
 
-// hourBefore returns the end of the last Indian hour that had ended, both in Unix seconds.
+// hourBefore returns the latest end of an Indian hour that is not after at. Both are Unix seconds. Indian hours end at
+// minute 30 of UTC.
 func hourBefore(at int64) int64 {
 	const hour, half = 3600, 1800
 	return (at-half)/hour*hour + half
 }
 
-// ratio returns the share of the usual readings that an hour has; negative if it is unknown.
+// ratio returns the share of its usual readings that the hour ending at end has; negative if unknown. It also returns
+// the number of readings and the usual number.
 func (f *facts) ratio(end time.Time) (ratio, is, usual float64) {
 	var same []float64
 	for day := 1; day <= 7; day++ {
@@ -212,7 +219,7 @@ func (f *facts) clock() finding {
 	return finding{begins: runs >= futureRuns, stays: runs > 0, detail: detail}
 }
 
-// names joins the first names of a list.
+// names returns the first shownNames names as a text, and the number of the others.
 func names(all []string) string {
 	shown := slices.Clone(all[:min(len(all), shownNames)])
 	text := strings.Join(shown, ", ")

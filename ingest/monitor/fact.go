@@ -13,15 +13,15 @@ import (
 
 // Ranges of the runs that the monitor reads.
 const (
-	// week is the range with which the present is compared.
+	// week is the age of the oldest runs with which the last runs are compared.
 	week = 7 * 24 * time.Hour
-	// lastRuns is how many runs of a source show its present state.
+	// lastRuns is the number of last runs from which the failing and clock problems are detected.
 	lastRuns = 6
-	// fieldRuns is how many runs show the present fields of a source.
+	// fieldRuns is the number of last runs whose fields count as the present fields of a source.
 	fieldRuns = 3
 )
 
-// facts is what the tables say about a source.
+// facts has the data about a source from which its problems are detected.
 type facts struct {
 	runs    []runFacts // the last live runs, newest first, at most lastRuns
 	first   time.Time  // start of the first run of the last 7 days
@@ -34,20 +34,20 @@ type facts struct {
 	recent  int      // runs with fields among the last fieldRuns
 }
 
-// runFacts is a run of a source.
+// runFacts has the outcome of one run of a source.
 type runFacts struct {
 	outcome string
 	future  uint64 // values rejected because of a time in the future
 }
 
-// share is in how many runs a source had a field, or a unit of a parameter.
+// share counts the runs of a source that had a field, or a unit of a parameter.
 type share struct {
 	name   string
 	unit   string // for units
 	recent int    // of the last fieldRuns runs
 	before int    // of the runs before these, with the same configuration
-	// latest and earliest are the numbers of the first and last of these runs, counted back from
-	// the present: the last run is 1.
+	// latest and earliest are the numbers of the last and the first run with the field or unit. Runs are numbered
+	// backwards, and the last run is 1.
 	latest, earliest int
 }
 
@@ -75,7 +75,7 @@ func (t *tables) read(ctx context.Context, now time.Time) (map[string]*facts, er
 	return all, nil
 }
 
-// each runs a query for the runs of a week.
+// each runs a query about the runs of the last 7 days, and calls row after it has scanned each row into dest.
 func (t *tables) each(ctx context.Context, now time.Time, query string, dest []any, row func()) error {
 	rows, err := t.conn.Query(ctx, query, clickhouse.Named("world", t.world),
 		clickhouse.Named("since", fmt.Sprint(now.Add(-week).UnixMicro())), clickhouse.Named("day", fmt.Sprint(now.Add(-24*time.Hour).UnixMicro())))
@@ -92,7 +92,8 @@ func (t *tables) each(ctx context.Context, now time.Time, query string, dest []a
 	return cmp.Or(rows.Err(), rows.Close())
 }
 
-// live selects the live runs of a week.
+// live is the end of a query: it selects the runs of kind live of the last 7 days. Imports and backfills have other
+// kinds.
 const live = " FROM %s.source_run FINAL WHERE world = {world:String} AND kind = 'live' AND started >= fromUnixTimestamp64Micro({since:Int64}) "
 
 func (t *tables) from(query string) string { return fmt.Sprintf(query, t.database) }
@@ -114,8 +115,7 @@ func (t *tables) readRuns(ctx context.Context, now time.Time, of func(string) *f
 		})
 }
 
-// readFields reads the fields and units of the runs that have the same configuration as the
-// last one.
+// readFields reads the fields and units of the runs that have the same configuration as the last run.
 func (t *tables) readFields(ctx context.Context, now time.Time, of func(string) *facts) error {
 	ranked := `WITH runs AS (SELECT source, mapKeys(fields) AS names, units, config_sha256, rank,
 			argMax(config_sha256, run) OVER (PARTITION BY source) AS present
@@ -145,7 +145,7 @@ func (t *tables) readFields(ctx context.Context, now time.Time, of func(string) 
 	})
 }
 
-// readHours reads the largest number of readings that a run had of an hour.
+// readHours reads how many readings each hour has. If several runs fetched the same hour, the largest number counts.
 func (t *tables) readHours(ctx context.Context, now time.Time, of func(string) *facts) error {
 	var source string
 	var hour, n uint32
@@ -165,7 +165,7 @@ func (t *tables) readClocks(ctx context.Context, now time.Time, of func(string) 
 	})
 }
 
-// median returns the median of numbers; false for none.
+// median returns the median of numbers. It returns false if there are none.
 func median(all []float64) (float64, bool) {
 	if len(all) == 0 {
 		return 0, false

@@ -22,7 +22,7 @@ type GroupConfig struct {
 	Stores   Stores
 	Events   Events
 	Accounts Operators
-	// Limits returns the sources of a world that this configuration collects.
+	// Limits returns the limits of each source of a world that this configuration collects.
 	Limits  func(schema.World) (map[string]Limits, error)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -52,8 +52,8 @@ func NewGroup(c GroupConfig) (*Group, error) {
 	return g, nil
 }
 
-// Run checks the sources while this instance leads, until ctx ends. ready waits for the
-// tables.
+// Run checks the sources while this instance is the leader, until ctx ends. Run first calls ready, which waits until
+// the tables exist.
 func (g *Group) Run(ctx context.Context, ready func(context.Context) error) error {
 	if err := ready(ctx); err != nil {
 		return nil //nolint:nilerr // the service stops

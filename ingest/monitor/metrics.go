@@ -45,8 +45,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// set sets the gauges of a source. ratio is its number of readings divided by the usual number; a negative one is
-// unknown and removes the gauge. clocks is the number of stations whose clock is ahead.
+// set sets the gauges of a source. ratio is its number of readings divided by the usual number; negative if unknown,
+// which removes the gauge. clocks is the number of stations whose clock is ahead.
 func (m *Metrics) set(source string, problems []Problem, ratio float64, clocks int) {
 	for _, problem := range air.Problems {
 		value := 0.0
@@ -63,7 +63,7 @@ func (m *Metrics) set(source string, problems []Problem, ratio float64, clocks i
 	m.coverage.WithLabelValues(source).Set(ratio)
 }
 
-// reset removes the gauges of the sources of a world, which another instance may set now.
+// reset removes the gauges of the sources of a world, because another instance may be the leader now and set its own.
 func (m *Metrics) reset(world schema.World, sources map[string]Limits) {
 	m.checked.WithLabelValues(world.String()).Set(0)
 	for source := range sources {

@@ -40,7 +40,7 @@ type Config struct {
 	Store    *Store
 	Events   Events
 	Accounts Operators
-	// Limits has the sources of the world by name. Sources that are not in it have no problems.
+	// Limits has the limits of the collected sources of the world, by name. Other sources have no problems.
 	Limits  map[string]Limits
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -64,7 +64,8 @@ func New(c Config) *Monitor {
 	}
 }
 
-// Run checks the sources every minute until ctx ends. Only one instance may run it.
+// Run checks the sources every minute until ctx ends. Only the leader may call Run, so that each event is appended
+// once.
 func (m *Monitor) Run(ctx context.Context) error {
 	defer m.Metrics.reset(m.World, m.Limits)
 	for {
@@ -75,7 +76,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	}
 }
 
-// Check checks all sources once. A problem begins or ends after several checks in a row.
+// Check checks all sources once. A problem begins or ends only after several consecutive checks have found the change.
 func (m *Monitor) Check(ctx context.Context) error {
 	now := m.Now()
 	all, err := m.tables.read(ctx, now)
@@ -111,7 +112,7 @@ func (m *Monitor) Check(ctx context.Context) error {
 	return nil
 }
 
-// observe returns the problems of a source after a check.
+// observe returns the problems of a source after a check, and whether they differ from those before.
 func (m *Monitor) observe(source string, f *facts, present []Problem, now time.Time) (problems []Problem, changed bool) {
 	found := f.detect(m.Limits[source], now)
 	for _, problem := range air.Problems {
@@ -132,8 +133,8 @@ func (m *Monitor) observe(source string, f *facts, present []Problem, now time.T
 	return problems, changed
 }
 
-// change stores the problems of a source, and appends an event for each account of an operator:
-// source.degraded with each new problem, source.recovered without the last one.
+// change stores the problems of a source. In the same transaction it appends an event for each account of an operator:
+// source.degraded if a problem begins, source.recovered if the last problem ends.
 func (m *Monitor) change(ctx context.Context, source string, f *facts, before, after []Problem, now time.Time) error {
 	event, data := m.event(source, f, before, after, now)
 	err := m.Store.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -165,7 +166,8 @@ func (m *Monitor) change(ctx context.Context, source string, f *facts, before, a
 	return nil
 }
 
-// event returns the event of a change; "" if a problem has ended and others have not.
+// event returns the type and the data of the event of a change. The type is "" if a problem ended, none began, and
+// another remains.
 func (m *Monitor) event(source string, f *facts, before, after []Problem, now time.Time) (schema.EventType, any) {
 	text := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	since := func(all []Problem) string {

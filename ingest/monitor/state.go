@@ -11,14 +11,13 @@ import (
 	"vayu/schema/air"
 )
 
-// confirmations is how many checks in a row must find the beginning or the end of a problem.
-// Checks are a minute apart.
+// Numbers of consecutive checks that must find the beginning or the end of a problem. Checks are a minute apart.
 const (
 	beginsAfter = 3
 	endsAfter   = 5
 )
 
-// Problem is a problem that a source has.
+// Problem is a present problem of a source.
 type Problem struct {
 	Problem air.Problem
 	Since   time.Time
@@ -31,7 +30,7 @@ type key struct {
 	problem air.Problem
 }
 
-// counter counts the checks in a row that contradict the present state.
+// counter counts the consecutive checks that contradict the present state of a problem.
 type counter struct{ begins, ends int }
 
 // observe counts a check of a problem, and reports whether its state changes.
@@ -57,8 +56,8 @@ func (c *counter) observe(active bool, f finding) (changes bool) {
 // Store has the problems of the sources of one world in the state store. It is safe for concurrent use.
 type Store struct {
 	DB *sqlstore.DB
-	// Scope is the world (live or sandbox), and further words if several instances have own
-	// readings beside a shared state store.
+	// Scope is the world (live or sandbox). If several instances have readings of their own and share the state store,
+	// Scope also identifies the instance.
 	Scope string
 }
 
@@ -116,7 +115,7 @@ func (s *Store) save(tx *sqlstore.Tx, source string, problems []Problem) error {
 	return nil
 }
 
-// Found returns the present problems of a world by source, as replies have them.
+// Found returns the present problems of a world by source, in the form of API replies.
 func (s Stores) Found(ctx context.Context, w schema.World) (map[string][]air.FoundProblem, error) {
 	all, err := s[w].Problems(ctx)
 	if err != nil {
@@ -131,7 +130,7 @@ func (s Stores) Found(ctx context.Context, w schema.World) (map[string][]air.Fou
 	return found, nil
 }
 
-// wire returns the problem as events and replies have it.
+// wire returns the problem in the form of events and API replies.
 func (p Problem) wire() air.FoundProblem {
 	return air.FoundProblem{Problem: p.Problem, Since: p.Since.UTC().Format(time.RFC3339), Detail: p.Detail}
 }

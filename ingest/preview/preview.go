@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Preview is a trial fetch as JSON. Times are RFC 3339 in UTC.
+// Preview is the result of a trial fetch in its JSON form. Times are RFC 3339 in UTC.
 type Preview struct {
 	Requests []ingest.Exchange `json:"requests"`
 	Readings []Reading         `json:"readings"`
@@ -22,7 +22,7 @@ type Preview struct {
 	Rejected  ingest.Rejections      `json:"rejected"`
 	Values    []ingest.RejectedValue `json:"rejected_values"`
 	Received  ingest.Received        `json:"received"`
-	// Absent are paths of the description that no record has.
+	// Absent are the paths of the description at which no record has a field.
 	Absent []ingest.Path `json:"absent_paths"`
 	Error  string        `json:"error"` // empty for none
 }
@@ -62,7 +62,7 @@ type Bulletin struct {
 	StationsTotal int      `json:"stations_total"`
 }
 
-// bulletinOf returns a bulletin as a preview shows it.
+// bulletinOf converts a bulletin to the form of a preview.
 func bulletinOf(b air.Bulletin) Bulletin {
 	out := Bulletin{b.Day.String(), b.City, b.State, b.AQI, b.Category, []string{}, b.StationsUsed, b.StationsTotal}
 	for _, p := range b.Prominent {
@@ -71,7 +71,7 @@ func bulletinOf(b air.Bulletin) Bulletin {
 	return out
 }
 
-// New returns the preview of a sample. failed is the error of the fetch.
+// New returns the preview of a sample. failed is the error of the fetch, or nil.
 func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 	p := &Preview{
 		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []Reading{}, Stations: []Station{},

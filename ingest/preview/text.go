@@ -47,7 +47,7 @@ func Sample(w io.Writer, s runner.Sample) error {
 	return err
 }
 
-// shownStations is how many stations a sample shows as text.
+// shownStations is the largest number of stations in the text of a sample.
 const shownStations = 20
 
 // showStations writes the first stations as a table.
@@ -69,7 +69,7 @@ func showStations(out io.Writer, s runner.Sample) {
 	}
 }
 
-// age returns a text about the age of the newest reading, because a source may return only old readings.
+// age returns a text about the age of the newest reading. It shows a user that a source returns only old readings.
 func age(newest, now time.Time) string {
 	if newest.IsZero() {
 		return ""
@@ -77,7 +77,8 @@ func age(newest, now time.Time) string {
 	return fmt.Sprintf(", the newest of %s UTC (%s ago)", newest.UTC().Format("2006-01-02 15:04"), now.Sub(newest).Round(time.Minute))
 }
 
-// shownValues is how many rejected values of each reason `source test` and `source preview` show.
+// shownValues is the largest number of rejected values of each reason in the output of `source test` and `source
+// preview`.
 const shownValues = 3
 
 // showValues writes the first rejected values of each reason.
@@ -92,12 +93,12 @@ func showValues(w io.Writer, values []ingest.RejectedValue) {
 	}
 }
 
-// oneLine returns a text of a remote API on one line, without control characters.
+// oneLine puts a text that comes from a remote API on one line, without control characters.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) }), " ")
 }
 
-// retained marks a message that the broker had kept.
+// retained returns a note for a retained MQTT message: the broker stored it before the subscription.
 func retained(m *ingest.MessageInfo) string {
 	if m.Retained {
 		return ", retained"
@@ -105,7 +106,7 @@ func retained(m *ingest.MessageInfo) string {
 	return ""
 }
 
-// Exchanges writes the requests, and the beginning of their replies.
+// Exchanges writes the requests with the beginnings of their replies.
 func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	all := recorder.Exchanges()
 	for _, e := range all {
@@ -129,7 +130,7 @@ func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	}
 }
 
-// Rejections writes how many values were rejected for each reason, the most frequent reason first.
+// Rejections writes the number of rejected values for each reason, the most frequent reason first.
 func Rejections(w io.Writer, rejected ingest.Rejections) {
 	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
 	for _, reason := range reasons {
@@ -137,7 +138,7 @@ func Rejections(w io.Writer, rejected ingest.Rejections) {
 	}
 }
 
-// Absent writes a warning for each path of a description that no record has.
+// Absent writes a warning for each path of a description at which no record has a field.
 func Absent(w io.Writer, absent []ingest.Path) {
 	for _, one := range absent {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", oneLine(one.String()))

@@ -9,8 +9,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Calls returns the stores of the call budgets of sources, which all processes share. now is the clock on SQLite; on
-// PostgreSQL the clock of the server counts, so that those of instances may differ.
+// Calls returns a function that returns the store of a source's call budget. All processes share the store. On SQLite,
+// now is the clock. On PostgreSQL the clock of the server is used, because the clocks of instances may differ.
 func Calls(db *sqlstore.DB, now func() time.Time) func(source string) budget.Store {
 	return func(source string) budget.Store { return &calls{db, source, now} }
 }
@@ -21,7 +21,8 @@ type calls struct {
 	now    func() time.Time
 }
 
-// Update implements [budget.Store]. The first statement locks the row on PostgreSQL.
+// Update implements [budget.Store]. The first statement locks the row on PostgreSQL, so that concurrent updates run in
+// sequence.
 func (c *calls) Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error {
 	var refused error // by the function change
 	err := c.db.Update(ctx, func(tx *sqlstore.Tx) error {

@@ -1,5 +1,5 @@
-// Package progress keeps in the state store how far the sources of readings are fetched. So a restart, or another
-// instance, continues where the last one ended.
+// Package progress stores the progress of the sources of readings in the state store. After a restart, the same or
+// another instance continues from the stored progress.
 package progress
 
 import (
@@ -15,15 +15,15 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Store has the progress of the sources of one world, for one ClickHouse. It is safe for concurrent use.
+// Store has the progress of the sources of one scope: a world, or the local data of one instance. It is safe for
+// concurrent use.
 type Store struct {
 	db    *sqlstore.DB
 	scope string
 	now   func() time.Time
 }
 
-// New returns the progress of a scope: the name of a world (live or sandbox), and further words if several instances
-// have own readings beside a shared state store. now is time.Now outside of tests.
+// New returns a store of the progress of a scope, see [Scope]. now is time.Now except in tests.
 func New(db *sqlstore.DB, scope string, now func() time.Time) *Store {
 	return &Store{db: db, scope: scope, now: now}
 }
@@ -71,18 +71,18 @@ func scanProgress(row sqlstore.Scanner) (p ingest.Progress, err error) {
 }
 
 const (
-	// saveProgress changes no row if the revision is another one.
+	// saveProgress changes no row if the stored revision differs from the given one.
 	saveProgress = `INSERT INTO source_progress (scope, source, revision, config, watermark, oldest, newest, target, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (scope, source) DO UPDATE SET config = excluded.config, watermark = excluded.watermark,
 			oldest = excluded.oldest, newest = excluded.newest, target = excluded.target, updated_at = excluded.updated_at
 		WHERE source_progress.revision = excluded.revision`
 	deletePartitions = "DELETE FROM source_partition WHERE scope = $1 AND source = $2"
-	// deleteForgotten deletes partitions that the network lists no more.
+	// deleteForgotten deletes the partitions that were not fetched for a long time. The network no longer lists them.
 	deleteForgotten = deletePartitions + " AND updated_at < $3"
 )
 
-// keepPartitions is how long the row of a partition stays that is neither fetched nor failed.
+// keepPartitions is the retention of the row of a partition after its last fetch, successful or not.
 const keepPartitions = 90 * 24 * time.Hour
 
 // Save implements [ingest.ProgressStore].

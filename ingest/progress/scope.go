@@ -12,11 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// engineFile has the id of an embedded engine, in the data directory.
+// engineFile is the name of the file in the data directory that has the id of an embedded engine.
 const engineFile = "engine.id"
 
-// Local returns the id of an embedded engine beside a shared PostgreSQL: there, several instances have readings of their
-// own. It creates the id in the data directory. In other installations it returns "".
+// Local returns the id of this instance's embedded engine, if the state store is a shared PostgreSQL. Each instance
+// then has readings of its own, and needs its own progress. Local creates the id in the data directory. In other
+// installations it returns "".
 func Local(db *sqlstore.DB, embedded bool, data string) (string, error) {
 	if !embedded || db.Name() == "sqlite" {
 		return "", nil

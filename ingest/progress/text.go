@@ -13,10 +13,11 @@ import (
 	"vayu/schema"
 )
 
-// layout is the form of times for operators, in UTC.
+// layout is the format of times for operators, in UTC.
 const layout = "2006-01-02 15:04"
 
-// WriteWatermarks writes the watermark of a source and those of its partitions as text, at most `most` partitions.
+// WriteWatermarks writes the watermark of a source and those of its partitions as text. It writes at most `most`
+// partitions.
 func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now time.Time) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintf(w, "%s was never fetched\n", source)
@@ -44,7 +45,8 @@ func WriteWatermarks(w io.Writer, source string, all []Watermark, most int, now 
 	return nil
 }
 
-// SetText is [Store.SetWatermark] with a time as text: a day or RFC 3339. Errors name the flags --set and --partition.
+// SetText parses a day or a time in RFC 3339, and calls [Store.SetWatermark]. Errors name the flags --set and
+// --partition.
 func (s *Store) SetText(ctx context.Context, source, partition, text string) error {
 	at, err := ingest.ParseInstant(text, schema.Day.Start)
 	if err == nil {
@@ -59,7 +61,7 @@ func (s *Store) SetText(ctx context.Context, source, partition, text string) err
 	return nil
 }
 
-// Columns returns texts of the watermarks of all sources, by the name of the source. A source belongs to one world.
+// Columns returns the watermark of each source as text, by the name of the source. Each source belongs to one world.
 func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
 	for _, w := range schema.Worlds {

@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Watermark is how far a source or a partition is fetched.
+// Watermark is the time up to which a source or a partition is fetched.
 type Watermark struct {
 	Source    string    `json:"source"`
 	Partition string    `json:"partition"` // key; "" for the source as a whole
@@ -21,8 +21,8 @@ type Watermark struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Watermarks returns the watermark of a source, and then those of its partitions, the oldest first. It returns nothing
-// for a source that was never fetched.
+// Watermarks returns the watermark of a source, and then the watermarks of its partitions, the oldest first. It returns
+// nothing for a source that was never fetched.
 func (s *Store) Watermarks(ctx context.Context, source string) ([]Watermark, error) {
 	all, err := sqlstore.All(s.db.View(ctx), func(row sqlstore.Scanner) (Watermark, error) {
 		w := Watermark{Source: source}
@@ -41,7 +41,7 @@ func (s *Store) Watermarks(ctx context.Context, source string) ([]Watermark, err
 	return all, nil
 }
 
-// Sources returns how far the scheduled runs of each source are, by the name of the source.
+// Sources returns the progress of the scheduled runs of each source, by the name of the source.
 func (s *Store) Sources(ctx context.Context) (map[string]*air.SourceProgress, error) {
 	all := make(map[string]*air.SourceProgress)
 	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
@@ -69,7 +69,7 @@ func (s *Store) Sources(ctx context.Context) (map[string]*air.SourceProgress, er
 	return all, nil
 }
 
-// addOldest adds the partitions with the oldest watermarks.
+// addOldest adds to each source the partitions with the oldest watermarks.
 func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgress) error {
 	return sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
 		var name string
@@ -91,13 +91,14 @@ func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgres
 
 // Errors of SetWatermark.
 var (
-	// ErrFuture means that a watermark would hide readings.
+	// ErrFuture means that a watermark is in the future. The source would skip the readings before it.
 	ErrFuture = errors.New("a watermark cannot be in the future")
-	// ErrNoPartition means that a partition was never fetched.
+	// ErrNoPartition means that no progress of the partition is stored, because it was never fetched.
 	ErrNoPartition = errors.New("no such partition")
 )
 
-// SetWatermark makes the next run of a source continue at a time. For "" as partition, it concerns all partitions.
+// SetWatermark sets the watermark of a partition, or of the source and all its partitions if partition is "". The next
+// run of the source continues at that time.
 func (s *Store) SetWatermark(ctx context.Context, source, partition string, at time.Time) error {
 	now := s.now()
 	if at.After(now) {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxGroup is the number of readings at which a group is full.
+	// maxGroup is the number of readings after which no further request joins a group.
 	maxGroup = 200_000
 	// storeTimeout bounds the insert of a group.
 	storeTimeout = 20 * time.Second
@@ -20,7 +20,7 @@ const (
 
 var errStopping = errors.New("the service is stopping")
 
-// request is the accepted readings of one request. They were checked at the time now.
+// request has the accepted readings of one request. now is the time at which they were checked.
 type request struct {
 	readings []stationReading
 	now      time.Time
@@ -34,9 +34,8 @@ type stationReading struct {
 	air.Reading
 }
 
-// committer stores readings of several requests with one insert (group commit). Requests
-// that arrive during an insert form the next group. A single client thus waits for one
-// insert, and many clients share an insert.
+// committer stores readings of several requests with one insert (group commit). Requests that arrive during an insert
+// form the next group. A single client therefore waits for one insert, and many clients share an insert.
 type committer struct {
 	store   Store
 	queue   chan *request
@@ -49,8 +48,8 @@ func newCommitter(store Store, log *slog.Logger, m *metrics) *committer {
 	return &committer{store: store, queue: make(chan *request, slotsTotal), stopped: make(chan struct{}), log: log, metrics: m}
 }
 
-// commit stores readings and returns nil once they are durable. After an error, the
-// readings may be stored nevertheless.
+// commit stores readings and returns nil once they are durable. If it returns an error, the readings may still have
+// been stored.
 func (c *committer) commit(ctx context.Context, now time.Time, readings []stationReading) error {
 	r := &request{readings: readings, now: now, done: make(chan error, 1)}
 	select {
@@ -70,7 +69,7 @@ func (c *committer) commit(ctx context.Context, now time.Time, readings []statio
 	}
 }
 
-// run stores groups until ctx ends.
+// run stores groups of requests until ctx ends.
 func (c *committer) run(ctx context.Context) {
 	defer close(c.stopped)
 	for {
@@ -83,8 +82,8 @@ func (c *committer) run(ctx context.Context) {
 	}
 }
 
-// storeAll stores a group and reports the outcome to its requests. If the group fails, it
-// stores each request alone, so that no request fails because of another.
+// storeAll stores a group and reports the result to its requests. If the insert of the group fails, storeAll inserts
+// each request separately, so that no request fails because of another.
 func (c *committer) storeAll(ctx context.Context, group []*request) {
 	err := c.storeGroup(ctx, group)
 	if err != nil {
@@ -102,7 +101,7 @@ func (c *committer) storeAll(ctx context.Context, group []*request) {
 	}
 }
 
-// collect returns the first request and queued ones until the group is full or the queue is empty.
+// collect returns a group: the first request, and queued requests until the group is full or the queue is empty.
 func (c *committer) collect(first *request) []*request {
 	group, rows := []*request{first}, len(first.readings)
 	for rows < maxGroup {
@@ -117,8 +116,8 @@ func (c *committer) collect(first *request) []*request {
 	return group
 }
 
-// storeGroup stores the readings of a group. Only published stations are described to the
-// store, so that private ones never reach the table `station`.
+// storeGroup stores the readings of a group. It describes only published stations to the store, so that private
+// stations never reach the table `station`.
 func (c *committer) storeGroup(ctx context.Context, group []*request) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

@@ -25,9 +25,8 @@ const (
 // maxLine is the length of the longest accepted line of NDJSON and CSV, in bytes.
 const maxLine = 4 << 10
 
-// decode returns the rows of a body of a media type, which is "" for JSON. A row that
-// cannot be decoded has a fault. If the body as a whole is invalid, the error is a
-// *schema.Problem.
+// decode returns the rows of a body. mediaType is the media type of the body; "" for JSON. A row that cannot be decoded
+// has a fault. If the body as a whole is invalid, the error is a *schema.Problem.
 func decode(mediaType string, body []byte) ([]row, error) {
 	if len(body) == 0 {
 		return nil, schema.NewProblem(schema.InvalidRequest, "", "A body with readings is needed.")
@@ -70,8 +69,7 @@ func decodeJSON(body []byte) ([]row, error) {
 	return rows, err
 }
 
-// decodeMembers reads an object up to its end. found reports whether the object has the
-// field `readings`.
+// decodeMembers reads the members of an object. found reports whether the object has the field `readings`.
 func decodeMembers(d *jsontext.Decoder) (rows []row, found bool, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false, err
@@ -154,8 +152,8 @@ func decodeLines(body []byte) ([]row, error) {
 
 var errLongLine = &fault{ingest.BadLine, "", fmt.Sprintf("The line has more than %d bytes.", maxLine)}
 
-// columns are the names of the columns of CSV and Arrow, which equal the names of the JSON fields.
-// The columns up to `at` are required.
+// columns are the names of the columns of CSV and Arrow. They equal the names of the JSON fields. The first
+// requiredColumns columns are required.
 var columns = [...]string{"station", "parameter", "value", "unit", "at", "averaging_minutes", "latitude", "longitude", "name"}
 
 // requiredColumns is the number of required columns, which come first.
@@ -186,8 +184,8 @@ func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	return at, nil
 }
 
-// decodeCSV decodes a table with a header line. Columns may be in any order. No cell can
-// have a line break, so that a stray quote spoils only its own line.
+// decodeCSV decodes a table with a header line. Columns may be in any order. A cell cannot contain a line break, so an
+// unbalanced quote affects only its own line.
 func decodeCSV(body []byte) ([]row, error) {
 	body = bytes.TrimRight(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), "\r\n")
 	header, rest, _ := strings.Cut(string(body), "\n")

@@ -12,8 +12,8 @@ import (
 // arrowType is the media type of an Arrow IPC stream.
 const arrowType = "application/vnd.apache.arrow.stream"
 
-// decodeArrow decodes the rows of an Arrow stream. Its columns have the names of the JSON
-// fields. The column `at` has timestamps with a time zone, or texts in RFC 3339.
+// decodeArrow decodes the rows of an Arrow stream. The columns have the names of the JSON fields. The column `at` has
+// timestamps with a time zone, or texts in RFC 3339.
 func decodeArrow(body []byte) ([]row, error) {
 	var rows []row
 	err := arrowstream.Read(body, columns[:], func(b *arrowstream.Batch) error {

@@ -5,8 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// accepted is the outcome of a stored reading. Other outcomes are the reasons of package
-// ingest.
+// accepted is the metric label of a stored reading. For other readings the label is an [ingest.Reason].
 const accepted = "accepted"
 
 type metrics struct {

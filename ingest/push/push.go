@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// Source is the name of the source of pushed readings, as in the column `source`.
+// Source is the name of the source of pushed readings. The column `source` of their rows has it.
 const Source = "push"
 
 // Limits of one request.
@@ -44,7 +44,7 @@ type Config struct {
 	Database func(schema.World) string
 	// Store returns the store of the readings of a world.
 	Store func(schema.World) Store
-	// Change returns a handler that runs a change and stores its audit entry.
+	// Change returns a handler that runs a change and stores its audit row.
 	Change func(access.Changer) httpapi.Handler
 	// Replay returns a handler that answers a repeated Idempotency-Key with the stored reply.
 	Replay  func(httpapi.Handler) httpapi.Handler
@@ -63,7 +63,7 @@ type Service struct {
 	now     func() time.Time
 }
 
-// world has the parts of the service that exist once for each world.
+// world has the parts of a Service that are separate for each world.
 type world struct {
 	stations  *registry
 	committer *committer
@@ -92,7 +92,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run stores readings until ctx ends. Requests that still wait get service_unavailable.
+// Run stores readings until ctx ends. Requests that still wait at the end get the problem service_unavailable.
 func (s *Service) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, w := range s.worlds {
@@ -111,8 +111,8 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// unavailable returns err if it is a *schema.Problem, else the problem service_unavailable. The
-// client can retry, because the inserts of readings and stations are idempotent.
+// unavailable returns err if it is a *schema.Problem, and otherwise the problem service_unavailable. The client can
+// retry the request, because the inserts of readings and stations are idempotent.
 func unavailable(err error) error {
 	if _, ok := errors.AsType[*schema.Problem](err); ok {
 		return err

@@ -57,12 +57,12 @@ func (s *Service) store(ctx context.Context, w *world, account string, rows []ro
 	return p.reply, nil
 }
 
-// A reading that registers its station dates the registration back by registrationLag. A
-// PUT of the station at the same time on another instance thus takes precedence.
+// registrationLag is subtracted from the registration time of a station that a reading registers. A PUT of the station
+// at the same time on another instance then has a later time, and takes precedence.
 const registrationLag = time.Minute
 
-// stationsOf returns the stations of an account. It first registers the unknown
-// stations of valid rows that have a position.
+// stationsOf returns the stations of an account by name. First it registers the unknown stations that valid rows name
+// with a position.
 func (w *world) stationsOf(ctx context.Context, account string, rows []row, now time.Time) (map[string]*station, error) {
 	known, err := w.stations.stations(ctx, account, cacheLifetime)
 	if err != nil || !lacksStation(known, rows) {
@@ -76,13 +76,12 @@ func (w *world) stationsOf(ctx context.Context, account string, rows []row, now 
 	})
 }
 
-// lacksStation reports whether a decoded row names an unknown station.
+// lacksStation reports whether a decoded row names a station that is not in known.
 func lacksStation(known map[string]*station, rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.fault == nil && known[r.Station] == nil })
 }
 
-// newStations returns the stations that the rows of an account register. It leaves out
-// stations beyond the limit maxStations.
+// newStations returns the stations to register for the rows of an account, up to the limit maxStations.
 func newStations(account string, known map[string]*station, rows []row, now time.Time) []station {
 	var out []station
 	added := make(map[string]bool)
@@ -109,7 +108,7 @@ func newStations(account string, known map[string]*station, rows []row, now time
 	return out
 }
 
-// pushed collects the valid readings of one request, and the reply.
+// pushed collects the valid readings of one request, and builds the reply.
 type pushed struct {
 	now      time.Time
 	readings []stationReading
@@ -117,7 +116,7 @@ type pushed struct {
 	counts   map[ingest.Reason]int // rejected
 }
 
-// add adds a row, or returns why it is rejected.
+// add adds the reading of a row, or returns the reason for rejecting the row.
 func (p *pushed) add(r *row, known map[string]*station) *fault {
 	reading, wrong := r.reading(p.now)
 	if wrong != nil {
@@ -131,8 +130,8 @@ func (p *pushed) add(r *row, known map[string]*station) *fault {
 	return nil
 }
 
-// noStation returns why a row cannot register its station, which is unknown. The
-// parameter known is the number of stations of the account.
+// noStation returns why a row with an unknown station cannot register it. known is the number of stations of the
+// account.
 func noStation(r *row, known int) *fault {
 	located, wrong := r.registers()
 	switch {

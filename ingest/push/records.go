@@ -14,13 +14,13 @@ import (
 	"vayu/schema/air"
 )
 
-// Record is the body of one message of a stream, with readings of one account.
+// Record is one message of a stream, with readings of one account.
 type Record struct {
 	Account string
 	World   schema.World
 	// Type is the media type of the body; "" for JSON or NDJSON.
 	Type string
-	// Station is the station of the readings that name none; "" for none.
+	// Station is the default station: that of readings that do not name a station; "" for none.
 	Station string
 	Body    []byte
 }
@@ -29,21 +29,20 @@ type Record struct {
 type Result struct {
 	Stored int
 	Newest time.Time // end of the newest stored averaging interval; zero for none
-	// Rejected are the rejected readings, except missing values. They are in order.
+	// Rejected are the rejected readings in order. Missing values are not among them.
 	Rejected []RejectedReading
 	// Missing is the number of readings without a value.
 	Missing int
 }
 
-// RejectedReading is a reading of a Record that is not stored. Its index is -1 if the body
-// as a whole cannot be read.
+// RejectedReading is a reading of a Record that is not stored. Its index is -1 if the whole body cannot be read.
 type RejectedReading struct {
 	air.RejectedReading
 
 	Raw []byte // as the client sent it; the whole body if its part is unknown
 }
 
-// Runs are the IDs of the runs of each world.
+// Runs has the ID of the run of each world.
 type Runs [len(schema.Worlds)]uint64
 
 // StoreRecords stores the valid readings of records durably. The results are in the order
@@ -79,14 +78,14 @@ func (s *Service) StoreRecords(ctx context.Context, runs Runs, records []Record)
 	return results, nil
 }
 
-// owner is an account in a world.
+// owner identifies an account in a world.
 type owner struct {
 	world   schema.World
 	account string
 }
 
-// decodeRecords returns the rows of each owner, and the owners in order, so that batches
-// are the same in each attempt.
+// decodeRecords returns the owners in order, and the rows of each owner. The order is the same in each attempt, so that
+// the batches of a retry equal those of the first attempt.
 func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	counts := make(map[owner]int)
 	for i := range records {
@@ -105,7 +104,7 @@ func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	return owners, decoded
 }
 
-// count adds a row to p and to the result of its record.
+// count adds a row to p, and counts the row in the result of its record.
 func (s *Service) count(p *pushed, r *row, known map[string]*station, result *Result, records []Record) {
 	wrong := p.add(r, known)
 	switch {
@@ -142,7 +141,7 @@ func (s *Service) countAll(results []Result) {
 	}
 }
 
-// decodeRecord appends the rows of the record with a number to rows.
+// decodeRecord decodes a record and appends its rows to rows. number is the position of the record in its batch.
 func decodeRecord(rows []row, r *Record, number int) []row {
 	first := len(rows)
 	rows, err := r.appendRows(rows)
@@ -163,8 +162,8 @@ func decodeRecord(rows []row, r *Record, number int) []row {
 	return rows
 }
 
-// appendRows decodes the body and appends its rows. Without a media type, the body is one
-// reading, one reading on each line, or an object with the array `readings`.
+// appendRows decodes the body and appends its rows. Without a media type, the body is a single reading, NDJSON, or an
+// object with the array `readings`.
 func (r *Record) appendRows(rows []row) ([]row, error) {
 	mediaType, body := r.Type, r.Body
 	switch mediaType {

@@ -23,14 +23,14 @@ import (
 const (
 	// maxStations is the largest number of stations of an account in a world.
 	maxStations = 10_000
-	// cacheLifetime is the maximum age of cached stations. Another instance may register
-	// stations of the same account.
+	// cacheLifetime is the maximum age of cached stations. It is short because another instance may register stations
+	// of the same account.
 	cacheLifetime = 10 * time.Second
-	// freshLifetime is the maximum age of cached stations if a reading names an unknown station.
+	// freshLifetime is the maximum age of cached stations when a reading names a station that is not cached.
 	freshLifetime = time.Second
-	// registryTimeout bounds the reads and writes of one call.
+	// registryTimeout bounds the reads and writes of one call of register or stations.
 	registryTimeout = 5 * time.Second
-	// cachedAccounts is the number of accounts whose stations are in memory.
+	// cachedAccounts is the number of accounts whose stations are cached.
 	cachedAccounts = 256
 )
 
@@ -41,14 +41,14 @@ type station struct {
 	account string
 }
 
-// newStation returns a private sensor of an account.
+// newStation returns a station of an account with the defaults: private, and of the kind sensor.
 func newStation(account, name string) station {
 	s := station{account: account}
 	s.ID, s.Station, s.Name, s.Kind = air.OwnStationID(account, name), name, name, air.Sensor.String()
 	return s
 }
 
-// place sets the position, and the city and state at the position.
+// place sets the position, and derives the city and state from it.
 func (s *station) place(latitude, longitude float64) {
 	s.Latitude, s.Longitude = latitude, longitude
 	at := gazetteer.Locate("", "", s.point(), false)
@@ -57,9 +57,8 @@ func (s *station) place(latitude, longitude float64) {
 
 func (s *station) point() geo.Point { return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude} }
 
-// public returns the station as every account sees it once it is published. It counts as
-// a sensor, whatever its account states: otherwise any account could change the AQI of a
-// city.
+// public returns the description of a published station for all accounts. The kind is always sensor. A station that an
+// account could declare a monitor would change the AQI of its city.
 func (s *station) public() air.Station {
 	return air.Station{
 		ID: s.ID, Name: s.Name, City: s.City, State: s.State, Latitude: s.Latitude, Longitude: s.Longitude,
@@ -67,8 +66,7 @@ func (s *station) public() air.Station {
 	}
 }
 
-// accountStations are the stations of one account, by the names that the account gave
-// them. The map is never changed.
+// accountStations are the stations of one account, by the names that the account gave them. The map is immutable.
 type accountStations struct {
 	byName   map[string]*station
 	loadedAt time.Time
@@ -80,8 +78,7 @@ type registry struct {
 	conn     driver.Conn
 	database string
 	accounts *lru.Cache[string, accountStations]
-	// locks serialise loads and registrations of an account. The hash of an account selects
-	// its lock.
+	// locks serialise the loads and registrations of each account. The hash of the account selects the lock.
 	locks [64]sync.Mutex
 	seed  maphash.Seed
 }
@@ -95,8 +92,8 @@ func (r *registry) lock(account string) *sync.Mutex {
 	return &r.locks[maphash.String(r.seed, account)%uint64(len(r.locks))]
 }
 
-// stations returns the registered stations of an account, by the names that the account
-// gave them. The cached copy is at most maxAge old. The caller must not change the map.
+// stations returns the registered stations of an account, by the names that the account gave them. It uses the cache if
+// the entry is younger than maxAge. The caller must not change the map.
 func (r *registry) stations(ctx context.Context, account string, maxAge time.Duration) (map[string]*station, error) {
 	if known, ok := r.accounts.Get(account); ok && time.Since(known.loadedAt) < maxAge {
 		return known.byName, nil
@@ -112,7 +109,7 @@ func (r *registry) stations(ctx context.Context, account string, maxAge time.Dur
 	return r.load(ctx, account)
 }
 
-// load reads the stations of an account. The caller holds the account's lock.
+// load reads the stations of an account from ClickHouse. The caller holds the account's lock.
 func (r *registry) load(ctx context.Context, account string) (map[string]*station, error) {
 	began := time.Now()
 	rows, err := r.conn.Query(ctx, `SELECT station, id, name, city, state, latitude, longitude, toString(kind), licence, attribution, published
@@ -138,11 +135,10 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	return byName, nil
 }
 
-// register calls the function choose with the account's stored stations, and stores and
-// caches the stations that choose returns. The latest registration of a station counts.
-// The parameter at is the time of the registrations; zero means the time of ClickHouse's
-// clock. register returns all stations of the account. More than maxStations stations are
-// a *schema.Problem. An error of choose is returned unchanged.
+// register passes the account's stored stations to choose. It stores and caches the stations that choose returns, and
+// returns all stations of the account. Of several registrations of a station, the one with the latest time is valid. at
+// is the time of the registrations; zero means the time of ClickHouse's clock. If the account would have more than
+// maxStations stations, the error is a *schema.Problem. An error of choose is returned unchanged.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()
@@ -182,7 +178,7 @@ var pushedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "kind", Type: "String"}, {Name: "licence", Type: "String"}, {Name: "attribution", Type: "String"}, {Name: "published", Type: "UInt8"},
 }
 
-// pushedSlices converts stations to the columns of pushedColumns.
+// pushedSlices returns the stations as one slice for each column of pushedColumns.
 func pushedSlices(stations []station) []any {
 	n := len(stations)
 	text := func(field func(*station) string) []string {

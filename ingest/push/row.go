@@ -29,33 +29,32 @@ type row struct {
 	Longitude *float64 `json:"longitude"`
 	Name      string   `json:"name"`
 
-	// instant is the time of a body with typed times, in place of At.
+	// instant is the time of a reading whose format has typed times, such as Arrow. At is then unused.
 	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
 	// raw is the text of the row, which shares memory with the body; nil if unknown.
 	raw []byte
-	// record and index are the position of the row's record and its position there. They
-	// are unset for a request over HTTP.
+	// record is the number of the record that has the row, and index is the position in that record. Both are unset for
+	// a request over HTTP.
 	record, index int
 }
 
-// fault is why a reading is rejected. field is empty if the reading as a whole is at fault.
+// fault is the reason for rejecting a reading. field is the invalid field; "" if the whole reading is invalid.
 type fault struct {
 	reason         ingest.Reason
 	field, message string
 }
 
-// stationName is a name that an account gives a station. It is part of a URL.
+// stationName matches the names that accounts can give to stations. The characters are safe in a URL.
 var stationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 const stationNameRule = "A station has 1 to 64 letters, digits, dots, hyphens and underscores, and starts with a letter or digit."
 
-// maxText is the number of characters of the longest name or licence.
+// maxText is the length of the longest accepted name or licence, in characters.
 const maxText = 100
 
-// checkText reports whether a text that is shown to people is short and has no control
-// characters.
+// checkText reports whether a text is short enough and has no control characters, so that it can be displayed.
 func checkText(text string) bool {
 	return utf8.RuneCountInString(text) <= maxText && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
@@ -74,16 +73,15 @@ func checkPosition(latitude, longitude float64) string {
 	return ""
 }
 
-// maxAge is the largest age of a pushed reading. The roll-up and the snapshot read
-// everything since the oldest new reading, so a very old reading would delay all accounts.
+// maxAge is the largest age of a pushed reading. The roll-up and the snapshot read everything since the oldest new
+// reading, so a very old reading would delay the results of all accounts.
 const maxAge = 31 * 24 * time.Hour
 
-// isMarker reports whether sensors send this number for a missing value, whatever the
-// unit.
+// isMarker reports whether v is a number that sensors send for a missing value, in any unit.
 func isMarker(v float64) bool { return v == -99 || v == -999 || v == -9999 }
 
-// reading converts a row to a reading in the unit of its parameter. Station is the
-// account's name of the station, not an id.
+// reading converts a row to a reading in the unit of its parameter. The reading's Station is the name that the account
+// gave the station, and not an id.
 func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	if r.fault != nil {
 		return air.Reading{}, r.fault
@@ -126,7 +124,7 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	return out, nil
 }
 
-// faultOf describes why package ingest rejects a reading.
+// faultOf returns the fault for the reason with which package ingest rejects a reading.
 func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	f := &fault{reason: reason, field: "value"}
 	least, most := r.Parameter.Range()
@@ -147,8 +145,8 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// registers reports whether the row can register an unknown station: it has a valid
-// position, and no invalid name. The fault describes an invalid position or name.
+// registers reports whether the row can register an unknown station. The row needs a valid position and, if it has a
+// name, a valid name. wrong is the fault of an invalid position or name.
 func (r *row) registers() (located bool, wrong *fault) {
 	if r.Latitude == nil && r.Longitude == nil {
 		return false, nil

@@ -11,12 +11,12 @@ import (
 	"vayu/schema"
 )
 
-// Limits of the number of requests whose readings are decoded or stored at the same
-// time. A request of 10 MiB needs about 60 MB while it is decoded.
+// Limits of concurrent requests whose readings are decoded or stored. A request of 10 MiB needs about 60 MB of memory
+// while it is decoded.
 const (
 	slotsTotal      = 16
 	slotsPerAccount = 8 // a client with 8 connections needs no retries
-	// slotTimeout is how long a request waits for a slot.
+	// slotTimeout is the longest time that a request waits for a slot.
 	slotTimeout = 5 * time.Second
 )
 
@@ -31,9 +31,8 @@ func newSlots() slots {
 	return slots{total: semaphore.NewWeighted(slotsTotal), mu: new(sync.Mutex), used: make(map[string]int)}
 }
 
-// acquire waits for a slot for a request of an account. The caller must call release. If
-// the account already uses all its slots, or none is free in time, the error is a
-// *schema.Problem.
+// acquire waits for a slot for a request of an account. The caller must call release. The error is a *schema.Problem if
+// the account already uses all its slots, or if no slot becomes free within slotTimeout.
 func (s slots) acquire(ctx context.Context, account string) (release func(), err error) {
 	s.mu.Lock()
 	full := s.used[account] == slotsPerAccount

@@ -25,7 +25,7 @@ type stationRequest struct {
 	Published   *bool    `json:"published"`
 }
 
-// station returns the described station, or all faults of the name and the body.
+// station returns the described station. The error has all errors of the name and the body.
 func (w *stationRequest) station(account, name string) (station, error) {
 	var f schema.RequestErrors
 	s := newStation(account, name)
@@ -61,12 +61,12 @@ func (w *stationRequest) station(account, name string) (station, error) {
 	return s, f.Problem()
 }
 
-// movedKilometres is the largest move of a published station. The loader refuses a larger
-// one.
+// movedKilometres is the largest accepted move of a published station, in kilometres. The loader would refuse the
+// position after a larger move.
 const movedKilometres = 5
 
-// replaces checks that s can replace the registered station old, which may be nil. If old
-// is published, s stays published and inherits a missing licence or attribution.
+// replaces checks whether s can replace the registered station old; nil if there is none. If old is published, s is
+// published too, and inherits a missing licence or attribution.
 func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
 		switch {
@@ -84,8 +84,8 @@ func (s *station) replaces(old *station, requested *bool) error {
 	return nil
 }
 
-// putStation handles PUT /v1/stations/{id}. It stores the station before the audit entry.
-// If the entry cannot be stored, the call fails, and the client can repeat the call.
+// putStation handles PUT /v1/stations/{id}. It stores the station before the audit row. If the audit row cannot be
+// stored, the request fails, and the client can repeat it.
 func (s *Service) putStation(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[stationRequest](c)
 	if err != nil {

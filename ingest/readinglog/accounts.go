@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// cachedAccounts is the number of accounts whose existence is in memory.
+	// cachedAccounts is the number of accounts in the cache.
 	cachedAccounts = 4096
-	// knownFor and unknownFor are how long the cache is valid. Accounts are never deleted.
-	// An account can be created after its first readings.
+	// knownFor is how long an entry of an existing account is valid. Accounts are never deleted. unknownFor is short,
+	// because an account can be created after its first readings arrive.
 	knownFor   = time.Hour
 	unknownFor = 10 * time.Second
 )
 
-// accounts reports which accounts exist.
+// accounts checks which accounts exist, with a cache.
 type accounts struct {
 	state *sqlstore.DB
 	cache *lru.Cache[string, entry]
@@ -38,7 +38,7 @@ func newAccounts(state *sqlstore.DB) *accounts {
 	return &accounts{state, cache}
 }
 
-// exist reports whether there is an account with an id.
+// exist reports whether an account with the id exists.
 func (a *accounts) exist(ctx context.Context, id string) (bool, error) {
 	now := time.Now()
 	if e, ok := a.cache.Get(id); ok && now.Before(e.until) {

@@ -17,25 +17,25 @@ import (
 	"vayu/schema"
 )
 
-// Headers of a record.
+// Headers of a Kafka record.
 const (
 	headerAccount     = "account"      // id of the account; without it the key is the id
 	headerMode        = "mode"         // live or sandbox; live if absent
 	headerContentType = "content-type" // media type of the body; JSON or NDJSON if absent
 )
 
-// Headers of a dead letter, beside those of package topic.
+// Headers of a dead letter, in addition to those of package topic.
 const (
 	headerField = "dead-field" // field of the first rejected reading
 	headerRow   = "dead-row"   // its position in the record, from 0; -1 for the whole record
 	headerRows  = "dead-rows"  // number of rejected readings
 )
 
-// accountID matches ids of accounts. A key of another form is the name of a station.
+// accountID matches ids of accounts. A record key that does not match is the name of a station.
 var accountID = regexp.MustCompile(`^acc_[0-9A-Za-z]{1,60}$`)
 
-// process stores a batch. A record with a rejected reading becomes a dead letter, after its
-// other readings are stored.
+// process stores a batch of records. A record with a rejected reading becomes a dead letter after its valid readings
+// are stored.
 func (l *Log) process(ctx context.Context, batch []kafka.Message) (dead []topic.Dead, err error) {
 	b := &processing{Log: l}
 	records := make([]push.Record, 0, len(batch))
@@ -65,7 +65,7 @@ func (l *Log) process(ctx context.Context, batch []kafka.Message) (dead []topic.
 	return b.dead, nil
 }
 
-// wrong is why a record cannot be read at all.
+// wrong is the reason why a record cannot be read at all.
 type wrong struct {
 	reason         ingest.Reason
 	field, message string
@@ -105,7 +105,7 @@ func (l *Log) record(ctx context.Context, m *kafka.Message) (push.Record, *wrong
 	return r, nil, err
 }
 
-// processing is the outcome of a batch, by world.
+// processing collects the results of a batch for each world.
 type processing struct {
 	*Log
 
@@ -116,7 +116,7 @@ type processing struct {
 	dead   []topic.Dead
 }
 
-// received counts a message to the run of a world.
+// received counts a message in the run of a world.
 func (b *processing) received(m *kafka.Message, w schema.World) {
 	if !b.began[w] {
 		b.began[w] = true
@@ -126,14 +126,14 @@ func (b *processing) received(m *kafka.Message, w schema.World) {
 	b.bodies[w] = append(b.bodies[w], m.Value)
 }
 
-// refuse adds a message that cannot be read.
+// refuse counts a message that cannot be read, and makes it a dead letter.
 func (b *processing) refuse(m *kafka.Message, w schema.World, why *wrong) {
 	b.received(m, w)
 	b.got[w].Reject(why.reason, why.field, 0, m.Value)
 	b.deadLetter(m, string(why.reason), why.field, why.message, -1, 1)
 }
 
-// add adds the outcome of a message.
+// add counts the readings of a message. If some were rejected, the message becomes a dead letter.
 func (b *processing) add(m *kafka.Message, w schema.World, result *push.Result) {
 	got := &b.got[w]
 	got.Stored += result.Stored
@@ -153,7 +153,7 @@ func (b *processing) add(m *kafka.Message, w schema.World, result *push.Result) 
 	}
 }
 
-// deadLetter adds a dead letter.
+// deadLetter adds a dead letter for a message with rejected readings.
 func (b *processing) deadLetter(m *kafka.Message, reason, field, message string, row, rows int) {
 	b.dead = append(b.dead, topic.Dead{Message: *m, Reason: reason, Err: errors.New(message), Headers: []kafka.Header{
 		{Key: headerField, Value: []byte(field)},

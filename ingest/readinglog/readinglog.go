@@ -1,5 +1,5 @@
-// Package readinglog stores readings that accounts send through a Kafka topic. Offsets are
-// committed after ClickHouse has the readings.
+// Package readinglog stores readings that accounts send through a Kafka topic. It commits offsets after ClickHouse has
+// stored the readings.
 package readinglog
 
 import (
@@ -25,9 +25,9 @@ import (
 	"vayu/schema"
 )
 
-// limits bound a batch, which is one insert. A batch of 8 MiB has about 70,000 readings, and
-// needs about 60 MB until it is stored. Half a second gathers readings of slow senders, and
-// is short compared with the interval of the roll-up.
+// limits bound a batch, which is stored with one insert. A batch of 8 MiB has about 70,000 readings, and needs about 60
+// MB of memory. The batch waits half a second for more readings of slow senders. This is short compared with the
+// interval of the roll-up.
 var limits = topic.Limits{Messages: 100_000, Bytes: 8 << 20, Linger: 500 * time.Millisecond, Ahead: 16}
 
 // Store stores the readings of records. [push.Service] implements it.
@@ -49,7 +49,7 @@ type Config struct {
 	Metrics  prometheus.Registerer // nil for none
 }
 
-// Log takes readings from the topic.
+// Log receives readings from the topic and stores them.
 type Log struct {
 	*topic.Client
 

@@ -2,8 +2,7 @@ package readinglog
 
 import "vayu/internal/topic/broker"
 
-// Settings are the topic of readings, set by the operator. The connection to the brokers is
-// that of the event log.
+// Settings are the settings of the topic of readings. The brokers are those of the event log.
 type Settings struct {
 	Topic      string `yaml:"topic" help:"topic of readings that accounts send through Kafka; created if it does not exist; empty for none"`
 	DeadTopic  string `yaml:"dead-topic" help:"topic of records with rejected readings, with the reason"`
@@ -12,7 +11,7 @@ type Settings struct {
 	Replicas   int    `yaml:"replicas" help:"replicas of a topic that is created"`
 }
 
-// DefaultSettings returns settings for a single broker.
+// DefaultSettings returns settings that work with a single broker.
 func DefaultSettings() Settings {
 	return Settings{Topic: "vayu.readings", DeadTopic: "vayu.readings.dead", Group: "vayu.ingest", Partitions: 12, Replicas: 1}
 }
@@ -25,7 +24,7 @@ func (s Settings) Validate() []error {
 	return s.at(broker.Settings{}).Validate()
 }
 
-// at returns the settings of a client: this topic at the brokers of a connection.
+// at returns the given connection with the topic, dead-letter topic and group of s.
 func (s Settings) at(connection broker.Settings) broker.Settings {
 	connection.Topic, connection.DeadTopic, connection.Group = s.Topic, s.DeadTopic, s.Group
 	connection.Partitions, connection.Replicas = s.Partitions, s.Replicas

@@ -11,19 +11,19 @@ import (
 	"vayu/ingest/conformance"
 )
 
-// MessagesFile is the file of a case that reads messages.
+// MessagesFile is the name of the file with the messages of a case.
 const MessagesFile = "messages.ndjson"
 
-// Message is a line of the file of a case that reads messages.
+// Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload if that is JSON and no text. Another one is a JSON text.
+	// Payload is the payload as JSON. A payload that is not JSON, or is a JSON string, is stored as a JSON string.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when it was received; zero for the time of the case
 }
 
-// OfMessages turns received messages into a case. The case has the time of the last one.
+// OfMessages makes a case of received messages. The case's time is the time of the last message.
 func OfMessages(exchanges []ingest.Exchange) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording messages: none has arrived")

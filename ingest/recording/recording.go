@@ -1,5 +1,5 @@
-// Package recording turns a fetch into a test case of package conformance, without the
-// secrets and the serial numbers that its requests and replies have.
+// Package recording makes a test case of package conformance from a fetch. It removes the secrets and serial numbers
+// from the requests and replies.
 package recording
 
 import (
@@ -17,25 +17,23 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Most is the largest number of requests in a case. A case is read by people and kept in a
-// repository.
+// Most is the largest number of requests in a case. People read cases, and a repository stores them.
 const Most = 100
 
-// Recording is a recorded fetch.
+// Recording is a test case that was made from a fetch.
 type Recording struct {
 	Case conformance.Case
-	// Files are the bodies of the replies by the names of their files.
+	// Files are the bodies of the replies, by file name.
 	Files map[string][]byte
-	// Replaced counts the replaced values by the name of their field.
+	// Replaced counts the replaced values by the name of the field that had them.
 	Replaced map[string]int
 }
 
-// Marker is the text in the place of a description's secret in exchanges.
+// Marker is the text that replaces a secret of the description in recorded exchanges.
 const Marker = "***"
 
-// New turns the exchanges of a fetch into a case. The exchanges have whole bodies and no
-// secrets of the description. Secrets and serial numbers that the replies have are
-// replaced. now is the time of the source's clock.
+// New makes a case of the exchanges of a fetch. The exchanges must have whole bodies, without the secrets of the
+// description. New replaces secrets and serial numbers in the replies. now is the present time for the source.
 func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording the fetch: there was no request")
@@ -66,10 +64,10 @@ func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recordin
 	return r, nil
 }
 
-// inputFile is the file of a case that reads a file.
+// inputFile is the name of the input file of a case for a source that reads a file.
 const inputFile = "input.csv"
 
-// OfFile turns a file into a case. now is the time of the source's clock.
+// OfFile makes a case of a file. now is the present time for the source.
 func OfFile(body []byte, now time.Time) *Recording {
 	var scrub Scrubber
 	scrub.Learn(body)
@@ -113,13 +111,13 @@ func newReply(e ingest.Exchange, scrub *Scrubber) (conformance.Reply, error) {
 	return reply, nil
 }
 
-// kept reports whether a header of a reply can matter to a source.
+// kept reports whether the case keeps a header of a reply, because a source may use it.
 func kept(name string) bool {
 	name = strings.ToLower(name)
 	return name == "link" || name == "retry-after" || strings.Contains(name, "ratelimit") || strings.Contains(name, "rate-limit")
 }
 
-// extension returns the extension of a body's file.
+// extension returns the file extension for the content of a body.
 func extension(body []byte) string {
 	switch {
 	case json.Valid(body):

@@ -14,10 +14,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Scrubber replaces secrets, serial numbers and addresses of persons in replies. A value
-// has the same placeholder everywhere, so that pages and stations stay distinct.
+// Scrubber replaces secrets, serial numbers and personal addresses in replies with placeholders. A value has the same
+// placeholder everywhere, so that different pages and stations stay different.
 type Scrubber struct {
-	// Replaced counts the replaced values by the name of their field.
+	// Replaced counts the replaced values by the name of the field that had them.
 	Replaced map[string]int
 
 	placeholders map[string]string // by value
@@ -31,7 +31,7 @@ const (
 	person = "person"
 )
 
-// kinds are the kinds of fields by their names, in lower case and without separators.
+// kinds maps names of fields to the kind of their placeholders. The names are in lower case, without separators.
 var kinds = map[string]string{
 	"auth": secret, "authorization": secret, "passwd": secret, "pwd": secret, "session": secret, "sessionid": secret, "privatekey": secret,
 	"accesskey": secret, "appkey": secret, "readkey": secret, "writekey": secret, "subscriptionkey": secret,
@@ -42,12 +42,12 @@ var kinds = map[string]string{
 	"email": person, "owneremail": person, "phone": person, "mobile": person, "contact": person, "contactname": person,
 }
 
-// pageWords begin names of tokens that select a page and are no secrets.
+// pageWords are beginnings of the names of page tokens. Page tokens are no secrets.
 var pageWords = []string{"next", "page", "cursor", "continuation", "prev"}
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// kindOf returns the kind of a field that must be replaced; "" for other fields.
+// kindOf returns the kind of placeholder for a field of this name; "" if the field is not replaced.
 func kindOf(name string) string {
 	name = separators.Replace(strings.ToLower(name))
 	if kind := kinds[name]; kind != "" {
@@ -69,20 +69,20 @@ func kindOf(name string) string {
 // isSecret reports whether a field of this name holds a secret.
 func isSecret(name string) bool { return kindOf(name) == secret }
 
-// patterns find values that are replaced in any field.
+// patterns find MAC and e-mail addresses, which are replaced in any field.
 var patterns = map[string]*regexp.Regexp{
 	serial: regexp.MustCompile(`\b[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}\b`),
 	person: regexp.MustCompile(`\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b`),
 }
 
-// firstNumber precedes the placeholders of numbers.
+// firstNumber is added to the number of a placeholder that replaces a JSON number.
 const firstNumber = 1_000_000
 
-// leastReplaced is the length of values that are also replaced outside their field. A
-// shorter value occurs by chance.
+// leastReplaced is the length from which a value is also replaced outside its own field. A shorter value can occur
+// elsewhere by chance.
 const leastReplaced = 6
 
-// Learn notes the values of a body that must be replaced.
+// Learn finds the values in a body that must be replaced, and assigns their placeholders.
 func (s *Scrubber) Learn(body []byte) {
 	_ = eachScalar(body, func(name string, value jsontext.Value) []byte {
 		kind := kindOf(name)
@@ -114,7 +114,7 @@ func (s *Scrubber) placeholder(kind, value string) string {
 	return s.placeholders[value]
 }
 
-// Body returns a body with the placeholders. Other bytes of the body stay.
+// Body returns a body in which the values are replaced. The rest of the body is unchanged.
 func (s *Scrubber) Body(body []byte) []byte {
 	var out bytes.Buffer
 	at := 0
@@ -149,7 +149,7 @@ func (s *Scrubber) count(name string) {
 	s.Replaced[name]++
 }
 
-// Text returns a text with the placeholders.
+// Text returns a text in which the values are replaced.
 func (s *Scrubber) Text(text string) string {
 	values := make([]string, 0, len(s.placeholders))
 	for value := range s.placeholders {
@@ -169,7 +169,7 @@ func (s *Scrubber) Text(text string) string {
 	return text
 }
 
-// replaceWord replaces a value where it is no part of a longer word or number.
+// replaceWord replaces a value, except within a longer word or number.
 func (s *Scrubber) replaceWord(text, value string) string {
 	var out strings.Builder
 	for {
@@ -209,9 +209,8 @@ func scalarText(value jsontext.Value) string {
 	return ""
 }
 
-// eachScalar calls visit with the name and value of each scalar in a JSON text. The name of
-// an element of a list is that of the list. If visit returns a replacement, it calls replace
-// with the position of the value.
+// eachScalar calls visit with the name and value of each scalar in a JSON text. An element of a list has the name of
+// the list. If visit returns a replacement, eachScalar calls replace with the position of the value.
 func eachScalar(body []byte, visit func(name string, value jsontext.Value) []byte, replace ...func(start, end int, replacement []byte)) error {
 	in := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -244,7 +243,7 @@ func eachScalar(body []byte, visit func(name string, value jsontext.Value) []byt
 	}
 }
 
-// nameAt returns the last name in a pointer, without indices of lists.
+// nameAt returns the last name in a JSON pointer. It skips the indices of lists.
 func nameAt(pointer jsontext.Pointer) string {
 	for pointer != "" {
 		last := pointer.LastToken()

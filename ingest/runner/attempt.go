@@ -17,19 +17,18 @@ import (
 var errTimeout = errors.New("the fetch timed out")
 
 const (
-	// maxUnrecorded is how many runs of a feed wait for the journal. ClickHouse may be
-	// down for that many runs; older runs are only in the log.
+	// maxUnrecorded is the largest number of runs of a feed that wait for the journal while ClickHouse is down. Older
+	// runs are only in the log.
 	maxUnrecorded = 100
-	// maxUnrecordedValues is how many waiting runs keep their rejected values, at most
-	// 200 KiB for each reason.
+	// maxUnrecordedValues is the number of waiting runs that keep their rejected values. A run has at most 200 KiB of
+	// them for each reason.
 	maxUnrecordedValues = 5
 	// recordTimeout bounds an attempt to record runs.
 	recordTimeout = 5 * time.Second
 )
 
-// run fetches one window, stores its readings and notifies the roll-up. It records,
-// counts and logs the outcome, except at shutdown. Only a complete window moves the
-// watermark (end of the fetched range).
+// run fetches one window, stores its readings and notifies the roll-up. It records, counts and logs the outcome, except
+// at shutdown. The watermark advances only after a complete window.
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
 	begun := time.Now()
 	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w, ConfigSHA256: f.ConfigSHA256}
@@ -68,8 +67,8 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	return outcome
 }
 
-// record adds a run to the journal, with earlier runs that the journal could not store. It
-// omits a run that found nothing, such as the poll of an unchanged folder.
+// record adds a run to the journal, together with earlier runs that could not be stored in it. It omits a run without
+// requests, readings and rejections, such as the poll of an unchanged folder.
 func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 	if run.Error == "" && run.Received.Requests+run.Stored+run.Withdrawn+len(run.Rejected) == 0 {
 		return
@@ -92,8 +91,8 @@ func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 	r.log.WarnContext(ctx, "recording a run failed; the next run tries again", "source", f.Name, "error", err)
 }
 
-// fetch stores batches that an earlier run left unstored, then fetches the window of the
-// run. It fills the counts of the run, and extends its window to those of its partitions.
+// fetch first stores the batches that an earlier run left unstored, and then fetches the window of the run. It sets the
+// counts of the run. It extends run.Window to the windows of the run's partitions.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) error {
 	w := run.Window
 	var received ingest.Recorder
@@ -135,7 +134,8 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 	return err
 }
 
-// source returns the source of a run. A live run of partitions continues each at its own watermark.
+// source returns the source of a run. In a live run of a source with partitions, each partition continues at its own
+// watermark.
 func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) ingest.Source {
 	w := run.Window
 	divided, ok := f.Source.(ingest.Partitioned)
@@ -157,7 +157,7 @@ func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, run *inge
 	}}
 }
 
-// noteNewest records the time of a stored reading if it is the newest. The zero time means none.
+// noteNewest updates the time of the newest stored reading. A zero time has no effect.
 func (r *Runner) noteNewest(f *feedRun, at time.Time) {
 	if at.After(f.newest) {
 		f.newest = at
@@ -179,8 +179,8 @@ func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 	return err
 }
 
-// storeUnstored stores the batches that an earlier fetch left. The source may
-// regard them as stored and not yield them again.
+// storeUnstored stores the batches that an earlier run fetched but could not store. The source may not yield them
+// again, because it may regard them as stored.
 func (r *Runner) storeUnstored(
 	ctx context.Context, f *feedRun, load, stored func(context.Context, *ingest.Batch) error,
 ) error {

@@ -11,7 +11,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// cursor is the progress of a feed: in memory, and in the store of the runner.
+// cursor is the progress of a feed in memory, of which the runner's store has a copy.
 type cursor struct {
 	plan       fetchPlan
 	revision   int64 // of the loaded progress; unknown before the first load
@@ -21,11 +21,11 @@ type cursor struct {
 	restart    bool      // the stored partitions are wrong, and the next save deletes them
 }
 
-// unknown is a revision that no stored progress has.
+// unknown is the revision of a feed whose progress is not loaded. It differs from every stored revision.
 const unknown = -1
 
-// loadPlan plans a feed by its stored progress and the archive's coverage, and retries until it succeeds. It returns
-// the time of the first live run, and false when ctx ended.
+// loadPlan plans a feed from its stored progress and the archive's coverage. It retries until it succeeds. It returns
+// the time of the first live run, or false if ctx ended.
 func (r *Runner) loadPlan(ctx context.Context, f *feedRun) (due time.Time, ok bool) {
 	for failures := 0; ; failures++ {
 		due, err := r.tryLoadPlan(ctx, f)
@@ -57,7 +57,8 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	f.plan = newFetchPlan(f.Feed, first, last, now)
 	f.revision, f.config = stored.Revision, stored.Config
 	r.metrics.feed(f.Feed, f.interval(now))
-	// A source that never brings anything is as old as its collection.
+	// The gauge begins with the present time. The age of a source that never yields a reading is then the time since
+	// the start.
 	r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
 	r.noteNewest(f, last)
 	if stored.Newest.After(last) && !stored.Newest.Before(since) {
@@ -72,8 +73,8 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	return f.firstDue(now, stored), nil
 }
 
-// firstDue returns the time of the first live run. A feed without a complete run, or with another configuration,
-// is due now.
+// firstDue returns the time of the first live run. This is now if no run is complete, the last one was interrupted, or
+// the configuration has changed.
 func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	if stored.Watermark.IsZero() || !stored.Target.IsZero() || stored.Config != f.ConfigSHA256 {
 		return now
@@ -81,7 +82,8 @@ func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	return later(now, f.next(earlier(stored.Watermark, now)))
 }
 
-// reload adopts the progress if an operator has changed it. After an error, the feed continues with what it knows.
+// reload loads the progress again if an operator has changed it. After an error, the feed continues with the progress
+// in memory.
 func (r *Runner) reload(ctx context.Context, f *feedRun) {
 	stored, changed, err := r.progress.Load(ctx, f.key(), f.revision)
 	if err != nil {
@@ -98,8 +100,8 @@ func (r *Runner) reload(ctx context.Context, f *feedRun) {
 	r.noteWatermark(ctx, f, time.Now())
 }
 
-// save stores the progress of a feed, with the given partitions. After an error, a later save stores it; a restart
-// before that fetches readings again.
+// save stores the progress of a feed, with the given partitions. After an error, the next save stores it. If the
+// process restarts before that, it fetches some readings again.
 func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
 	p := ingest.Progress{
 		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,
@@ -131,7 +133,8 @@ func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ing
 	}
 }
 
-// noteWatermark sets the metrics of the watermark. A watermark in the future is counted: it would hide readings.
+// noteWatermark sets the metrics of the watermark. It counts a watermark in the future, because the source would skip
+// readings before it.
 func (r *Runner) noteWatermark(ctx context.Context, f *feedRun, now time.Time) {
 	mark := f.plan.watermark
 	for _, state := range f.partitions.states {
@@ -148,5 +151,5 @@ func (r *Runner) noteWatermark(ctx context.Context, f *feedRun, now time.Time) {
 	r.metrics.failing.WithLabelValues(f.Name).Set(float64(f.partitions.failing()))
 }
 
-// clockSkew is by how much a watermark may be ahead of the clock: instances use NTP, so minutes are generous.
+// clockSkew is how far a watermark may be ahead of the clock. Instances use NTP, so five minutes are generous.
 const clockSkew = 5 * time.Minute

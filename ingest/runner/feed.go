@@ -9,14 +9,13 @@ import (
 	"vayu/ingest"
 )
 
-// Feed is a source with its schedule. Zero durations take the defaults given
-// below.
+// Feed is a source with its schedule. A zero duration means the default stated at the field.
 type Feed struct {
-	// Name is the source's name: the column `source` and the label of metrics.
+	// Name is the name of the source, in the column `source` and in the labels of metrics.
 	Name string
 	// Source fetches the readings.
 	Source ingest.Source
-	// ConfigSHA256 identifies the source's configuration in the journal: SHA-256, hexadecimal.
+	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal. The journal has it with each run.
 	ConfigSHA256 string
 	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
 	// Default "@hourly". The first run starts at once.
@@ -26,18 +25,16 @@ type Feed struct {
 	Jitter time.Duration
 	// Timeout bounds one fetch. Default 10 minutes.
 	Timeout time.Duration
-	// Lookback is how much of the previous window is fetched again, for late data.
-	// Default 3 hours.
+	// Lookback is the part of the previous window that the next run fetches again, for late data. Default 3 hours.
 	Lookback time.Duration
-	// History is how far back the first backfill goes; 0 for a source without history.
+	// History is the age of the oldest readings that a new source fetches; 0 for a source without history.
 	History time.Duration
-	// Step is the range that one backfill run fetches. It limits scheduled runs, too. Default 7 days.
+	// Step is the longest window of one backfill run, and limits the window of a scheduled run. Default 7 days.
 	Step time.Duration
-	// Windows means that the source fetches any past window, and not only its newest readings.
+	// Windows means that the source can fetch any past window. Without Windows it can fetch only its newest readings.
 	Windows bool
-	// MaxSilence is the largest normal age of the newest reading. Default 6 hours, or
-	// three intervals of the schedule if these are longer. Negative for a source without
-	// a rhythm, such as a folder.
+	// MaxSilence is the largest normal age of the newest reading. The default is 6 hours, or three intervals of the
+	// schedule if these are longer. Negative means that readings arrive at irregular times, as in a folder of files.
 	MaxSilence time.Duration
 }
 
@@ -45,13 +42,12 @@ const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
 	defaultOverlap  = 3 * time.Hour
-	// defaultMaxSilence covers networks that publish an hour two or three hours late.
+	// defaultMaxSilence is long enough for networks that publish an hour two or three hours late.
 	defaultMaxSilence = 6 * time.Hour
-	// recentSlice is the range that a new source with history fetches first. Current
-	// answers need 24 hours; 12 more give a trend.
+	// recentSlice is the range that a new source with history fetches first. Current answers need 24 hours, and 12 more
+	// show a trend.
 	recentSlice = 36 * time.Hour
-	// backfillSlice is the default range of a backfill run. An interrupted backfill
-	// repeats at most one slice.
+	// backfillSlice is the default of [Feed.Step]. An interrupted backfill repeats at most one window of this length.
 	backfillSlice = 7 * 24 * time.Hour
 )
 
@@ -66,7 +62,7 @@ func (f Feed) BackfillStep() time.Duration {
 	return f.Step
 }
 
-// liveStep limits a scheduled run of a source with history, beside Lookback.
+// liveStep limits the window of a scheduled run of a source with history, without its Lookback.
 func (f Feed) liveStep() time.Duration { return min(recentSlice, f.BackfillStep()) }
 
 // prepare checks the feed and fills in Schedule, Timeout and Lookback.

@@ -14,8 +14,7 @@ import (
 	"vayu/ingest"
 )
 
-// progress is the saved state of an import. Everything before Position is stored
-// and counted.
+// progress is the saved state of an import. The readings before Position are stored and counted.
 type progress struct {
 	Key       string            `json:"key"`
 	Position  int64             `json:"position"`
@@ -27,7 +26,7 @@ type progress struct {
 	Elapsed   time.Duration     `json:"elapsed_ns"`
 }
 
-// progressFolder holds one file per unfinished import.
+// progressFolder is the folder that has one file for each unfinished import.
 type progressFolder string
 
 func (f progressFolder) path(key string) string {
@@ -35,8 +34,8 @@ func (f progressFolder) path(key string) string {
 	return filepath.Join(string(f), hex.EncodeToString(sum[:16])+".json")
 }
 
-// load returns the progress of an import. Without a readable file the import
-// starts at the beginning, which is slower but loses nothing.
+// load returns the progress of an import. If the file is missing or unreadable, the import starts at the beginning.
+// This is slower but loses nothing.
 func (f progressFolder) load(key string) progress {
 	text, err := os.ReadFile(f.path(key))
 	if err != nil {
@@ -49,7 +48,7 @@ func (f progressFolder) load(key string) progress {
 	return p
 }
 
-// save replaces the file atomically, after a sync of its content.
+// save replaces the file atomically, after it has synced the new content to disk.
 func (f progressFolder) save(p progress) (err error) {
 	defer func() {
 		if err != nil {
@@ -85,8 +84,8 @@ func (f progressFolder) remove(key string) error {
 	return nil
 }
 
-// FileKey identifies a file by its path, size and modification time. A changed
-// file is another input.
+// FileKey returns a key of a file: its path, size and modification time. A changed file has a new key, so its import
+// starts at the beginning.
 func FileKey(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -13,34 +13,31 @@ import (
 
 // Job is one input to import.
 type Job struct {
-	// Key identifies the input and its content: the same key means the same bytes.
-	// See [FileKey].
+	// Key identifies the input and its content. Two inputs with the same key have the same bytes. See [FileKey].
 	Key string
 	// Source is the name of the source in the journal.
 	Source string
-	// Open opens the input at a [ingest.Batch.Position]; 0 is the beginning.
+	// Open opens the input at a position of [ingest.Batch.Position]; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
-	// Progress, unless nil, is called after each stored batch from one goroutine. The
-	// function owns its argument.
+	// Progress is called after each stored batch, from one goroutine; nil for no calls. It owns its argument.
 	Progress func(Summary)
 }
 
-// Summary is the result of an import. It covers the whole input, including the parts
-// that interrupted runs stored. Read is always Stored plus all of Rejected.
+// Summary is the result of an import. It covers the whole input, including the parts that interrupted runs stored. Read
+// is always the sum of Stored and all of Rejected.
 type Summary struct {
 	Read     int               // values read
 	Stored   int               // values that are in ClickHouse
 	Rejected ingest.Rejections // rejected values by reason
-	// Withdrawn counts stored readings that the input now reports as missing. They
-	// are among Rejected as [ingest.MissingValue].
+	// Withdrawn counts stored readings that the input now reports as missing. Rejected counts them too, as
+	// [ingest.MissingValue].
 	Withdrawn int
-	// Positions counts dropped station positions; the readings of these stations
-	// are stored.
+	// Positions counts the dropped positions of stations. The readings of these stations are stored.
 	Positions ingest.Rejections
 	Stations  int           // stations that have a stored reading
 	Elapsed   time.Duration // working time, without the time between runs
 	Resumed   bool          // the run continued an interrupted import
-	// RecordError is why the journal lacks the run; nil if the journal has it.
+	// RecordError is the error of the journal if it could not store the run; nil otherwise.
 	RecordError error
 }
 
@@ -51,8 +48,8 @@ type Importer struct {
 	progress progressFolder
 }
 
-// NewImporter returns an importer that records its runs in a journal, and keeps its
-// progress in dir. It creates dir on demand.
+// NewImporter returns an importer that records its runs in a journal. dir is the directory of the progress files, and
+// is created on demand.
 func NewImporter(store Store, journal Journal, dir string) *Importer {
 	return &Importer{store: store, journal: journal, progress: progressFolder(dir)}
 }
@@ -77,15 +74,15 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 		run.Outcome = string(Done)
 	}
 	run.Elapsed, run.Received, run.Fingerprint = time.Since(begun), recorder.Received(), recorder.Fingerprint()
-	// An interrupted import is recorded, too, because its stored readings stay.
+	// The run is recorded even if ctx has ended, because the readings of an interrupted import stay stored.
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	summary.RecordError = i.journal.Record(limited, []ingest.Run{run})
 	return summary, err
 }
 
-// run stores the input of a job. It counts the stored, withdrawn and rejected values in recorded,
-// the run that the caller writes to the journal.
+// run stores the input of a job. It counts stored, withdrawn and rejected values in recorded, which the caller then
+// writes to the journal.
 func (i *Importer) run(ctx context.Context, job Job, recorded *ingest.Run) (Summary, error) {
 	state := i.progress.load(job.Key)
 	src, err := job.Open(state.Position)
@@ -112,8 +109,7 @@ func (i *Importer) run(ctx context.Context, job Job, recorded *ingest.Run) (Summ
 	return summary, nil
 }
 
-// NothingStoredError is returned for an input that was read to its end, if no run of
-// the import stored or withdrew a reading.
+// NothingStoredError means that an import read its input to the end, but no reading was stored or withdrawn.
 type NothingStoredError struct{ Rejected ingest.Rejections }
 
 // Error implements error. It names the most frequent reason.
@@ -139,7 +135,7 @@ type importRun struct {
 	stations map[string]bool
 }
 
-// stored counts a batch that ClickHouse has acknowledged, and saves a new position.
+// stored counts a batch that ClickHouse has acknowledged, and saves its position.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
 	r.recorded.Add(b)
 	r.state.Stored += b.Count()

@@ -8,8 +8,7 @@ import (
 	"vayu/ingest"
 )
 
-// Outcome is the result of one run of a source. It is a label of
-// vayu_source_runs_total.
+// Outcome is the result of one run of a source. It is a label of the metric vayu_source_runs_total.
 type Outcome string
 
 // The outcomes.
@@ -83,7 +82,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// outcomes lists every outcome. A source has a gauge for each.
+// outcomes lists every outcome. Each source has one gauge for each outcome.
 var outcomes = []Outcome{Done, FetchFailed, TimedOut, Refused, Panicked, StoreFailed, BreakerOpen}
 
 // setLastOutcome sets the outcome gauge of the last run.
@@ -97,7 +96,7 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// feed sets those gauges of a feed that depend on its settings alone. interval is the time between two runs.
+// feed sets the gauges of a feed that depend only on its settings. interval is the time between two runs.
 func (m *Metrics) feed(f Feed, interval time.Duration) {
 	m.interval.WithLabelValues(f.Name).Set(interval.Seconds())
 	silence := f.MaxSilence
@@ -109,8 +108,8 @@ func (m *Metrics) feed(f Feed, interval time.Duration) {
 	}
 }
 
-// reset clears the gauges that are wrong once a source no longer runs in this process.
-// Other gauges stay, because their values remain true.
+// reset removes the gauges of a source that no longer runs in this process. It keeps
+// the gauges whose values are still true.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)

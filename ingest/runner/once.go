@@ -13,15 +13,15 @@ type Once struct {
 	Feed   Feed
 	Kind   ingest.RunKind
 	Window ingest.Window
-	// Worker is the number of this worker, of Workers that run at a time: 0 of 1 for a single one. Runs of several
-	// workers that begin in the same microsecond get different ids.
+	// Worker is the number of this worker, from 0, and Workers is how many run concurrently. They make the ids of runs
+	// that begin in the same microsecond distinct.
 	Worker, Workers int
 	// Stored is called after each stored batch, from one goroutine.
 	Stored func(context.Context, *ingest.Batch) error
 }
 
-// Once fetches and stores a window. It counts and records the run, except if ctx ends before. The returned run has the
-// counts of what was stored, also after an error.
+// Once fetches and stores a window. It counts and records the run unless ctx ends first. The returned run has the
+// counts of the stored readings, even after an error.
 func (r *Runner) Once(ctx context.Context, o Once) (ingest.Run, error) {
 	begun := time.Now()
 	run := ingest.Run{ID: o.id(begun), Source: o.Feed.Name, Kind: o.Kind, Window: o.Window, ConfigSHA256: o.Feed.ConfigSHA256}

@@ -9,22 +9,23 @@ import (
 	"vayu/ingest"
 )
 
-// partitionPlan determines the windows of partitions.
+// partitionPlan determines the windows to fetch of the partitions of one source.
 type partitionPlan struct {
 	states  map[string]ingest.PartitionProgress
 	unsaved map[string]ingest.PartitionProgress // states that the store lacks
 }
 
 const (
-	// maxFailures fetches of a partition fail before it gives up readings older than maxBehind. An API may refuse one
-	// location for ever: OpenAQ did so for 21 of India's.
+	// After maxFailures consecutive failures of a partition, its readings older than maxBehind are no longer fetched.
+	// An API may refuse one location permanently: OpenAQ did so for 21 locations in India.
 	maxFailures = 10
 	maxBehind   = 7 * 24 * time.Hour
 )
 
-// windows returns the partitions to fetch, with their windows. A partition continues at its own watermark, minus
-// the lookback. A watermark in the future counts as the end of the run's window. A partition that lacks much gets at
-// most a step, and the rest with the next runs. The most outdated come first, and the failing ones last.
+// windows returns the partitions to fetch, with their windows. The window of a partition begins at its own watermark
+// minus the lookback. It has at most the length of a step, and the next runs fetch the rest. A watermark in the future
+// counts as the end of the run's window. The partitions with the oldest watermarks come first, and failing partitions
+// last.
 func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
 	wanted := make([]ingest.Partition, 0, len(listed))
 	for _, part := range listed {
@@ -62,8 +63,8 @@ func rank(p ingest.Partition) int {
 	return 0
 }
 
-// apply updates the states by results of partitions, and returns those that have changed. The window is that of the
-// run, and the lookback that of the feed.
+// apply updates the states with the results of partitions, and returns the changed states. w is the window of the run,
+// and lookback is that of the feed.
 func (p *partitionPlan) apply(results []ingest.PartitionResult, w ingest.Window, lookback time.Duration, now time.Time) map[string]ingest.PartitionProgress {
 	if p.states == nil {
 		p.states = make(map[string]ingest.PartitionProgress)
@@ -97,7 +98,8 @@ func (p *partitionPlan) failing() (n int) {
 	return n
 }
 
-// partitionFetch fetches the partitions of a network as an [ingest.Source].
+// partitionFetch is an [ingest.Source] that fetches all partitions of a network, with the windows that the function
+// windows chooses.
 type partitionFetch struct {
 	ingest.Partitioned
 

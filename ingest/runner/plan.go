@@ -6,13 +6,13 @@ import (
 	"vayu/ingest"
 )
 
-// fetchPlan determines the windows that a feed still has to fetch. It does not read the
-// clock, but gets times as arguments.
+// fetchPlan determines the next windows of a feed. It does not read the clock; times are arguments.
 //
-// Live windows come first, so that current answers exist within seconds. A new source with history
-// starts with the last 36 hours, or with Step if that is less, and then goes back in slices of Step. After a restart the plan
-// continues with the stored progress. Without it the plan is derived from the stored readings. Slices are fetched in
-// a fixed order, so only the oldest and the newest can be incomplete. These two are fetched again.
+// Live windows come first, so that current answers exist within seconds. A new source with history first fetches the
+// last 36 hours, or Step if that is shorter. Then it fetches older readings in windows of Step, backwards. After a
+// restart the plan continues with the stored progress. If no progress is stored, the plan derives it from the stored
+// readings. Windows are fetched in a fixed order, so only the oldest and the newest can be incomplete. The plan fetches
+// these two again.
 type fetchPlan struct {
 	feed      Feed
 	watermark time.Time // end of the fetched range
@@ -21,8 +21,8 @@ type fetchPlan struct {
 	target    time.Time // end of an interrupted live run of partitions; zero for none
 }
 
-// newFetchPlan plans a feed. The parameters first and last are the times of its first
-// and last stored reading since now - History - Step, and zero without a reading.
+// newFetchPlan plans a feed. first and last are the times of its first and last stored reading since now - History -
+// Step. Both are zero if there is none.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
@@ -31,7 +31,7 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	case last.IsZero():
 		p.oldest = later(now.Add(-feed.liveStep()), p.horizon)
 	default:
-		// The run that stored the first or last reading may be incomplete.
+		// The runs that stored the first and the last reading may be incomplete, so their windows are fetched again.
 		p.watermark = later(last.Add(-recentSlice), p.horizon)
 		p.oldest = p.horizon
 		if first.After(p.horizon.Add(-feed.BackfillStep())) {
@@ -41,7 +41,7 @@ func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	return p
 }
 
-// restore continues with the stored progress of a feed.
+// restore sets the plan to the stored progress of a feed.
 func (p *fetchPlan) restore(stored ingest.Progress) {
 	p.target = stored.Target
 	if !stored.Watermark.IsZero() {
@@ -52,10 +52,10 @@ func (p *fetchPlan) restore(stored ingest.Progress) {
 	}
 }
 
-// liveWindow returns the window from Lookback before the watermark to now. Without a watermark, it
-// starts Lookback before now, or at p.oldest if the source has history. With history it ends at
-// most liveStep after the watermark, so that gaps are filled in order. An interrupted run of
-// partitions gets its window again. A watermark in the future counts as now.
+// liveWindow returns the window from Lookback before the watermark to now. Without a watermark the window starts
+// Lookback before now, or at p.oldest if the source has history. For a source with history the window ends at most
+// liveStep after the watermark, so that gaps are filled in order. After an interrupted run of partitions the window
+// ends where that run's window ended. A watermark in the future counts as now.
 func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	watermark := earlier(p.watermark, now)
 	if p.target.After(watermark) {
@@ -74,7 +74,7 @@ func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	return w
 }
 
-// backfillWindow returns the next window of the backfill, and false after the last.
+// backfillWindow returns the next window of the backfill, or false after the last window.
 func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return ingest.Window{}, false
@@ -82,7 +82,7 @@ func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	return ingest.Window{From: later(p.oldest.Add(-p.feed.BackfillStep()), p.horizon), To: p.oldest}, true
 }
 
-// fetched extends the fetched range by a window that is stored.
+// fetched extends the fetched range by a stored window.
 func (p *fetchPlan) fetched(w ingest.Window, kind runKind) {
 	if kind == liveRun {
 		p.watermark, p.target = w.To, time.Time{}

@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// Archive is a [Store] that can also report which times it covers.
+// Archive is a [Store] that also knows the time range of its readings.
 type Archive interface {
 	Store
 	// Coverage returns the times of the first and the last stored reading of a source,
@@ -30,14 +30,13 @@ type Archive interface {
 
 // Journal records runs of sources, normally in ClickHouse.
 type Journal interface {
-	// Record stores runs with their rejected values. It is idempotent and may be called
-	// again after an error. Calls come from several goroutines.
+	// Record stores runs with their rejected values. It is idempotent, so the caller can repeat a failed call. It is
+	// safe for concurrent use.
 	Record(ctx context.Context, runs []ingest.Run) error
 }
 
-// Runner fetches feeds on their schedules and stores their readings. Each feed has its
-// own goroutine, so that it delays no other feed, and its fetches do not overlap.
-// Errors, hangs and panics of a source affect only its feed.
+// Runner fetches feeds on their schedules and stores their readings. Each feed has its own goroutine. A feed therefore
+// delays no other feed, and its own fetches do not overlap. Errors, hangs and panics of a source affect only its feed.
 type Runner struct {
 	archive  Archive
 	journal  Journal
@@ -53,12 +52,14 @@ type Runner struct {
 type Config struct {
 	Archive Archive
 	Journal Journal
-	// Progress keeps the progress of feeds; nil keeps it in memory only.
+	// Progress stores the progress of feeds. If it is nil, the progress is in memory only.
 	Progress ingest.ProgressStore
 	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
-	// several goroutines. With wait it returns after the roll-up, so that a backfill does not get ahead of it.
+	// several goroutines. If wait is true, OnChange returns after the roll-up, so that a backfill does not store
+	// readings faster than they are rolled up.
 	OnChange func(ctx context.Context, wait bool)
-	// Quit, when it is closed, ends each feed after its run in progress. nil is never closed.
+	// Quit stops the runner when it is closed: each feed ends after its run in progress. A nil Quit never stops the
+	// runner.
 	Quit    <-chan struct{}
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -76,16 +77,15 @@ type feedRun struct {
 	failures   [2]int          // number of consecutive failed runs, by runKind
 }
 
-// A feed's circuit breaker opens after five consecutive failures, which take four
-// minutes. It lets one attempt through every 15 minutes, so a failing server gets at most
-// four fetches an hour.
+// Settings of a feed's circuit breaker. It opens after five consecutive failures, which take four minutes. An open
+// breaker permits one attempt every 15 minutes, so a failing server gets at most four fetches an hour.
 const (
 	breakerFailures = 5
 	breakerPause    = 15 * time.Minute
 )
 
-// Limits of a feed's exponential backoff. After failures only, the fifth attempt starts
-// after four minutes, and the tenth after 46.
+// Limits of a feed's exponential backoff. If every attempt fails, the fifth starts after four minutes, and the tenth
+// after 46.
 const (
 	firstRetry   = 15 * time.Second
 	longestRetry = 10 * time.Minute
@@ -129,10 +129,9 @@ func newBreaker(name string, metrics *Metrics) *gobreaker.CircuitBreaker[struct{
 	})
 }
 
-// Run runs the feeds until ctx ends, or until [Config.Quit] is closed and the runs in
-// progress have ended. It returns nil. A feed without progress is fetched at once and
-// then on its schedule. A fetch in progress when ctx ends is cancelled; stored batches
-// stay.
+// Run runs the feeds until ctx ends, or until [Config.Quit] is closed and the runs in progress have ended. It returns
+// nil. A feed without stored progress is fetched at once, and then on its schedule. The end of ctx cancels fetches in
+// progress. Stored batches stay stored.
 func (r *Runner) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, f := range r.feeds {
@@ -162,16 +161,16 @@ func (r *Runner) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// ResetMetrics resets the gauges of the feeds after Run has ended. The next
-// leader, here or in another process, sets its own.
+// ResetMetrics resets the gauges of the feeds after Run has ended. The instance that collects the feeds next sets its
+// own.
 func (r *Runner) ResetMetrics() {
 	for _, f := range r.feeds {
 		r.metrics.reset(f.Name)
 	}
 }
 
-// loop runs one feed until it must end. Live runs have precedence; backfill runs fill
-// the time between.
+// loop runs one feed until it must end. A live run has precedence when it is due. Backfill runs fill the time between
+// live runs.
 func (r *Runner) loop(ctx context.Context, f *feedRun) {
 	defer releaseAll(&f.unstored)
 	due, ok := r.loadPlan(ctx, f)
@@ -225,11 +224,10 @@ const (
 	backfillRun
 )
 
-// recorded are the kinds of runs in the journal, by runKind.
+// recorded maps each runKind to the kind of run in the journal.
 var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
-// untilNext returns how long a feed without a due live run must wait; 0 if the feed can
-// backfill now.
+// untilNext returns how long a feed waits when no live run is due; 0 if it can backfill now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
 	case !backlog:

@@ -8,11 +8,11 @@ import (
 	"vayu/schema/air"
 )
 
-// Sample is the result of a trial fetch.
+// Sample is the result of a trial fetch, which stores nothing.
 type Sample struct {
 	Readings []air.Reading // the first ones, up to the limit of FetchSample
 	Count    int           // of all readings and bulletins
-	// Bulletins are the first ones, up to the same limit.
+	// Bulletins are the first bulletins, up to the same limit.
 	Bulletins []air.Bulletin
 	Newest    time.Time // end of the averaging interval of the newest reading; zero for none
 	// Stations describes the stations of the readings, in order of arrival.
@@ -21,9 +21,8 @@ type Sample struct {
 	Values   []ingest.RejectedValue // the first of each reason
 }
 
-// FetchSample fetches a window once, completely, without storing it. The sample keeps at most
-// `most` readings. After an error the sample holds the readings that the source yielded
-// earlier. A panic of the source is returned as an error.
+// FetchSample fetches a complete window without storing it. The sample keeps at most `most` readings. After an error
+// the sample has the readings that the source yielded before it. A panic of the source is returned as an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window, most int) (Sample, error) {
 	var sample Sample
 	var run ingest.Run // bounds the rejected values

@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Silence returns the largest normal age of the newest reading of a feed; negative for a feed
-// without a rhythm. The error is that of an invalid schedule.
+// Silence returns the largest normal age of the newest reading of a feed; negative if readings arrive at irregular
+// times. An error means that the schedule is invalid.
 func (f Feed) Silence(now time.Time) (time.Duration, error) {
 	if f.MaxSilence != 0 {
 		return f.MaxSilence, nil

@@ -9,7 +9,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Status is the state of a source of readings. It can explain why the newest readings are old.
+// Status is the state of a source of readings, which can explain why its newest readings are old.
 type Status struct {
 	Outcome     Outcome  `json:"outcome,omitempty"`      // outcome of the last run, as in the metric vayu_source_outcome
 	LastSuccess string   `json:"last_success,omitempty"` // RFC 3339; absent if none since the start
@@ -17,7 +17,7 @@ type Status struct {
 	Refused     []string `json:"refused,omitempty"`      // reasons for which inputs were rejected since the start
 }
 
-// StatusOf derives the status of each source from its metrics. The keys of the map are names of sources.
+// StatusOf reads the status of each source from the metrics of this process. The keys of the map are names of sources.
 func StatusOf(g prometheus.Gatherer) map[string]*Status {
 	out := map[string]*Status{}
 	families, err := g.Gather()
@@ -66,7 +66,7 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return all
 }
 
-// remedies are texts that explain to operators how to fix a failing source, by the outcome of its last run.
+// remedies tell an operator how to fix a failing source, by the outcome of its last run.
 var remedies = map[Outcome]string{
 	FetchFailed: "its reply is invalid or missing: vayu source test NAME shows the error",
 	TimedOut:    "it answers too slowly: vayu source test NAME shows how slowly",
@@ -76,8 +76,8 @@ var remedies = map[Outcome]string{
 	BreakerOpen: "it failed too often and is paused: vayu source test NAME shows why",
 }
 
-// Finding returns a line about the source with a name for `vayu doctor`. It is not ok if the last run failed. A source
-// that runs on another instance is ok.
+// Finding returns a line about the source for `vayu doctor`. ok is false if the last run failed. It is true for a
+// source that runs on another instance.
 func (s *Status) Finding(name string) (ok bool, text string) {
 	text = name + ": " + string(s.Outcome)
 	if s.Outcome == "" { // the source has not run since the start, or another instance collects it

@@ -6,9 +6,9 @@ import (
 	"vayu/ingest"
 )
 
-// StartStream sets the gauges of a source that receives messages and has no runs on a
-// schedule. maxSilence is the largest normal age of its newest reading; 0 means that it
-// has no rhythm. A source that never brings anything is as old as now.
+// StartStream sets the gauges of a stream, which has no scheduled runs. maxSilence is the largest normal age of its
+// newest reading; 0 if readings arrive at irregular times. The age of a stream that never yields a reading counts from
+// now.
 func (m *Metrics) StartStream(source string, maxSilence time.Duration, now time.Time) {
 	if maxSilence > 0 {
 		m.maxSilence.WithLabelValues(source).Set(maxSilence.Seconds())
@@ -26,8 +26,8 @@ func (m *Metrics) NewestStreamed(source string, at time.Time) {
 	m.newest.WithLabelValues(source).Set(float64(at.Unix()))
 }
 
-// StreamState sets the outcome of a stream. Done means that it is connected, and that
-// everything that it received is stored.
+// StreamState sets the outcome of a stream. Done means that the stream is connected and has stored every received
+// message.
 func (m *Metrics) StreamState(source string, is Outcome) {
 	m.setLastOutcome(source, is)
 	if is == StoreFailed {

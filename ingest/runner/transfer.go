@@ -10,20 +10,18 @@ import (
 	"vayu/internal/sleep"
 )
 
-// inFlight is how many batches are buffered between parsing and storing. Parsing and
-// storing hold one more each: four batches, about 64 MB. This keeps two cores busy.
+// inFlight is the number of batches that are buffered between parsing and storing. Parsing and storing hold one more
+// batch each. Four batches take about 64 MB of memory, and keep two cores busy.
 const inFlight = 2
 
 // Store writes batches of readings, normally to ClickHouse.
 type Store interface {
-	// Load stores a batch and returns nil once it is durable. It is idempotent and
-	// may be called again after an error. It may add to b.Rejected on success. It
-	// does not release the batch.
+	// Load stores a batch and returns nil once it is durable. It is idempotent, so the caller can repeat a failed call.
+	// On success it may add to b.Rejected. It does not release the batch.
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
-// runStore stores batches with the ID of a run. A batch that has the ID of an earlier run
-// keeps that ID.
+// runStore stores batches with the ID of a run. A batch that an earlier run fetched keeps the ID of that run.
 type runStore struct {
 	Store
 
@@ -47,11 +45,9 @@ func (e *StoreError) Error() string { return "storing a batch: " + e.Err.Error()
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// transfer fetches a window and stores its batches in order. It parses the next batch
-// while it stores the previous one. After each acknowledged batch it calls the function
-// stored, from one goroutine, and then releases the batch. It returns after this
-// goroutine has ended. If storing fails, left holds the fetched batches that are not
-// stored, in order. The caller owns them.
+// transfer fetches a window and stores its batches in order. It parses the next batch while it stores the previous one.
+// After each acknowledged batch it calls stored, always from one goroutine, and then releases the batch. If storing
+// fails, left has the fetched batches that are not stored, in order, and the caller owns them.
 func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -99,14 +95,13 @@ func storeOne(ctx context.Context, b *ingest.Batch, load, stored func(context.Co
 	})
 }
 
-// storeRetryDelays are the delays before a batch is loaded again. They add up to 31 s,
-// longer than ClickHouse takes to restart. If all attempts fail, the run fails.
+// storeRetryDelays are the delays between the attempts to load a batch. Their sum is 31 s, longer than a restart of
+// ClickHouse. If all attempts fail, the run fails.
 var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
 }
 
-// loadWithRetry returns a function that calls [Store.Load] with retries. It calls the
-// function failed after each failure.
+// loadWithRetry returns a function that calls [Store.Load] with retries. After each failed attempt it calls failed.
 func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
 	return func(ctx context.Context, b *ingest.Batch) error {
 		for try := 0; ; try++ {

@@ -12,7 +12,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// view is what an instance sees of all instances.
+// view is the state of all instances and jobs, as one instance reads it from the leases.
 type view struct {
 	jobs    []string        // that this instance can run
 	mine    map[string]bool // jobs of which this instance has the lease and keeps it
@@ -22,20 +22,20 @@ type view struct {
 }
 
 const (
-	// patience is how long a job may have no lease before an instance takes more than its share. The others may not
-	// have the source in their configuration.
+	// patience is how long a job may have no lease before an instance takes it in addition to its share. The other
+	// instances may not have the job's source in their configuration.
 	patience = 10 * time.Second
-	// keep is how long an instance keeps such a job.
+	// keep is how long an instance keeps a job that exceeds its share.
 	keep = 10 * time.Minute
 )
 
-// planner decides which jobs an instance wants. It remembers for how long jobs have had no lease.
+// planner decides which jobs an instance wants. It records since when jobs have had no lease.
 type planner struct {
 	freeSince map[string]time.Time
 	keepUntil map[string]time.Time
 }
 
-// plan returns the jobs that the instance of v wants: those that it keeps, and those whose lease it tries to get.
+// plan returns the jobs that the instance v.self wants: those that it keeps, and those whose lease it tries to claim.
 func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	wanted := make(map[string]bool)
 	for _, name := range v.jobs {
@@ -95,7 +95,7 @@ func (v *view) share() int {
 	return n
 }
 
-// preferred returns jobs, those that the instance prefers least first.
+// preferred returns the jobs in the order of preference, the least preferred first.
 func (v *view) preferred(jobs map[string]bool) []string {
 	all := make([]string, 0, len(jobs))
 	for name := range jobs {
@@ -105,7 +105,8 @@ func (v *view) preferred(jobs map[string]bool) []string {
 	return all
 }
 
-// compare orders jobs by preference. Each instance prefers other jobs, so that two rarely try to get the same.
+// compare orders jobs by the preference of this instance. The order depends on the instance, so that two instances
+// rarely claim the same job.
 func (v *view) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(v.weight(a), v.weight(b)), cmp.Compare(a, b))
 }
@@ -116,10 +117,10 @@ func (v *view) weight(job string) uint64 {
 	return h.Sum64()
 }
 
-// serverNow is SQL for the time of the database server, in Unix microseconds.
+// serverNow is an SQL expression for the time of the database server, in Unix microseconds.
 const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
-// look completes a view with the leases of all instances. It deletes the leases of members that died long ago.
+// look reads the leases of all instances into v. It deletes the leases of members that died long ago.
 func (s *sharer) look(ctx context.Context, v *view) error {
 	v.self, v.taken = s.member, make(map[string]bool)
 	if s.alone {
@@ -157,7 +158,7 @@ func (s *sharer) look(ctx context.Context, v *view) error {
 	})
 }
 
-// Members returns how many instances of a group run, on PostgreSQL. local is as in [Config.Local].
+// Members returns the number of running instances of a group, on PostgreSQL. local is that of [Config.Local].
 func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
 	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package share divides jobs among instances. Each job has a lease, so that one instance runs it at a time. Each
-// instance runs its share of the jobs, and takes over those of an instance that has died within ten seconds.
+// Package share divides jobs among instances. Each job has a lease, so that one instance runs the job at a time. Each
+// instance runs its share of the jobs. The jobs of an instance that dies move to other instances within ten seconds.
 package share
 
 import (
