@@ -1,6 +1,6 @@
-// Package ingest defines sources of readings. A source only fetches and parses. Its
-// builder turns readings into batches and rejects invalid values with a reason.
-// Package runner fetches sources, and package loader stores batches.
+// Package ingest defines sources of readings. A source fetches and parses. Its builder makes batches of the readings,
+// and rejects invalid values with a reason. Package runner schedules the fetches, and package loader stores the
+// batches.
 package ingest
 
 import (
@@ -15,43 +15,38 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Window is the time range of the wanted readings. It holds the averaging
-// intervals that end after From and not after To, in UTC. A source without history
-// ignores From.
+// Window is the time range of the readings to fetch. It contains the averaging intervals that end after From and not
+// after To, in UTC. A source without history ignores From.
 type Window struct{ From, To time.Time }
 
 // Source fetches and parses the readings of one network, feed or file.
 type Source interface {
-	// Fetch yields the source's readings of a window in batches and returns nil when
-	// all are yielded. Readings outside the window are allowed, because storing is
-	// idempotent. Fetch may be called again, but not concurrently. When ctx ends or
-	// yield fails, Fetch returns that error at once. yield owns the batch. A batch that
-	// yield has accepted is stored later. If the process crashes before, a new Source
-	// must fetch it again. A Source may therefore remember accepted input in memory
-	// only.
+	// Fetch passes the source's readings of a window to yield in batches, and returns nil after the last one. Readings
+	// outside the window are allowed, because storing is idempotent. Fetch may be called again, but not concurrently.
+	// When ctx ends or yield returns an error, Fetch returns that error at once.
+	//
+	// yield owns the batch. A batch that yield has accepted is stored later. If the process crashes before, a new
+	// Source must fetch the batch again. A Source may therefore record in memory only which input was accepted.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
 // Batch is a group of readings for the table `reading`.
 type Batch struct {
-	// Readings has the columns of [air.ReadingColumns]. The last owner of the
-	// batch releases it with [Batch.Release].
+	// Readings has the columns of [air.ReadingColumns]. The last owner of the batch calls [Batch.Release].
 	Readings arrow.Record
 	// Stations describes the stations of the readings, except private stations.
 	Stations []air.Station
-	// Missing holds readings whose value the source reports as missing; Value is unused.
-	// If Readings has the same reading with a value, that value counts. The stations of
-	// these readings need not be in Stations.
+	// Missing has the readings whose value the source reports as missing; their Value is unused. If Readings has a
+	// value for the same reading, that value is valid. The stations of these readings need not be in Stations.
 	Missing []air.Reading
 	// Bulletins are indices of cities as an agency published them.
 	Bulletins []air.Bulletin
-	// Withdrawn is how many stored readings the store removed because of Missing.
-	// The store sets it on success.
+	// Withdrawn is the number of stored readings that the store withdrew because of Missing. The store sets it on
+	// success.
 	Withdrawn int
 	// Rejected counts the rejected values by reason.
 	Rejected Rejections
-	// Values are the first rejected values of each reason in a fetch, for operators.
-	// Missing values are not among them.
+	// Values are the first rejected values of each reason in a fetch, except missing values. Operators can list them.
 	Values []RejectedValue
 	// Partitions are the partitions whose fetch is complete once this batch is stored.
 	Partitions []PartitionResult
@@ -60,7 +55,7 @@ type Batch struct {
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// Token lets ClickHouse recognise a retried insert; "" if none is pending.
+	// Token identifies an insert, so that ClickHouse recognises a retry; "" if no insert is pending.
 	Token string
 }
 

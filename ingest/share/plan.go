@@ -75,7 +75,8 @@ func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	return wanted
 }
 
-// share returns how many jobs the instance runs. The first members have one more if the jobs cannot be divided.
+// share returns the number of jobs that the instance should run: an equal part of all jobs. If the number of jobs is
+// not divisible, the first members run one job more.
 func (v *view) share() int {
 	all := make(map[string]bool)
 	for _, name := range v.jobs {

@@ -20,40 +20,41 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Job is a job of which one instance is in charge at a time.
+// Job is a job that one instance runs at a time.
 type Job struct {
-	// Name identifies the job among all instances.
+	// Name identifies the job. It is the same on all instances.
 	Name string
-	// Run works until the job is done, or ctx ends. When quit is closed, it returns at the next moment at which
-	// another instance can continue without repeating work. fence is as for [leader.Run].
+	// Run works until the job is done or ctx ends. When quit is closed, Run returns as soon as another instance can
+	// continue without repeating work. fence is that of [leader.Run].
 	Run func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error
 }
 
 // Config configures Run.
 type Config struct {
 	DB *sqlstore.DB
-	// Group names the jobs that are shared. The leases have the names Group:job.
+	// Group is a name for the shared jobs. The lease of a job has the name Group:job.
 	Group string
-	// Local, unless it is empty, names this instance: the jobs concern it only, so that it runs all of them.
+	// Local is the name of this instance if its jobs are not shared with other instances. The instance then runs all of
+	// them. Local is "" if the jobs are shared.
 	Local string
-	// Jobs returns the jobs that this instance can run now. It is called every second.
+	// Jobs returns the jobs that this instance can run at present. It is called every second.
 	Jobs    func(ctx context.Context) ([]Job, error)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 }
 
 const (
-	// interval is the time between two looks at the leases of all instances.
+	// interval is the time between two reads of the leases of all instances.
 	interval = time.Second
-	// keepMembers is how long the expired lease of an instance that died stays in the table.
+	// keepMembers is the retention of the expired lease of an instance that died.
 	keepMembers = time.Hour
 )
 
-// Run runs the share of the jobs until ctx ends. It returns an error if a job does.
+// Run runs this instance's share of the jobs until ctx ends. If a job returns an error, Run ends and returns it.
 //
-// On SQLite, and with Local, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
-// lease of its own. The shares of the members differ by at most one job. An instance with more than its share
-// ends jobs at the next good moment.
+// On SQLite, or if Local is set, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
+// lease of its own. The numbers of jobs of two members differ by at most one. An instance with more jobs than its share
+// ends some of them by closing their quit.
 func Run(ctx context.Context, c Config) error {
 	s := &sharer{
 		Config: c, alone: c.Local != "" || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),
@@ -84,7 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	return s.outcome(ctx)
 }
 
-// outcome returns the error of the job that has ended the context; nil if none has.
+// outcome returns the error of the job that has cancelled ctx; nil if no job has.
 func (s *sharer) outcome(ctx context.Context) error {
 	failed, ok := errors.AsType[*jobError](context.Cause(ctx))
 	if !ok {
@@ -118,7 +119,7 @@ type sharer struct {
 	store   *failurelog.Log
 }
 
-// running is a job for which this instance has the lease, or tries to get it.
+// running is a job whose lease this instance has or tries to claim.
 type running struct {
 	cancel  func()        // ends the job or the attempt at once
 	quit    chan struct{} // closed to end the job at the next good moment
@@ -127,7 +128,8 @@ type running struct {
 	ended   atomic.Bool
 }
 
-// loop follows the leases of all instances until ctx ends, and waits for the jobs.
+// loop reads the leases of all instances every second, and starts and ends jobs, until ctx ends. Then it waits for the
+// jobs.
 func (s *sharer) loop(ctx context.Context) {
 	defer s.all.Wait()
 	for ok := true; ok; ok = sleep.For(ctx, interval) {
@@ -141,7 +143,7 @@ func (s *sharer) loop(ctx context.Context) {
 	}
 }
 
-// step starts and ends jobs.
+// step reads the leases once, and starts and ends jobs.
 func (s *sharer) step(ctx context.Context, jobs []Job) error {
 	for name, r := range s.running {
 		if r.ended.Load() {
@@ -182,7 +184,7 @@ func (s *sharer) step(ctx context.Context, jobs []Job) error {
 	return nil
 }
 
-// start tries to get the lease of a job, and then runs the job.
+// start starts a goroutine that claims the lease of a job and then runs the job.
 func (s *sharer) start(ctx context.Context, job Job) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &running{cancel: cancel, quit: make(chan struct{})}
@@ -205,8 +207,8 @@ func (s *sharer) leaderConfig(name string) leader.Config {
 	return leader.Config{DB: s.DB, Name: name, Local: s.Local != "", Log: s.Log, Metrics: s.Metrics}
 }
 
-// memberName is the name of the lease of a member. The names of jobs do not begin with a colon. The members of other
-// instances do not see a local one.
+// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. With
+// local, the name differs, so that other instances do not count this one as a member.
 func memberName(group, local, member string) string {
 	if local != "" {
 		return group + "@" + local + "::" + member

@@ -22,8 +22,8 @@ import (
 	"vayu/schema"
 )
 
-// Catalogue has the sources in Go, the shipped descriptions, and those of a folder. It
-// is immutable after [Catalogue.KeepCalls].
+// Catalogue has the sources written in Go, the shipped descriptions, and the descriptions of a folder. It is immutable
+// after [Catalogue.KeepCalls].
 type Catalogue struct {
 	config  Config
 	entries map[string]Entry
@@ -31,11 +31,10 @@ type Catalogue struct {
 	calls   func(source string) budget.Store
 }
 
-// Open reads the descriptions of a folder, the files *.yaml and *.yml. A missing folder
-// is an error only if required is set. A file may replace a shipped description. It is an
-// error if a file has the name of a source in Go, or of another file. An invalid file is
-// an entry with a fault, which fails only its own source. After an error, the catalogue
-// has the sources that were read earlier.
+// Open reads the descriptions of a folder: the files *.yaml and *.yml. If required is false, the folder may be missing.
+// A file can replace a shipped description. If a file has the name of a source in Go or of another file, Open returns
+// an error. An invalid file becomes an entry with a fault, so that other sources still work. After an error, the
+// catalogue has the sources that were read before it.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry), formats: make(map[string]file.Format)}
 	watched := all.entries["file"]
@@ -80,14 +79,14 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	return all, nil
 }
 
-// parse parses a description. Variables of the environment are replaced when the source is
-// built, because only enabled sources need them.
+// parse parses a description without the environment. Variables are replaced when the source is built, because only
+// enabled sources need them.
 func parse(f described.File) (*described.Description, error) {
 	f.Env = func(string) (string, bool) { return "unset", true }
 	return described.Parse(f)
 }
 
-// put adds a description in place of one of the same name.
+// put adds a description. It replaces a description of the same name.
 func (c *Catalogue) put(f described.File, d *described.Description, fault error) {
 	if fault != nil {
 		c.entries[described.NameOf(f.Path)] = Entry{About: "invalid description " + f.Path, File: &f, Fault: fault}
@@ -106,7 +105,7 @@ func (c *Catalogue) put(f described.File, d *described.Description, fault error)
 	}
 }
 
-// Formats returns the formats of files that descriptions define, in the order of their names.
+// Formats returns the file formats that descriptions define, in the order of their names.
 func (c *Catalogue) Formats() []file.Format {
 	var all []file.Format
 	for _, name := range slices.Sorted(maps.Keys(c.formats)) {
@@ -115,8 +114,7 @@ func (c *Catalogue) Formats() []file.Format {
 	return all
 }
 
-// Opener returns the function that opens files of every format. name is the source of their
-// readings.
+// Opener returns a function that opens files of every format. name is the name of the source of the readings.
 func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	formats := c.Formats()
 	return func(path string, position int64) (*file.File, error) {
@@ -124,10 +122,10 @@ func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	}
 }
 
-// KeepCalls makes the sources keep their call budgets in stores, which processes share.
+// KeepCalls sets the function that returns the store of a source's call budget. Processes share these stores.
 func (c *Catalogue) KeepCalls(store func(source string) budget.Store) { c.calls = store }
 
-// described returns the factory of a described source.
+// described returns the factory of a source with a description.
 func (c *Catalogue) described(f described.File, name string) fromFile {
 	if c.calls != nil {
 		f.Calls = c.calls(name)
@@ -135,11 +133,10 @@ func (c *Catalogue) described(f described.File, name string) fromFile {
 	return fromFile(f)
 }
 
-// fromFile is the factory of a described source.
+// fromFile is the factory of a source with a description.
 type fromFile described.File
 
-// New implements [Factory]. It parses the description again, with the environment of the
-// process.
+// New implements [Factory]. It parses the description again, now with the environment of the process.
 func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(described.File(f))
@@ -149,8 +146,8 @@ func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error
 	return d.New(name, clock)
 }
 
-// configHash returns the SHA-256 of the file of a description, or of the settings of a source in Go with masked
-// secrets, hexadecimal.
+// configHash returns the SHA-256 of a source's configuration, hexadecimal. The configuration is the file of a
+// description, or the settings of a source in Go with masked secrets.
 func configHash(f Factory) string {
 	var text []byte
 	switch f := f.(type) {
@@ -165,8 +162,8 @@ func configHash(f Factory) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Stream returns the description of a source that receives messages, with the environment of
-// the process; nil for a source that fetches.
+// Stream returns the description of a source that receives messages, parsed with the environment of the process. It
+// returns nil for a source that fetches.
 func (c *Catalogue) Stream(name string) (*described.Description, error) {
 	if !c.entries[name].Stream {
 		return nil, nil
@@ -188,12 +185,12 @@ func (c *Catalogue) NamesOf(world schema.World) []string {
 	return slices.DeleteFunc(c.Names(), func(name string) bool { return c.entries[name].World != world })
 }
 
-// Entry returns a source by its name; the zero value if it is unknown.
+// Entry returns the entry of a source; the zero value if the name is unknown.
 func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
 
-// Description returns the file of a described source, also of an invalid one, and the
-// folder of its cases. source is the name of a source whose cases are below folder, or
-// the path of a file whose cases are beside it.
+// Description returns the file of a described source, even if it is invalid, and the folder of its cases. source is the
+// name of a source, whose cases are then below folder. Or it is the path of a file, whose cases are then beside the
+// file.
 func (c *Catalogue) Description(source, folder string) (f described.File, cases string, err error) {
 	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
 		text, err := os.ReadFile(source)
@@ -261,7 +258,7 @@ func (c *Catalogue) Has(name string) bool {
 	return err == nil
 }
 
-// Find returns a source by its name. The error lists the known ones, or has the fault of the description.
+// Find returns a source by its name. The error lists the known names, or is the fault of the description.
 func (c *Catalogue) Find(name string) (Entry, error) {
 	entry, known := c.entries[name]
 	if !known {
@@ -273,7 +270,7 @@ func (c *Catalogue) Find(name string) (Entry, error) {
 	return entry, nil
 }
 
-// New builds one source of either world.
+// New builds the source of the given name, of either world.
 func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
 	entry, err := c.Find(name)
 	if err != nil {
@@ -282,8 +279,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Limits returns what is normal for the sources of a world: all sources of the sandbox, or the
-// named ones of the live world.
+// Limits returns the limits of normal behaviour for each source of a world: for all sources of the sandbox, or for the
+// named sources of the live world.
 func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
 	if world == schema.Sandbox {
 		names = c.NamesOf(world)

@@ -1,4 +1,4 @@
-// Package source is the catalogue of all sources: those in Go and the described ones.
+// Package source has the catalogue of all sources: those written in Go and those with a description.
 package source
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Config is the section `source` of the configuration, with one part per source.
+// Config is the section `source` of the configuration, with one part for each source in Go.
 type Config struct {
 	CPCB      cpcb.Config      `yaml:"cpcb"`
 	DataGov   datagov.Config   `yaml:"datagov"`
@@ -29,8 +29,8 @@ func DefaultConfig() Config {
 
 // Factory is the configuration of one source, from which New builds the source.
 type Factory interface {
-	// New builds the source. name becomes the field Source of its readings, and clock
-	// returns the current time. New neither connects nor starts anything.
+	// New builds the source. name is the source name of its readings. clock returns the present time. New neither
+	// connects nor starts anything.
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
@@ -40,15 +40,15 @@ type Entry struct {
 	About string
 	// World is the world (live or sandbox) whose data the source provides.
 	World schema.World
-	// Factory returns the source's part of the configuration.
+	// Factory returns the source's part of a configuration.
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
 	Feed runner.Feed
 	// File is the description of the source; nil for a source in Go.
 	File *described.File
-	// Stream marks a source that receives messages and has no schedule.
+	// Stream is true for a source that receives messages and has no schedule.
 	Stream bool
-	// Fault is why the description of the source is invalid; nil for a valid one.
+	// Fault is the error of an invalid description; nil for a valid one.
 	Fault error
 }
 
@@ -57,8 +57,8 @@ var Registry = map[string]Entry{
 	"cpcb": {
 		About:   "CPCB's live feed of about 500 stations, sub-indices, hourly, no key",
 		Factory: func(c Config) Factory { return c.CPCB },
-		// The feed changes once an hour at no fixed minute. Fetching an unchanged
-		// feed costs only an empty reply.
+		// The feed changes once an hour, at no fixed minute. While it is unchanged, a fetch gets an empty reply, so
+		// frequent fetches are cheap.
 		Feed: runner.Feed{Schedule: "*/20 * * * *", Jitter: 2 * time.Minute, Timeout: 5 * time.Minute},
 	},
 	"datagov": {

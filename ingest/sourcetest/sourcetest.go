@@ -1,5 +1,5 @@
-// Package sourcetest runs the conformance suite of sources as Go tests. Package
-// conformance describes the folders of its cases.
+// Package sourcetest runs the conformance tests of sources as Go tests. Package conformance documents the folders of
+// test cases.
 package sourcetest
 
 import (
@@ -12,11 +12,11 @@ import (
 // Key is the API key of a source under test. No error may contain it.
 const Key = conformance.Key
 
-// Case is a test case.
+// Case is a test case of a source.
 type Case = conformance.Case
 
-// Run runs every folder of dir as a test. Each case must give its readings,
-// rejections and error. The source must also keep the contract of ingest.Source.
+// Run runs every folder of dir as a test. The source must return the readings, rejections and error of the case. It
+// must also meet the contract of ingest.Source.
 func Run(t *testing.T, dir string, open conformance.Opener) {
 	t.Helper()
 	folders, err := conformance.Folders(dir) // fuzz corpora are in dir, too

@@ -9,8 +9,7 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// Cache holds the stations and aliases in memory, and the changes that are
-// not stored yet.
+// Cache has the stations and aliases in memory, and the changes that are not stored yet.
 type Cache struct {
 	Known      map[string]air.Station
 	Aliases    map[string]Alias
@@ -22,17 +21,17 @@ type Cache struct {
 	Changes    []Change
 }
 
-// Alias redirects the readings of one id to another.
+// Alias is an id whose readings are stored under the id Station.
 type Alias struct{ Alias, Station, Reason, Actor string }
 
-// Change is a row of station_change.
+// Change is a row of the table `station_change`.
 type Change struct{ Station, Field, Before, After, Source, Reason string }
 
-// ingestActor is the actor of automatic aliases.
+// ingestActor is the actor of aliases that this package creates.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache with the placements of the previous cache; known may be
-// nil.
+// NewCache returns an empty cache. known are the placements of the previous cache, which need not be computed again; it
+// may be nil.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -43,7 +42,7 @@ func NewCache(known map[string]Placement) *Cache {
 	}
 }
 
-// Describe merges a source's description of a station. It reports whether it refused the
+// Describe merges a source's description of a station into the known station. It returns true if it refused the
 // described position, because that is too far from the known position.
 func (b *Cache) Describe(s air.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
@@ -84,8 +83,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 	return refused
 }
 
-// canonical turns the description of an alias into a description of the alias's
-// station. The station keeps its name, unless the alias exists because of a newer name.
+// canonical converts the description of an alias to a description of the alias's station. The station keeps its name,
+// unless the alias has a newer name.
 func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]
@@ -108,10 +107,10 @@ func (b *Cache) Store(s air.Station) {
 	}
 }
 
-// Log adds a change to those that are not stored yet.
+// Log adds a change to the changes that are not stored yet.
 func (b *Cache) Log(c Change) { b.Changes = append(b.Changes, c) }
 
-// logChanges records a changed position or city of a station.
+// logChanges logs a changed position or city of a station.
 func (b *Cache) logChanges(old, s air.Station, source string) {
 	if point(&old) != point(&s) {
 		reason := "newer position"
@@ -139,8 +138,8 @@ func positionText(s *air.Station) string {
 	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
 }
 
-// ApplyRules applies the rules of this version to stations that an older version
-// stored. It updates outdated and missing cities, and links duplicates.
+// ApplyRules applies the present rules to stations that an older version of the program stored. It sets outdated and
+// missing cities, and links duplicates.
 func (b *Cache) ApplyRules() {
 	b.needIndex()
 	for _, id := range sortedIDs(b.Known) {
@@ -168,9 +167,9 @@ func (b *Cache) ApplyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station. The station with the
-// lower [air.NetworkPriority] refers to the other station. At equal priorities, the
-// station with the older last reading refers to the other station.
+// linkStations records that two stations are one physical station, by a reference from one to the other. The station
+// with the lower [air.NetworkPriority] gets the reference. At equal priorities, the station with the older last reading
+// gets the reference.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {
@@ -195,7 +194,7 @@ func (b *Cache) linkStations(one, other, reason string) {
 	b.Store(t)
 }
 
-// linkTwin searches other networks for the same physical station and links the two.
+// linkTwin searches other networks for the same physical station, and links the two if it finds one.
 func (b *Cache) linkTwin(id string) {
 	b.needIndex()
 	s := b.Known[id]
@@ -208,8 +207,8 @@ func (b *Cache) linkTwin(id string) {
 	}
 }
 
-// match returns the known station that s describes under another id. A name with
-// "formerly known as" may match two stations of one network; match links the two.
+// match returns the known station that s describes under another id. A name with "formerly known as" may match two
+// stations of one network. match then links the two stations.
 func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
 	if s.Kind != air.Reference {
 		return "", "", false

@@ -1,5 +1,5 @@
-// Package station merges the sources' descriptions of stations, and finds descriptions
-// of the same station.
+// Package station merges the sources' descriptions of stations. It detects descriptions of the same station under
+// different names.
 package station
 
 import (
@@ -26,8 +26,8 @@ type title struct {
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
-// agencies are the boards and institutes in station names, at the end or at the
-// beginning. The value is the current abbreviation of a renamed board, else empty.
+// agencies are the boards and institutes whose abbreviations occur in station names, at the end or at the beginning.
+// The value is the present abbreviation of a renamed board, else empty.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
 	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
@@ -36,13 +36,12 @@ var agencies = map[string]string{
 	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
 }
 
-// transferred maps an institute to the institute that took over some of its stations.
-// Both have stations on one road, so only a distance within sameSpot shows a transfer.
+// transferred maps an institute to the institute that took over some of its stations. Both institutes may have a
+// station on the same road. Two names therefore mean one station only within the distance sameSpot.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that the tokens name. If they have the old abbreviation of a
-// renamed agency, agency is the present abbreviation and old the old one. setAgency reports
-// whether the agency is known.
+// setAgency sets the agency that the tokens name, and reports whether it is known. For an old abbreviation of a renamed
+// agency, it sets t.agency to the present abbreviation, and t.old to the old one.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
@@ -61,8 +60,7 @@ func knownAgency(tokens []string) bool {
 
 const formerly = "formerly known as"
 
-// parseTitle splits a station's name into its parts. The parameter city is the
-// station's city, which the name may repeat.
+// parseTitle splits a station's name into its parts. city is the station's city, which the name may repeat.
 func parseTitle(name, city string) title {
 	var t title
 	lower := strings.ToLower(air.CleanPlace(name))
@@ -111,8 +109,8 @@ func parseTitle(name, city string) title {
 	return t
 }
 
-// matchesCity reports whether a text is a name of a city, starts with one
-// ("Mandikhera(Nuh)"), or is a misspelling of one.
+// matchesCity reports whether a text is a name of the city, begins with such a name ("Mandikhera(Nuh)"), or is a
+// misspelling of it.
 func matchesCity(text, city string) bool {
 	text = strings.TrimSpace(text)
 	if i := strings.IndexByte(text, '('); i > 0 {
@@ -129,18 +127,18 @@ func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits within which two descriptions are one station. Feeds and files may differ by
-// kilometres in a station's position. So with equal agency, city and place,
-// movedKilometres is the limit. With another spelling or without an agency, the limit
-// is sameSpot. Among 603 stations, the nearest two of one agency are 1.0 km apart.
+// Limits of the distance between two descriptions of one station. Feeds and files may state positions of a station that
+// differ by kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the place is
+// spelled differently or an agency is missing, the limit is sameSpot. Among 603 stations, the nearest two of one agency
+// are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for stations of two networks
 	closeLength = 8    // letters; a place of at least this length may have one wrong letter
 )
 
-// closePlaces reports whether two places of titles are spellings of one place. They are
-// equal, or they are long, have equal digits and differ by at most one edit.
+// closePlaces reports whether two places of titles are spellings of one place. They are if they are equal. They also
+// are if both are long, have the same digits, and differ by at most one edit.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""
@@ -167,8 +165,8 @@ const (
 	byOldName  = "earlier"  // the description has an earlier name of the known station
 )
 
-// sameStation reports whether description a belongs to the known station b, and
-// the reason. It is conservative: place, city and agency must agree.
+// sameStation reports whether description a is one of the known station b, and why. In case of doubt it returns false:
+// place, city and agency must match.
 func sameStation(a, b *air.Station) (reason string, same bool) {
 	if a.Kind != air.Reference || b.Kind != air.Reference || a.City != b.City || a.State != b.State {
 		return "", false
@@ -192,11 +190,10 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 	return reason, agreed && located && apart <= sameSpot && closePlaces(ta.bare, tb.bare)
 }
 
-// samePhysicalStation reports whether two stations of different networks are one physical
-// station. They are of one kind, lie within twinSpot, and have similar names and no
-// different agencies. Equal positions suffice for reference stations if both coordinates
-// have more than two decimals. City means are never linked. Stations of accounts are
-// never linked either: they could displace stations of others.
+// samePhysicalStation reports whether two stations of different networks are one physical station. They must be of one
+// kind, lie within twinSpot, have similar names, and not have different agencies. For reference stations, equal
+// positions are sufficient if both coordinates have more than two decimals. City means never match. Stations of
+// accounts never match either, because an account could then replace a station of others.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false
@@ -221,12 +218,11 @@ func point(s *air.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// aliasable are the networks whose imported files have CPCB's stations under other
-// names. A station from a live source never gets the id of another network's station;
-// see [samePhysicalStation].
+// aliasable are the networks whose imported files have CPCB's stations under other names. Only readings from such files
+// are stored under the id of a CPCB station. A station of a live source keeps its own id; see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
-// mayAlias reports whether readings of the first station may be stored under the id of the second.
+// mayAlias reports whether readings of the station alias may be stored under the id of the station into.
 func mayAlias(alias *air.Station, into *air.Station) bool {
 	if alias.Network() == into.Network() {
 		return true

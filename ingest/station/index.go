@@ -14,7 +14,7 @@ type stationIndex struct {
 	places map[string][]string // by city, state and place of the title
 }
 
-// indexCell is a square of a hundredth of a degree, about 1 km.
+// indexCell is a square whose sides have a hundredth of a degree, about 1 km.
 type indexCell struct{ lat, lon int }
 
 func cellOf(p geo.Point) indexCell {
@@ -32,8 +32,8 @@ func (b *Cache) needIndex() {
 	}
 }
 
-// add indexes a station by its position and its names. Entries of earlier positions and
-// names remain. Callers therefore compare a result with the current station.
+// add indexes a station by its position and its names. The index keeps entries of earlier positions and names, so
+// callers must compare a result with the present station.
 func (x *stationIndex) add(s *air.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)
@@ -59,8 +59,8 @@ func placeKey(s *air.Station, place string) string {
 	return s.City + "\t" + s.State + "\t" + place
 }
 
-// near returns the stations in a position's cell and the cells around it. Every station
-// within 800 m is among them.
+// near returns the stations in the cell of a position and in the eight cells around it. These include every station
+// within 800 m.
 func (x *stationIndex) near(p geo.Point) []string {
 	if !p.Known() {
 		return nil
@@ -75,7 +75,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 	return found
 }
 
-// named returns the reference stations in the city of s whose title has the place.
+// named returns the reference stations in the city of s whose title has the given place.
 func (x *stationIndex) named(s *air.Station, place string) []string {
 	if place == "" {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// movedKilometres is the largest move of a station by a source of equal rank. Networks
-// correct coordinates by a few streets. A jump of more than 5 km is another place or a
-// wrong digit.
+// movedKilometres is the largest accepted change of a station's position by a source of equal rank, in kilometres.
+// Networks correct coordinates by a few streets. A change of more than 5 km means another place or a wrong digit.
 const movedKilometres = 5
 
 // officialNetwork is the network of CPCB and the states' boards.
@@ -19,10 +18,10 @@ const officialNetwork = "cpcb"
 // fileSource is the name of the source of imported files.
 const fileSource = "import"
 
-// positionRank ranks the sources of positions; the position of the higher rank wins.
-// CPCB's own feed comes first, because CPCB places the stations. Other live sources,
-// such as data.gov.in, come next. Files come last: some have positions geocoded from
-// names, tens of kilometres off. A position without a source ranks like a file.
+// positionRank ranks the sources of positions. The position of the source with the higher rank is used. CPCB's own feed
+// is first, because CPCB places the stations. Other live sources, such as data.gov.in, are second. Files are last,
+// because some have positions geocoded from names, which are wrong by tens of kilometres. A position without a source
+// ranks like a file.
 func positionRank(source string) int {
 	switch source {
 	case "cpcb":
@@ -33,16 +32,15 @@ func positionRank(source string) int {
 	return 2
 }
 
-// officialNames reports whether a network's station names decide the city, regardless
-// of the position. See [gazetteer.Locate].
+// officialNames reports whether the names of a network's stations determine the city, and not their positions. See
+// [gazetteer.Locate].
 func officialNames(network string) bool {
 	return network == officialNetwork || network == "simulator" || network == "citymean"
 }
 
-// mergeStation merges a description into a known station. Attributes come from the
-// description with the newer readings; if missing there, from the older description. The
-// position comes from the source of higher positionRank; at equal ranks, from the newer
-// description. jumped reports that the described position was refused as too far away.
+// mergeStation merges a description into a known station. Attributes come from the description with the newer readings,
+// and if missing there, from the other one. The position comes from the source with the higher positionRank; at equal
+// ranks from the newer description. jumped is true if the described position was refused because it is too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
@@ -70,7 +68,7 @@ func mergeStation(known, described air.Station) (merged air.Station, jumped bool
 	return merged, jumped
 }
 
-// positionOf returns the description whose position mergeStation uses.
+// positionOf returns the description from which mergeStation takes the position.
 func positionOf(known, described, newer air.Station) (from air.Station, jumped bool) {
 	if !described.Located() {
 		return known, false
@@ -91,10 +89,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 	return newer, false
 }
 
-// namesOf returns the names of a station's city and state. It prefers both from one
-// description, because cities of several states may share a name. The older description
-// is preferred only if it has the state, and has a name that the newer one lacks. Names
-// derived from a position are ignored.
+// namesOf returns the names of a station's city and state. If possible, both come from one description, because cities
+// of several states may have the same name. The older description is used only if it has the state, and has a name that
+// the newer one lacks. Names that were derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {
 		if s.ByPosition {
@@ -107,7 +104,7 @@ func namesOf(newer, older air.Station) (city, state string) {
 	return cmp.Or(newer.City, older.City), cmp.Or(newer.State, older.State)
 }
 
-// Placement is a station's place, with the names and position that determine it.
+// Placement is the place of a station in the gazetteer, with the names and the position from which it was computed.
 type Placement struct {
 	city, state string
 	at          geo.Point

@@ -11,24 +11,24 @@ type Message struct {
 	Topic   string
 	Key     string // of Kafka; "" for MQTT
 	Payload []byte
-	// At is when the message was received, or when Kafka stored it.
+	// At is the time at which the message was received, or at which Kafka stored it.
 	At time.Time
-	// Retained marks a message of MQTT that the broker had kept for new subscribers.
+	// Retained marks an MQTT message that the broker stored for new subscribers.
 	Retained bool
 }
 
-// Decoder turns messages into readings. It may keep state, such as the time of the last
-// reading of a station. It is not safe for concurrent use.
+// Decoder turns messages into readings. It may keep state, such as the time of a station's last reading. It is not safe
+// for concurrent use.
 type Decoder interface {
-	// Decode returns the readings of messages in batches, which the caller releases, and the
-	// number of messages of each outcome. Messages that cannot be read are rejected values.
-	// Until Commit is called, Decode may be called again with the same messages.
+	// Decode returns the readings of messages in batches, which the caller releases, and the number of messages of each
+	// outcome. An unreadable message becomes a rejected value. Until the next Commit, the caller may call Decode again
+	// with the same messages.
 	Decode(messages []Message) (batches []*ingest.Batch, outcomes map[Outcome]int, err error)
-	// Commit notes that the readings of the last Decode are stored.
+	// Commit is called when the readings of the last Decode are stored. The decoder then updates its state.
 	Commit()
 }
 
-// Outcome is what became of a message. It is a label of vayu_stream_messages_total.
+// Outcome is the result of processing a message. It is a label of vayu_stream_messages_total.
 type Outcome string
 
 // The outcomes.

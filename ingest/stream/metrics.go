@@ -17,8 +17,8 @@ type Metrics struct {
 	devices   *prometheus.GaugeVec   // source, state
 }
 
-// NewMetrics makes the metrics and registers them. The readings of streams are counted in
-// the metrics of all sources.
+// NewMetrics makes the metrics and registers them. The metrics of all sources, sources, count the readings of streams
+// too.
 func NewMetrics(registry prometheus.Registerer, sources *runner.Metrics) *Metrics {
 	m := &Metrics{
 		sources: sources,
@@ -49,7 +49,7 @@ func (m *Metrics) start(source string, maxSilence time.Duration) {
 	m.connected.WithLabelValues(source).Set(0)
 }
 
-// end removes the gauges of a stream, which another instance may run.
+// end removes the gauges of a stream, because another instance may run the stream next.
 func (m *Metrics) end(source string) {
 	m.connected.DeleteLabelValues(source)
 	m.devices.DeletePartialMatch(prometheus.Labels{"source": source})

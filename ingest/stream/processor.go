@@ -23,7 +23,7 @@ type Store interface {
 
 // Config configures a Processor. All fields are required.
 type Config struct {
-	// Source is the name of the source, and ConfigSHA256 the hash of its configuration.
+	// Source is the name of the source. ConfigSHA256 is the hash of its configuration.
 	Source, ConfigSHA256 string
 	// MaxSilence is the largest normal age of the newest reading.
 	MaxSilence time.Duration
@@ -31,12 +31,12 @@ type Config struct {
 	Store      Store
 	Journal    runner.Journal
 	Metrics    *Metrics
-	// Changed is called after readings were stored.
+	// Changed is called each time after readings were stored.
 	Changed func()
 	Log     *slog.Logger
 }
 
-// Processor stores the readings of messages. One goroutine calls Process.
+// Processor stores the readings of messages. Process must be called from one goroutine.
 type Processor struct {
 	Config
 
@@ -54,10 +54,10 @@ func NewProcessor(c Config) *Processor {
 	}
 }
 
-// heartbeat is how often a connected stream counts as working, also without messages.
+// heartbeat is the interval at which a connected stream updates its metrics, even without messages.
 const heartbeat = 15 * time.Second
 
-// Run calls receive, which receives messages and has them processed, until it returns. It
+// Run calls receive, which must pass the received messages to Process, and returns when receive returns. Meanwhile it
 // records the runs, and keeps the metrics of the source.
 func (p *Processor) Run(ctx context.Context, receive func(context.Context) error) error {
 	p.Metrics.start(p.Source, p.MaxSilence)
@@ -78,7 +78,7 @@ func (p *Processor) Run(ctx context.Context, receive func(context.Context) error
 	return err
 }
 
-// Connected notes that the connection to the broker is made or lost.
+// Connected sets whether the stream is connected to the broker.
 func (p *Processor) Connected(is bool) {
 	p.connected.Store(is)
 	value := 0.0
@@ -96,14 +96,14 @@ func (p *Processor) ConnectionFailed(err error) {
 	p.recorder.Lost(err)
 }
 
-// Repeated counts a message that was stored before.
+// Repeated counts a received message that was stored before.
 func (p *Processor) Repeated() {
 	p.Metrics.messages.WithLabelValues(p.Source, string(Repeated)).Inc()
 }
 
-// Process stores the readings of messages. They are durable when it returns nil. After an
-// error, process the same messages again. A message that makes the decoder panic is
-// rejected, and the others are stored.
+// Process stores the readings of messages, and returns nil once they are durable. It is idempotent: after an error,
+// process the same messages again. A message for which the decoder panics is rejected, and the other messages are
+// stored.
 func (p *Processor) Process(ctx context.Context, messages []Message) error {
 	err := panics.Catch(func() error { return p.process(ctx, messages) })
 	panicked, is := errors.AsType[*panics.Error](err)
@@ -174,7 +174,7 @@ func (p *Processor) store(ctx context.Context, run uint64, messages []Message) (
 	}
 	got := &Received{Messages: len(messages)}
 	for _, b := range batches {
-		// A message without a value says nothing about the readings that are stored.
+		// A message without a value must not withdraw a stored reading, so Missing is dropped.
 		b.Run, b.Missing = run, nil
 		if err := p.Store.Load(ctx, b); err != nil {
 			return nil, nil, err
@@ -187,7 +187,7 @@ func (p *Processor) store(ctx context.Context, run uint64, messages []Message) (
 	return got, counts, nil
 }
 
-// add adds a stored batch.
+// add adds the counts of a stored batch.
 func (r *Received) add(b *ingest.Batch) {
 	r.Stored += b.Rows()
 	for i := range b.Stations {

@@ -1,5 +1,4 @@
-// Package stream has what sources share that receive messages and fetch nothing: topics
-// of Kafka and subscriptions of MQTT.
+// Package stream has the common parts of sources that receive messages: of Kafka topics and MQTT subscriptions.
 package stream
 
 import (
@@ -16,18 +15,19 @@ import (
 )
 
 const (
-	// runLength is the duration of a run. A reading then leads to the messages of ten minutes.
+	// runLength is the duration of a run. A reading has the ID of its run, which identifies the messages of ten
+	// minutes.
 	runLength = 10 * time.Minute
-	// recordEvery is how often a run in progress is recorded. A killed process loses the
-	// counts of this time, and no reading.
+	// recordEvery is the interval at which a run in progress is recorded. If the process is killed, the counts of this
+	// interval are lost, but no reading.
 	recordEvery = 15 * time.Second
-	// maxPending is how many ended runs wait for the journal while it fails. More are lost.
+	// maxPending is the largest number of ended runs that wait for the journal while it fails. Older ones are dropped.
 	maxPending = 100
-	// lastRecord bounds the writing of the last run at a stop.
+	// lastRecord bounds the time to write the last run at a stop.
 	lastRecord = 5 * time.Second
 )
 
-// Received is what a source received in one batch of messages, and made of it.
+// Received has the results of one batch of messages.
 type Received struct {
 	Messages int
 	Stored   int
@@ -38,8 +38,8 @@ type Received struct {
 	kept ingest.Rejections // counts of Values
 }
 
-// Reject counts a rejected value, and keeps the first ones of each reason. The line is
-// the number of the value in its message, from 1.
+// Reject counts a rejected value, and keeps the first values of each reason. line is the number of the value in its
+// message, from 1.
 func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []byte) {
 	r.Rejected.Add(reason, 1)
 	if reason == ingest.MissingValue || r.kept[reason] == ingest.MaxKept {
@@ -49,8 +49,8 @@ func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []by
 	r.Values = append(r.Values, ingest.RejectedValue{Reason: reason, Field: field, Line: int64(line), Raw: ingest.CutRaw(string(raw[:min(len(raw), 4<<10)]))})
 }
 
-// Recorder records the messages of one source as runs of ten minutes. A time without
-// messages has no run. One goroutine calls Begin, and then Done or Failed.
+// Recorder records the messages of one source as runs of ten minutes. Times without messages belong to no run. One
+// goroutine calls Begin, and then Done or Failed.
 type Recorder struct {
 	source  string
 	config  string // SHA-256 of the source's configuration
@@ -65,8 +65,7 @@ type Recorder struct {
 	ended   []ingest.Run // not yet recorded
 }
 
-// NewRecorder returns a recorder. The parameter config is the SHA-256 of the source's
-// configuration, or "".
+// NewRecorder returns a recorder. config is the SHA-256 of the source's configuration, or "".
 func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger) *Recorder {
 	return &Recorder{
 		source: source, config: config, journal: journal,
@@ -74,7 +73,7 @@ func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger
 	}
 }
 
-// Begin returns the ID of the run of the messages that are processed now.
+// Begin returns the ID of the current run, to which the next processed messages belong.
 func (r *Recorder) Begin() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +82,7 @@ func (r *Recorder) Begin() uint64 {
 	return r.open.ID
 }
 
-// start begins a run if none is open. The caller holds the lock.
+// start begins a run if none is open. The caller has locked r.mu.
 func (r *Recorder) start() {
 	r.endOld()
 	if r.open == nil {
@@ -96,7 +95,7 @@ func (r *Recorder) start() {
 	}
 }
 
-// endOld ends the open run if it is too old. The caller holds the lock.
+// endOld ends the open run if it has lasted for runLength. The caller has locked r.mu.
 func (r *Recorder) endOld() {
 	if r.open == nil || r.busy || time.Since(r.open.Started()) < runLength {
 		return
@@ -108,7 +107,7 @@ func (r *Recorder) endOld() {
 	r.open, r.changed = nil, false
 }
 
-// Done adds processed messages, whose bodies are given in order, to the run of Begin.
+// Done adds processed messages to the current run. bodies are the bodies of the messages, in order.
 func (r *Recorder) Done(got *Received, bodies ...[]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,8 +125,7 @@ func (r *Recorder) Done(got *Received, bodies ...[]byte) {
 	run.AddRejected(&ingest.Batch{Rejected: got.Rejected, Values: got.Values})
 }
 
-// Failed notes that messages could not be processed yet. The run has the outcome until
-// Done is called.
+// Failed sets the outcome of the current run after messages could not be processed. Done resets the outcome.
 func (r *Recorder) Failed(outcome runner.Outcome, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,8 +133,8 @@ func (r *Recorder) Failed(outcome runner.Outcome, err error) {
 	r.open.Outcome, r.open.Error = string(outcome), err.Error()
 }
 
-// Lost notes that no messages can be received. The run has the outcome until Done is
-// called. Any goroutine may call it.
+// Lost sets the outcome of the current run while no messages can be received. Done resets the outcome. Lost is safe for
+// concurrent use.
 func (r *Recorder) Lost(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +143,7 @@ func (r *Recorder) Lost(err error) {
 	r.open.Outcome, r.open.Error = string(runner.FetchFailed), err.Error()
 }
 
-// snapshot returns the open run as it is now. The caller holds the lock.
+// snapshot returns a copy of the open run, with the present time as its end. The caller has locked r.mu.
 func (r *Recorder) snapshot() ingest.Run {
 	run := *r.open
 	run.Rejected = maps.Clone(run.Rejected) // the open run goes on to change it
@@ -156,7 +154,7 @@ func (r *Recorder) snapshot() ingest.Run {
 	return run
 }
 
-// Run records runs until ctx ends.
+// Run records the runs in the journal until ctx ends, and then a last time.
 func (r *Recorder) Run(ctx context.Context) {
 	for sleep.For(ctx, recordEvery) {
 		r.record(ctx)

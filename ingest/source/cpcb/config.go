@@ -17,9 +17,9 @@ import (
 type Config struct {
 	// URL is the address of the feed.
 	URL string `yaml:"url"`
-	// Timeout bounds a whole reply.
+	// Timeout bounds the time of a request with its whole reply.
 	Timeout time.Duration `yaml:"timeout"`
-	// MaxBytes is the largest accepted reply; the feed has about 400 KB.
+	// MaxBytes is the size of the largest accepted reply in bytes. The feed has about 400 KB.
 	MaxBytes config.Size `yaml:"max-bytes"`
 }
 
@@ -28,7 +28,7 @@ func DefaultConfig() Config {
 	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
 }
 
-// New builds the source. name becomes the field Source of its readings.
+// New builds the source. name is the source name of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	switch {

@@ -20,14 +20,14 @@ type Config struct {
 	URL string `yaml:"url"`
 	// Key is the portal's API key.
 	Key config.Secret `yaml:"key"`
-	// Timeout bounds one page.
+	// Timeout bounds the request of one page.
 	Timeout time.Duration `yaml:"timeout"`
-	// MaxBytes is the largest accepted page; 300 records have about 100 KB.
+	// MaxBytes is the size of the largest accepted page in bytes. A page of 300 records has about 100 KB.
 	MaxBytes config.Size `yaml:"max-bytes"`
-	// Limit is the number of records per page: 1,000 may time out, 300 works.
+	// Limit is the number of records in a page. Requests of 1,000 records may time out; 300 works.
 	Limit int `yaml:"limit"`
-	// MaxPages bounds a fetch. A full listing has about 3,500 records: 12 pages of 300
-	// records, or 350 pages of the 10 records that a shared key gets.
+	// MaxPages is the largest number of pages in a fetch. A full listing has about 3,500 records. These are 12 pages of
+	// 300 records, or 350 pages of the 10 records that a shared key gets.
 	MaxPages int `yaml:"max-pages"`
 }
 
@@ -39,7 +39,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// New builds the source. name becomes the field Source of its readings.
+// New builds the source. name is the source name of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	var faults []error

@@ -20,10 +20,9 @@ type Source struct {
 	client *fetch.Client
 }
 
-// Fetch reads pages until it has read the portal's total of records. The order of pages
-// is unstable, so a record may be repeated in place of another record. Then Fetch reads
-// the pages in a second pass, and counts records that are still missing as
-// [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
+// Fetch reads pages until it has read as many records as the portal states. The order of pages is unstable, so a page
+// may repeat a record and omit another one. Fetch then reads the pages in a second pass. It counts records that are
+// still missing as [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
 	if err := s.fetchPages(ctx, records); err != nil {
@@ -43,7 +42,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// fetchPages makes one pass: it reads pages up to the last.
+// fetchPages makes one pass: it reads all pages in order.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
 		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Validators{})
@@ -65,9 +64,8 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
 }
 
-// fetchPagesAgain is the second pass. If it fails, the records found so far are
-// used. It may take half of the remaining time; the rest is for storing. It returns
-// an error only when ctx has ended.
+// fetchPagesAgain makes the second pass. If the pass fails, Fetch uses the records found so far. The pass may take half
+// of the remaining time, because storing needs the rest. The error is that of ctx.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -81,8 +79,7 @@ func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	return nil
 }
 
-// pageURL returns the URL of the page that starts at a record. It contains the
-// key: never log it.
+// pageURL returns the URL of the page that starts at a record. The URL contains the key, so it must not be logged.
 func (s *Source) pageURL(offset int) string {
 	q := url.Values{
 		"api-key": {s.config.Key.Reveal()}, "format": {"json"},

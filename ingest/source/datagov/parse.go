@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is how many consecutive pages without a new record are an error. A
-// single such page is normal, because the order of pages is unstable.
+// stalledPages is the number of consecutive pages without a new record that is an error. A single such page is normal,
+// because the order of pages is unstable.
 const stalledPages = 3
 
 // key identifies a record.
@@ -72,7 +72,8 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.pageError(count, fresh)
 }
 
-// noteFields notes the fields of a page's records. An invalid page is an error of addPage.
+// noteFields reports the fields of a page's records to the recorder. It ignores an invalid page, for which addPage
+// returns an error.
 func noteFields(r *ingest.Recorder, body []byte) {
 	var page struct {
 		Records []map[string]any `json:"records"`
@@ -94,13 +95,14 @@ func noteFields(r *ingest.Recorder, body []byte) {
 	}
 }
 
-// missing returns how many records of the portal's total were not found.
+// missing returns the number of records that the portal states but that were not found.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 
 // beginSecondPass prepares the listing for reading the pages again.
 func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 
-// pageError returns why a first pass cannot continue after a page.
+// pageError returns an error if the first pass cannot continue after a page. count is the number of records in the
+// page, and fresh is the number of new ones.
 func (l *listing) pageError(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:

@@ -1,6 +1,5 @@
-// Package described builds sources from descriptions. A description is a YAML file
-// that defines the requests to an API, or the form of files, and how records become
-// readings. The guide docs/guides/sources.md explains every key.
+// Package described builds sources from descriptions. A description is a YAML file. It defines the requests to an API
+// or the form of files, and how records become readings. The guide docs/guides/sources.md explains every key.
 package described
 
 import (
@@ -42,19 +41,18 @@ const (
 
 // File is the text of a description.
 type File struct {
-	// Path is quoted in errors. Its base without the extension is the default of the
-	// source's name.
+	// Path is the path of the file, for errors. The default name of the source is its base without the extension.
 	Path string
 	Text []byte
 	// Shipped marks a description that is part of the program.
 	Shipped bool
 	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
-	// Calls keeps the call budget of the source; nil keeps it in memory.
+	// Calls stores the call budget of the source. If it is nil, the budget is in memory only.
 	Calls budget.Store
 }
 
-// Description is a network as its file describes it. It is immutable.
+// Description is a parsed description of a network. It is immutable.
 type Description struct {
 	// Name is the name of the source: lower-case letters, digits and hyphens.
 	Name string
@@ -62,10 +60,9 @@ type Description struct {
 	SHA256 string
 	// About, Licence, Attribution and Homepage are texts about the network.
 	About, Licence, Attribution, Homepage string
-	// Feed is the schedule, without Source. It is empty for a description without requests,
-	// which is only a format of files.
+	// Feed is the schedule, without Source. It is empty for a description that only defines a file format.
 	Feed runner.Feed
-	// Format reads files of this form; nil if nothing recognises them.
+	// Format is the file format that the description defines for imports; nil for none.
 	Format *Format
 
 	network    string
@@ -91,12 +88,11 @@ var (
 	networkPattern = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
 )
 
-// reservedPrefix begins the variables of the service's own settings. A description
-// must not send them to another host.
+// reservedPrefix begins the names of the service's own settings in the environment. A description must not use them,
+// because it could send secrets to another host.
 const reservedPrefix = "VAYU_"
 
-// Parse reads a description. The error is config.Problems, with file, line and key of
-// every fault.
+// Parse reads a description. The error is config.Problems, which has the file, line and key of every fault.
 func Parse(from File) (*Description, error) {
 	sum := sha256.Sum256(from.Text)
 	d := &Description{SHA256: hex.EncodeToString(sum[:]), calls: from.Calls}
@@ -173,7 +169,7 @@ func (d *Description) readAPI(root *section.Section) {
 	d.budget = budget.Read(root.Section("budget"))
 }
 
-// readLimits reads the keys of the section request that all calls share.
+// readLimits reads the keys of the section request that apply to all calls.
 func (d *Description) readLimits(s *section.Section) {
 	if d.window = s.Text("window-format"); d.window == "" {
 		d.window = "rfc3339"
@@ -245,13 +241,12 @@ func (d *Description) readFeed(root *section.Section) {
 	}
 }
 
-// Fetches reports whether the description is that of a source. Otherwise it is only a format
-// of files.
+// Fetches reports whether the description defines a source. Otherwise it only defines a file format.
 func (d *Description) Fetches() bool {
 	return d.readings.url != nil || d.files != nil || d.stream != nil
 }
 
-// New builds the source. It implements the factory of package source.
+// New builds the source. It implements the interface Factory of package source.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if name != d.Name {
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)
@@ -276,21 +271,21 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	return d.source(client, clock, nil), nil
 }
 
-// NewAgainst builds the source for a test: its requests go to a fake server on this
-// machine, host:port, and it waits with sleep.
+// NewAgainst builds the source for a test. Its requests go to a fake server at the address server (host:port), and it
+// waits with sleep.
 func (d *Description) NewAgainst(server string, clock func() time.Time, sleep budget.Sleep) ingest.Source {
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
 }
 
-// NewIn builds the source of a description of files in a folder for a test: its files are in
-// another folder.
+// NewIn builds the source for a test of a description with files.folder. It reads the files in the given folder
+// instead.
 func (d *Description) NewIn(folder string, clock func() time.Time) ingest.Source {
 	other := *d
 	other.files = d.files.In(folder)
 	return other.source(fetch.New(d.timeout, d.maxBytes), clock, nil)
 }
 
-// ReadsFiles reports whether the source reads files, and whether they are in a folder.
+// ReadsFiles returns files true if the source reads files, and inFolder true if they are in a local folder.
 func (d *Description) ReadsFiles() (files, inFolder bool) {
 	return d.files != nil, d.files != nil && d.files.InFolder()
 }
@@ -307,7 +302,7 @@ func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep
 	return src
 }
 
-// clean removes secrets from a text.
+// clean replaces the secrets of the description in a text.
 func (d *Description) clean(text string) string {
 	for _, secret := range d.secrets {
 		text = strings.ReplaceAll(text, secret, "***")

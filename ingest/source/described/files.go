@@ -30,13 +30,13 @@ func (d *Description) readFiles(root *section.Section) {
 	d.Feed.Windows = d.files.Dated()
 }
 
-// fileSource returns the source of a description of files.
+// fileSource returns the source for a description of files.
 func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *fileset.Source {
 	query := url.Values{}
 	if d.auth.query != "" {
 		query.Set(d.auth.query, d.auth.queryValue)
 	}
-	// The source of the requests for lists has the same budget.
+	// lists fetches the lists of partitions and stations. It shares the call budget with the downloads.
 	lists := &Source{d: d, clock: clock, caller: c}
 	return d.files.New(fileset.Params{
 		Name: d.Name, Lookback: d.Feed.Lookback, Lag: d.mapping.Lag(), Client: c, Clock: clock, Clean: d.clean,
@@ -47,8 +47,8 @@ func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *file
 	})
 }
 
-// beginFiles fetches the lists of partitions and stations, and returns the function that reads
-// a file.
+// beginFiles fetches the lists of partitions and stations. It returns the partitions, and the function that reads a
+// file.
 func (s *Source) beginFiles(ctx context.Context, w ingest.Window, now time.Time) ([]map[string]string, fileset.ReadFile, error) {
 	window := s.fields(w, nil)
 	listed, err := s.listStations(ctx, window)

@@ -27,7 +27,7 @@ type Format struct {
 	texts    []string         // texts in the beginning of the file
 }
 
-// readFormat reads the section recognise; nil if the file has none.
+// readFormat reads the section recognise; nil if there is none.
 func readFormat(s *section.Section, d *Description) *Format {
 	if !s.Present() {
 		return nil
@@ -98,7 +98,7 @@ func (f *Format) Recognises(head []byte, base string) int {
 	return score
 }
 
-// header returns the header of a table, or false if the head is none of the format.
+// header returns the header of a table, or false if the beginning of the file does not fit the format.
 func (f *Format) header(head []byte) (table.Header, bool) {
 	format := f.d.mapping.Records.Table()
 	rows, err := format.Open(&table.Input{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head)), nil }})
@@ -132,7 +132,7 @@ func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error 
 	return f.d.unlisted(sink.Check(), listed)
 }
 
-// fields returns the fields of a file's name.
+// fields returns the fields in the name of a file.
 func (f *Format) fields(path string) map[string]string {
 	base := filepath.Base(path)
 	var fields map[string]string
@@ -146,14 +146,14 @@ func (f *Format) fields(path string) map[string]string {
 	return fields
 }
 
-// Limits of the station lists beside a file: their number, and the size of each. A page of
-// 1,000 locations of OpenAQ has about 2 MB.
+// mostLists is the largest number of station lists beside a file, and mostListBytes is the size that is read of each. A
+// page of 1,000 locations of OpenAQ has about 2 MB.
 const (
 	mostLists     = 200
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads the pattern of the files with a list beside the data; nil for none.
+// readBeside reads the pattern of the names of station lists that are beside the data; nil for none.
 func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {
@@ -166,8 +166,8 @@ func readBeside(s *section.Section) *pattern.Pattern {
 	return p
 }
 
-// besides returns the fields of the stations in the lists of a folder, by their ids. It
-// skips files that are no such list.
+// besides returns the fields of the stations in the station lists of a folder, by the id of the station. It skips files
+// that are not a station list.
 func (d *Description) besides(folder string) (map[string]map[string]string, error) {
 	if d.stations == nil || d.stations.beside == nil {
 		return nil, nil
@@ -196,7 +196,7 @@ func (d *Description) besides(folder string) (map[string]map[string]string, erro
 	return listed, nil
 }
 
-// unlisted adds to an error that there is no station list beside a file.
+// unlisted adds a note to an error if no station list is beside the file.
 func (d *Description) unlisted(err error, listed map[string]map[string]string) error {
 	if err == nil || d.stations == nil || d.stations.beside == nil || len(listed) > 0 {
 		return err

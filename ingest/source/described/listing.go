@@ -13,8 +13,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// listing is a list that the API gives before the readings: of partitions, such as
-// sensors, or of stations.
+// listing is a list that a source requests before the readings. Its entries are partitions, such as sensors, or
+// stations.
 type listing struct {
 	section string   // of the description: partitions or stations
 	names   []string // fields of an entry
@@ -24,7 +24,7 @@ type listing struct {
 	list    *mapping.List
 }
 
-// readListing reads the section name, which is partitions or stations; nil if the file has none.
+// readListing reads the section partitions or stations; nil if there is none.
 func (d *Description) readListing(root *section.Section, name string, a auth) *listing {
 	s := root.Section(name)
 	if !s.Present() {
@@ -40,7 +40,7 @@ func (d *Description) readListing(root *section.Section, name string, a auth) *l
 	return l
 }
 
-// readFixed reads partitions that the file lists itself: one field with its values.
+// readFixed reads partitions that the description itself lists: one field with its values.
 func readFixed(s *section.Section) *listing {
 	l := &listing{names: s.Names()}
 	if len(l.names) != 1 {
@@ -60,7 +60,7 @@ func readFixed(s *section.Section) *listing {
 	return l
 }
 
-// entry is an entry of a list.
+// entry is a partition or station of a list.
 type entry struct {
 	fields map[string]string
 	newest time.Time // time of its newest reading; zero if the list does not state it
@@ -94,5 +94,6 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	return all, nil
 }
 
-// mostPartitions bounds the memory of a list. OpenAQ has about 6,000 sensors in India.
+// mostPartitions is the largest number of partitions in a list, to bound its memory. OpenAQ has about 6,000 sensors in
+// India.
 const mostPartitions = 200_000

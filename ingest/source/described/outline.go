@@ -11,15 +11,15 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Outline is what a description says about its API, for a fake of that API.
+// Outline summarises a description for a fake of its API.
 type Outline struct {
-	// Keyed reports whether the description has the section auth.
+	// Keyed is true if the description has the section auth.
 	Keyed bool
-	// Windowed reports whether requests name the wanted time range.
+	// Windowed is true if requests state the wanted time range.
 	Windowed bool
-	// Overlap is the range that is fetched again, and Averaging the longest averaging interval.
+	// Overlap is the lookback: the time range that each run fetches again. Averaging is the longest averaging interval.
 	Overlap, Averaging time.Duration
-	// Lists are the lists that the source requests: its readings first.
+	// Lists are the lists that the source requests. The list of readings is the first.
 	Lists []ListOutline
 	// Fields are the fields of records that the readings need.
 	Fields []mapping.Field
@@ -30,10 +30,9 @@ type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
 	Records record.Records
-	// By is the way to get further pages, and Parameter, Next and Total are as in the
-	// section pages.
+	// By is the way to request further pages. Parameter, Next and Total are the keys of the section pages.
 	By, Parameter, Next, Total string
-	// SizeParameter is the parameter of the page's size; "" for none.
+	// SizeParameter is the query parameter for the number of records in a page; "" for none.
 	SizeParameter string
 	// First is the number of the first page.
 	First int
@@ -46,7 +45,7 @@ type ListOutline struct {
 // Readings is the name of the list of readings.
 const Readings = "readings"
 
-// Matches reports whether a request is one for this list.
+// Matches reports whether a request asks for this list.
 func (l *ListOutline) Matches(u *url.URL) bool {
 	if !l.url.MatchString(u.EscapedPath()) {
 		return false
@@ -60,7 +59,7 @@ func (l *ListOutline) Matches(u *url.URL) bool {
 	return true
 }
 
-// Varies reports whether a parameter of the query has the wanted time range.
+// Varies reports whether a query parameter has a limit of the wanted time range.
 func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.times, parameter) }
 
 // Outline returns the outline of the description.
@@ -79,7 +78,7 @@ func (d *Description) Outline() Outline {
 	return o
 }
 
-// WithPageSize returns the description with another number of records in a page.
+// WithPageSize returns a copy of the description with another number of records in a page.
 func (d *Description) WithPageSize(size int) *Description {
 	other := *d
 	other.readings.pages.size = size
@@ -118,7 +117,7 @@ func (r *request) outline(name string, records record.Records) ListOutline {
 	return l
 }
 
-// windowed reports whether the request names the wanted time range.
+// windowed reports whether the request states the wanted time range.
 func (r *request) windowed() bool {
 	has := func(t template) bool { return slices.ContainsFunc(t, func(p piece) bool { return p.field == "from" }) }
 	return has(r.url) || slices.ContainsFunc(r.query, func(p parameter) bool { return has(p.value) })

@@ -14,7 +14,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Ways to get further pages.
+// Ways to request further pages: values of the key pages.by.
 const (
 	ByNone   = "none"
 	ByPage   = "page"
@@ -30,7 +30,7 @@ const (
 	mostSize     = 100_000
 )
 
-// pages describe how to get all pages of a list.
+// pages defines how all pages of a list are requested.
 type pages struct {
 	by            string
 	parameter     string // name of the query parameter for the page: number, offset or cursor
@@ -77,7 +77,7 @@ type walk struct {
 
 func newWalk(p *pages) *walk { return &walk{p: p, previous: make(map[[sha256.Size]byte]int)} }
 
-// query returns the parameters of the next page.
+// query returns the query parameters that select the next page.
 func (w *walk) query() map[string]string {
 	q := make(map[string]string, 2)
 	if w.p.sizeParameter != "" {
@@ -96,8 +96,7 @@ func (w *walk) query() map[string]string {
 	return q
 }
 
-// check returns an error for a page that repeats an earlier page, because the API then
-// ignores the parameter of the page.
+// check returns an error if a page repeats an earlier page. The API then ignores the query parameter of the page.
 func (w *walk) check(body record.Reply) error {
 	if w.p.by == ByNone || body.Empty() {
 		return nil
@@ -110,8 +109,8 @@ func (w *walk) check(body record.Reply) error {
 	return nil
 }
 
-// advance notes a page, and reports whether it was the last. missing is how many
-// records of the API's total the API did not list.
+// advance counts a page, and reports whether it was the last. missing is the number of records that are part of the
+// API's total but were not listed.
 func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address string) (last bool, missing int, err error) {
 	w.number++
 	w.records += count
@@ -145,7 +144,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 	return false, 0, nil
 }
 
-// target returns the link to the next page as the API gives it; "" for none.
+// target returns the link to the next page in the form of the API; "" for none.
 func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	if w.p.by == ByNext {
 		return body.Text(w.p.next)
@@ -153,8 +152,7 @@ func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	return nextLink(reply.Header.Values("Link"))
 }
 
-// ended reports whether the list ends with a page of count records. The total of the
-// API decides if it is a number.
+// ended reports whether the list ends with a page of count records. If the reply states a total, the total decides.
 func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	if w.p.total != "" {
 		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {
@@ -180,8 +178,8 @@ func nextLink(headers []string) string {
 	return ""
 }
 
-// linkTo returns the address of the next page; "" for none. It must have the scheme and host of
-// the page, because requests carry a key.
+// linkTo returns the address of the next page; "" for none. The address must have the scheme and host of the current
+// page, because requests carry a key.
 func linkTo(target, address string) (string, error) {
 	if target == "" {
 		return "", nil
@@ -199,7 +197,8 @@ func linkTo(target, address string) (string, error) {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// partition fetches all pages of a partition; part is nil for a network without partitions.
+// partition fetches all pages of a partition. part has the fields of the partition; nil for a network without
+// partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
 	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
 		return f.sink.Add(body, part)
@@ -210,8 +209,8 @@ func (f *fetching) partition(ctx context.Context, part map[string]string, w inge
 	return err
 }
 
-// parsePages reads all pages of a list and passes them to the function use, which returns
-// the number of records. missing is how many records of the API's total are not listed.
+// readPages requests all pages of a list and passes each to use, which returns the number of its records. missing is
+// the number of records that are part of the API's total but were not listed.
 func (s *Source) readPages(
 	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
 ) (missing int, err error) {

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// maxConsecutive newly failed partitions in a row end a fetch: the API has probably failed.
+	// maxConsecutive is the number of consecutive newly failed partitions after which a fetch fails. The API has then
+	// probably failed.
 	maxConsecutive = 5
-	// storeAfter readings, or storeEvery later, the results of partitions are passed on. So the first stations need
-	// not wait for the last, and a crash repeats at most a minute of calls.
+	// The results of partitions are yielded after storeAfter readings, or after storeEvery. The first stations then
+	// need not wait for the last ones, and a crash repeats the calls of at most a minute.
 	storeAfter = 5000
 	storeEvery = time.Minute
-	// maxKey is the longest key of a partition, in bytes. A longer one is replaced by its hash.
+	// maxKey is the length of the longest key of a partition, in bytes. A longer key is replaced by its hash.
 	maxKey = 200
 )
 
@@ -44,7 +45,7 @@ func (s divided) FetchPartitions(ctx context.Context, parts []ingest.Partition, 
 	return f.finish(ctx, func() error { return f.each(ctx, parts) })
 }
 
-// listPartitions reads the list of partitions. Each has the window w.
+// listPartitions requests the list of partitions. Each partition gets the window w.
 func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
 	entries, err := s.d.partitions.fetch(ctx, s, s.fields(w, nil))
 	if err != nil {
@@ -62,7 +63,8 @@ func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.
 	return parts, nil
 }
 
-// keyOf identifies a partition by the fields that its requests use, so that another name is no other partition.
+// keyOf returns the key of a partition. It uses only the fields that requests use, so that the key stays the same if
+// the network renames the partition.
 func (d *Description) keyOf(fields map[string]string) string {
 	var all []string
 	for _, name := range d.partitions.names {
@@ -78,7 +80,7 @@ func (d *Description) keyOf(fields map[string]string) string {
 	return key
 }
 
-// each fetches partitions. A failed partition does not stop the others, unless the failure concerns all of them.
+// each fetches partitions in order. It continues after a failed partition, unless the failure affects all partitions.
 func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	failed, consecutive := 0, 0
 	for _, part := range parts {
@@ -107,7 +109,7 @@ func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	return nil
 }
 
-// fatal reports whether an error concerns the other partitions, too.
+// fatal reports whether an error also affects the other partitions.
 func (f *fetching) fatal(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, budget.ErrUsedUp) {
 		return true
@@ -118,8 +120,8 @@ func (f *fetching) fatal(ctx context.Context, err error) bool {
 	}, failed.Status)
 }
 
-// passOn yields the readings and results so far if there are enough. If no record has had a mapped field yet, the
-// partitions may have to be fetched again.
+// passOn yields the readings and results so far if there are enough. It yields nothing while every record lacks a
+// needed field, because the partitions must then be fetched again.
 func (f *fetching) passOn() error {
 	if f.sink.Readings()-f.stored < storeAfter && f.clock().Before(f.passed.Add(storeEvery)) || f.sink.Check() != nil {
 		return nil //nolint:nilerr // the end of the fetch checks again

@@ -22,20 +22,20 @@ type request struct {
 	pages  pages
 }
 
-// parameter is a parameter of the query.
+// parameter is a query parameter.
 type parameter struct {
 	name  string
 	value template
 }
 
-// auth is the authentication of all requests. Its values are secrets.
+// auth is the authentication that all requests carry. Its values are secrets.
 type auth struct {
 	header     http.Header
 	query      string // name of the parameter; "" for none
 	queryValue string
 }
 
-// readAuth reads the section auth: a header, a parameter of the query, or both.
+// readAuth reads the section auth: a header, a query parameter, or both.
 func readAuth(s *section.Section) auth {
 	a := auth{header: http.Header{}}
 	if h := s.Section("header"); h.Present() {
@@ -58,11 +58,10 @@ func checkHeader(s *section.Section, name, value string) {
 	}
 }
 
-// windowFields are the fields of every template: the wanted time range.
+// windowFields are the fields that every template may use: the limits of the wanted time range.
 var windowFields = []string{"from", "to"}
 
-// readRequest reads the sections request and pages of s. fields are the fields of the
-// partition that templates may use.
+// readRequest reads the sections request and pages of s. fields are the fields of partitions that templates may use.
 func (d *Description) readRequest(s *section.Section, a auth, fields []string) request {
 	r := s.Section("request")
 	out := request{header: a.header.Clone(), pages: parsePages(s.Section("pages"))}
@@ -86,8 +85,8 @@ func (d *Description) readRequest(s *section.Section, a auth, fields []string) r
 	return out
 }
 
-// checkURL checks the URL of a request. The host must be fixed, because replies must
-// not choose it.
+// checkURL checks the URL of a request. Its host must not contain a field, because the values of fields come from
+// replies, which must not choose the host.
 func (d *Description) checkURL(s *section.Section, text string) {
 	if text == "" {
 		return
@@ -107,7 +106,7 @@ func (d *Description) checkURL(s *section.Section, text string) {
 	}
 }
 
-// template is a text with fields.
+// template is a text with fields such as {sensor}.
 type template []piece
 
 type piece struct{ text, field string }
@@ -135,7 +134,7 @@ func parseTemplate(s *section.Section, key, text string, known []string) templat
 	return t
 }
 
-// expand returns the text with the values of fields. escape encodes each value.
+// expand returns the text with the fields replaced by their values. escape encodes each value.
 func (t template) expand(fields map[string]string, escape func(string) string) string {
 	var out strings.Builder
 	for _, p := range t {
@@ -148,7 +147,7 @@ func (t template) expand(fields map[string]string, escape func(string) string) s
 	return out.String()
 }
 
-// address returns the URL of a page. It may contain a key: never log it.
+// address returns the URL of a page. The URL may contain a key, so it must not be logged.
 func (r *request) address(fields map[string]string, page map[string]string) string {
 	q := url.Values{}
 	for _, p := range r.query {
@@ -164,7 +163,7 @@ func (r *request) address(fields map[string]string, page map[string]string) stri
 	return address
 }
 
-// uses reports whether the request has a field.
+// uses reports whether the request uses a field.
 func (r *request) uses(field string) bool {
 	for _, p := range r.url {
 		if p.field == field {

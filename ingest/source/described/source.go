@@ -21,15 +21,15 @@ type Source struct {
 	caller *budget.Caller
 }
 
-// Fetch yields the readings of a window. A failed partition is counted as [ingest.Unreadable]. A failure that concerns
+// Fetch yields the readings of a window. It counts a failed partition as [ingest.Unreadable]. A failure that affects
 // all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, s.clamp(w, s.clock()), yield)
 	return f.finish(ctx, func() error { return f.all(ctx) })
 }
 
-// clamp limits the end of a window to now. A window without a start, or an empty one,
-// gets the length of Lookback. A stored reading of a future time causes an empty window.
+// clamp limits the end of a window to the present. If the window has no start or is empty, it gets the length of
+// Lookback. The window is empty after a reading with a time in the future was stored.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now
@@ -54,7 +54,7 @@ type fetching struct {
 	passed   time.Time // when they were passed on
 }
 
-// begin begins a fetch.
+// begin returns the state of a new fetch.
 func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) *fetching {
 	f := &fetching{Source: s, window: w, now: s.clock()}
 	f.passed = f.now
@@ -67,8 +67,8 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f
 }
 
-// finish reads the station list, calls the function read, and yields what remains. After an error it yields the
-// partitions that are complete, unless no record has a mapped field.
+// finish requests the station list, calls read, and yields the remaining readings. After an error of read, it yields
+// the partitions that are complete. It yields nothing if every record lacks a needed field.
 func (f *fetching) finish(ctx context.Context, read func() error) error {
 	err := f.list(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *fetching) finish(ctx context.Context, read func() error) error {
 	return f.failed(err)
 }
 
-// list reads the station list, and creates the sink.
+// list requests the station list and creates the sink.
 func (f *fetching) list(ctx context.Context) error {
 	listed, err := f.listStations(ctx, f.fields(f.window, nil))
 	if err != nil {
@@ -103,8 +103,8 @@ func (f *fetching) list(ctx context.Context) error {
 	return nil
 }
 
-// listStations fetches the station list. The result has the fields of stations by their ids; it
-// is nil without a list.
+// listStations requests the station list. It returns the fields of each station by the id of the station, or nil if the
+// description has no such list.
 func (s *Source) listStations(ctx context.Context, window map[string]string) (map[string]map[string]string, error) {
 	l := s.d.stations
 	if l == nil || l.request.url == nil {
@@ -121,7 +121,7 @@ func (s *Source) listStations(ctx context.Context, window map[string]string) (ma
 	return listed, nil
 }
 
-// all fetches the window of the whole network.
+// all fetches the window for the whole network.
 func (f *fetching) all(ctx context.Context) error {
 	if f.d.partitions == nil {
 		return f.partition(ctx, nil, f.window)
@@ -142,7 +142,7 @@ func (s *Source) failed(err error) error {
 	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 }
 
-// fields returns the values of the fields in templates.
+// fields returns the values of the fields that templates use.
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
 	fields := map[string]string{
@@ -152,8 +152,7 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	return fields
 }
 
-// cleaned removes secrets from an error. The path of a request may hold a secret, and the
-// API may quote a secret.
+// cleaned removes secrets from an error. The URL of a request may contain a secret, or the API may quote one.
 func (s *Source) cleaned(err error) error {
 	if text := s.d.clean(err.Error()); text != err.Error() {
 		return &cleanError{err, text}
@@ -161,7 +160,7 @@ func (s *Source) cleaned(err error) error {
 	return err
 }
 
-// cleanError is an error without the secrets of its text.
+// cleanError is an error whose text has no secrets.
 type cleanError struct {
 	err  error
 	text string
@@ -170,5 +169,5 @@ type cleanError struct {
 // Error implements error.
 func (e *cleanError) Error() string { return e.text }
 
-// Unwrap returns the cause, so that errors.Is and errors.As see it.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *cleanError) Unwrap() error { return e.err }

@@ -6,8 +6,8 @@ import (
 	"vayu/ingest/source/described/messages"
 )
 
-// Stream returns what the description says about messages, as the source with a clock; nil
-// for a source that fetches.
+// Stream returns the subscription of a description for messages, with the given clock. It returns nil for a source that
+// fetches.
 func (d *Description) Stream(clock func() time.Time) *messages.Owner {
 	if d.stream == nil {
 		return nil

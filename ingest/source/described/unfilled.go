@@ -12,18 +12,16 @@ import (
 )
 
 const (
-	// Unset is the licence and attribution of a draft until its author reads the terms of the
-	// network.
+	// Unset is the licence and attribution in a draft. The author replaces it after reading the network's terms of use.
 	Unset = "unknown"
-	// FillIn stands in a draft for a value that is required and could not be guessed.
+	// FillIn replaces a required value in a draft that could not be guessed.
 	FillIn = "FILL-IN"
 )
 
-// errFillIn is the fault of a value with FillIn.
+// errFillIn is the fault of a value that is still FillIn.
 var errFillIn = errors.New(FillIn + " stands for what vayu source new could not guess; the comment of the line says what is needed")
 
-// unfilled adds a fault for each value with FillIn to the faults of a description, and
-// removes the other faults of its line.
+// unfilled adds a fault for each value that is still FillIn, and removes other faults of the same line.
 func unfilled(f File, faults error) error {
 	if !bytes.Contains(f.Text, []byte(FillIn)) {
 		return faults
@@ -51,7 +49,7 @@ func unfilled(f File, faults error) error {
 	return all
 }
 
-// findUnfilled calls note for each value with FillIn.
+// findUnfilled calls note for each value that is still FillIn.
 func findUnfilled(n *yaml.Node, key string, note func(key string, line int)) {
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, FillIn) {
 		note(key, n.Line)

@@ -1,6 +1,6 @@
-// Package file reads saved data: one file, or a watched folder. It detects the format
-// from the content. The file's name only matters if the table does not identify its
-// station or sensor. CAAQM is CPCB's portal for data of its stations.
+// Package file reads saved files: a single file, or a watched folder. It detects the format from the content. The name
+// of a file is used only if its table does not identify the station or sensor. CAAQM is CPCB's portal with the data of
+// its stations.
 package file
 
 import (
@@ -11,26 +11,25 @@ import (
 	"vayu/ingest"
 )
 
-// Config configures a watched folder: the source `file`.
+// Config configures the source `file`, which reads a watched folder.
 type Config struct {
 	// Folder is the watched folder, including subfolders.
 	Folder string `yaml:"folder"`
-	// Settle is how long a file must be unchanged before it is read. A younger file
-	// may still be growing.
+	// Settle is how long a file must be unchanged before it is read. A file that changed later may still be growing.
 	Settle time.Duration `yaml:"settle"`
 }
 
 // DefaultConfig returns a configuration without a folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
-// Watched is a configured folder with the formats that descriptions define.
+// Watched is the configuration of a watched folder, with the formats that descriptions define.
 type Watched struct {
 	Config
 
 	Described []Format
 }
 
-// New builds the source. name becomes the field Source of its readings.
+// New builds the source. name is the source name of its readings.
 func (c Watched) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)

@@ -10,13 +10,12 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// maxUnzipped is the largest unpacked size of a workbook. The largest known workbook of
-// the portal has 2.6 MB. Excel's million rows of eight columns have about 200 MB.
+// maxUnzipped is the largest accepted size of an unpacked workbook, in bytes. The largest known workbook of the portal
+// has 2.6 MB. A workbook with Excel's maximum of a million rows, and eight columns, has about 200 MB.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an export of the CAAQM portal in Excel. Errors name a row by its number,
-// counted across all sheets. The library panics on some damaged workbooks, for which
-// parseExcel returns an error.
+// parseExcel reads an Excel export of the CAAQM portal. Errors name a row by its number, counted across all sheets. If
+// the Excel library panics, as it does for some damaged workbooks, parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 	text, err := in.Text()
 	if err != nil {
@@ -53,8 +52,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet. n is the number of its first row. The result is
-// the number of its last row plus one.
+// readSheet reads the rows of a sheet. n is the number of its first row. It returns the number after its last row.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

@@ -14,21 +14,17 @@ import (
 	"vayu/schema/air"
 )
 
-// export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON.
-// A block has lines about the station, a header with From Date and To Date, and
-// rows. A file may hold several blocks.
+// export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON. An export consists of blocks. A block
+// has lines about the station, a header with From Date and To Date, and rows.
 //
-// An export of one station names it in the row "Station" and again above the
-// table. An export of several stations lists all names in the row "Station". Then
-// each station has a block: a row with only the station's name, a header, the rows
-// of the whole period. The list's order is unreliable, and a station without data
-// may lack its block. So only the name above a block identifies its station.
+// An export of one station has its name in the row "Station", and again above the table. An export of several stations
+// lists all names in the row "Station". Then each station has a block: a row with only the station's name, a header,
+// and the rows of the whole period. The order of the list is unreliable, and a station without data may lack its block.
+// Therefore only the name above a block identifies its station.
 //
-// In an export of several stations a block without a name is rejected. A block without
-// a name may also repeat the columns of the last block and go back in time. Then the
-// name of another station is missing, and even an export of one station is rejected.
-// For one station with many parameters, the portal writes several tables, but their
-// columns differ.
+// In an export of several stations, a block without a name is rejected. In any export, a block is rejected that has no
+// name, repeats the columns of the last block, and goes back in time. The name of another station is then missing. For
+// one station with many parameters, the portal also writes several tables, but their columns differ.
 type export struct {
 	listed            []string // stations of the row "Station"
 	name, city, state string   // of the current block; name is empty until it is found
@@ -45,8 +41,8 @@ func newExport() *export { return &export{station: -1} }
 // several reports whether the export lists more than one station.
 func (e *export) several() bool { return len(e.listed) > 1 }
 
-// read reads one row. Rows before the start position only provide the station and
-// the columns.
+// read reads one row. before is true for rows before the start position, which only provide the station and the
+// columns.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
@@ -95,8 +91,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. An export of one station has its city and
-// state. An export of several stations has a state only if all stations are in that state.
+// describe returns the station of the current block. The city and state come from the lines above the table. In an
+// export of several stations, the city is unused, and the state is used only if it is one for all stations.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -108,7 +104,7 @@ func (e *export) describe() air.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the station name if the row has no other text, else "".
+// title returns the station name if a row has only a name, otherwise "".
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -134,14 +130,14 @@ func (e *export) title(cells [][]byte) string {
 	return ""
 }
 
-// remarks are the beginnings of lines around the table that contain no readings.
+// remarks are beginnings of the lines above and below a table that have no readings.
 var remarks = []string{
 	"parameter", "avgperiod", "from", "to", "prescribed standards", "exceeding standards", "remarks",
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark handles a row without readings. After the first header, it returns false for
-// a row that it cannot interpret.
+// skipRemark interprets a row without readings. It returns false for a row after the first header that it cannot
+// interpret.
 func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
@@ -189,8 +185,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block. In an export of several stations, the name above a block
-// identifies its station.
+// head begins a block at its header. In an export of several stations, the name above the header identifies the
+// station.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {
@@ -205,7 +201,7 @@ func (e *export) head(h table.Header) {
 	e.interval, e.columns, e.named = newInterval(h), columns, false
 }
 
-// begin sets the name of the station whose block follows.
+// begin sets the name of the station of the next block.
 func (e *export) begin(name string) {
 	e.named = true
 	if name = air.CleanPlace(name); name != e.name {
@@ -213,9 +209,8 @@ func (e *export) begin(name string) {
 	}
 }
 
-// splitNames splits a list of names that contain commas: "PLACE, CITY - AGENCY,
-// PLACE, CITY - AGENCY". A place may contain " - " ("Sector - 62, Noida - IMD").
-// So a name ends with the first " - " after a comma.
+// splitNames splits a list of names that contain commas: "PLACE, CITY - AGENCY, PLACE, CITY - AGENCY". A place may
+// contain " - " ("Sector - 62, Noida - IMD"). Therefore the agency follows the first " - " after a comma.
 func splitNames(text string) []string {
 	var names, parts []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -227,7 +222,7 @@ func splitNames(text string) []string {
 	return names
 }
 
-// parseExport reads an export in CSV.
+// parseExport reads a CSV export of the CAAQM portal.
 func parseExport(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -267,7 +262,7 @@ func parseExport(in *table.Input, b *ingest.Builder) error {
 	}
 }
 
-// exportSeparator returns the separator of the first table in a text.
+// exportSeparator returns the separator of the cells in the first table of a text.
 func exportSeparator(head []byte) byte {
 	for line := range bytes.Lines(head) {
 		if h := table.NewHeader(bytes.Clone(line)); h.Span() {

@@ -13,8 +13,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// File is one file as a source. To resume, create another File at the position of a
-// batch.
+// File is one file as a source. To resume an import, open another File at the position of the last stored batch.
 type File struct {
 	name   string
 	path   string
@@ -28,10 +27,9 @@ type File struct {
 // Opener opens a file at a position, as [Open] does.
 type Opener func(path string, position int64) (*File, error)
 
-// Open detects a file's format and reads only its head. The parameter name is the source
-// of the readings. start is an [ingest.Batch.Position], 0 for the whole file; the row at
-// start is read again. described are the formats that descriptions define. For an unknown
-// format, the error lists the known ones.
+// Open detects the format of a file. It reads only the beginning of the file. name is the source name of the readings.
+// start is an [ingest.Batch.Position]; 0 means the whole file. Fetch reads the row at start again. described are the
+// formats that descriptions define. If no format fits, the error lists the known formats.
 func Open(name, path string, start int64, clock func() time.Time, described []Format) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
@@ -54,12 +52,10 @@ func (f *File) Format() string { return f.format.name }
 // Size returns the file's size on disk, in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Read returns how many of [File.Size] bytes the current or last Fetch has read.
-// It may be called during Fetch.
+// Read returns how many of the [File.Size] bytes the current or last Fetch has read. It is safe to call during Fetch.
 func (f *File) Read() int64 { return f.read.Load() }
 
-// Fetch reads the whole file from the start position and ignores the window. It
-// implements [ingest.Source].
+// Fetch reads the file from the start position to its end. It ignores the window. It implements [ingest.Source].
 func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	if err := f.record(ctx); err != nil {
 		return err
@@ -73,8 +69,8 @@ func (f *File) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Ba
 	return b.Close()
 }
 
-// record adds the bytes of the file to the recorder of the fetch. Formats read a file twice
-// or not to its end, so this is a separate pass.
+// record passes the bytes of the file to the recorder of the fetch. It is a separate pass, because parsers may read a
+// file twice or not to its end.
 func (f *File) record(ctx context.Context) error {
 	recorder := ingest.RecorderOf(ctx)
 	if recorder == nil {
@@ -105,7 +101,7 @@ func (f *File) open(ctx context.Context) (io.ReadCloser, error) {
 	return &counted{ctx: ctx, in: disk, read: &f.read}, nil
 }
 
-// counted reads a file until the context ends, and counts the bytes.
+// counted is a reader that counts bytes. It returns an error once the context has ended.
 type counted struct {
 	ctx  context.Context
 	in   *os.File

@@ -13,9 +13,9 @@ import (
 	"vayu/ingest/source/file/walk"
 )
 
-// Folder is a watched folder. Each Fetch reads the files that are new or have changed
-// since they were read. Folder keeps this state in memory only. After a restart it reads
-// all files again, which is harmless, because storing is idempotent.
+// Folder is a watched folder. Each Fetch reads the files that are new or have changed since the last Fetch. Folder
+// keeps the state of the files in memory only. After a restart it reads all files again, which is harmless because
+// storing is idempotent.
 type Folder struct {
 	name   string
 	config Config
@@ -26,21 +26,21 @@ type Folder struct {
 	closed    map[string]bool // paths that were unreadable in the last fetch
 }
 
-// entry is the state of a file. A changed state means a changed file.
+// entry is the state of a file when it was read. If the state differs later, the file has changed.
 type entry struct {
 	path string
 	info fs.FileInfo
 }
 
-// same reports whether two observations show the same, unchanged file.
+// same reports whether two states belong to the same, unchanged file.
 func (e entry) same(other entry) bool {
 	return e.info != nil && other.info != nil && os.SameFile(e.info, other.info) &&
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
 }
 
-// Fetch reads new and changed files. An unreadable file does not stop the others, and the
-// error names all such files. A rejected file is reported again only after a change. An
-// unreadable subfolder is reported by the first fetch that cannot read it.
+// Fetch reads new and changed files. After an unreadable file it continues, and the error names all unreadable files. A
+// rejected file is reported again only after a change. An unreadable subfolder is reported only by the first fetch that
+// finds it.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
@@ -69,7 +69,8 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file. It records a read or rejected file, unless the file changed meanwhile.
+// file reads one file. It then stores the state of the file, unless the file changed while it was read or cannot be
+// read.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock, f.described)
 	if err == nil {
@@ -85,9 +86,8 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the files to read, oldest first, and drops deleted files. It skips
-// unreadable paths. faults names the unreadable paths that the last fetch did not
-// report.
+// list returns the files to read, oldest first, and drops the state of deleted files. It skips unreadable paths. faults
+// has the unreadable paths that the last fetch did not report.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

@@ -15,18 +15,18 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Format is a format of files that a description defines.
+// Format is a file format that a description defines.
 type Format interface {
-	// Name is the name that users see, such as "OpenAQ archive CSV".
+	// Name returns the name that users see, such as "OpenAQ archive CSV".
 	Name() string
-	// Recognises returns how specifically the format describes a file with this head; 0 if it
-	// does not. The head is the beginning of the text, and base the name of the file.
+	// Recognises rates how specifically the format describes a file; 0 if the file has another format. head is the
+	// beginning of the text, and base is the name of the file.
 	Recognises(head []byte, base string) int
-	// Parse adds the readings of a file to a builder. Positions are the format's own.
+	// Parse adds the readings of a file to a builder. The unit of positions depends on the format.
 	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
 }
 
-// format is a file format: its name, its test of a head, and its parser.
+// format is a file format: its name, its test of the beginning of a file, and its parser.
 type format struct {
 	name  string
 	broad bool // other formats have precedence, because few columns recognise this one
@@ -34,7 +34,7 @@ type format struct {
 	parse func(in *table.Input, b *ingest.Builder) error
 }
 
-// formats returns every format in Go, in the order of detection.
+// formats returns every format written in Go, in the order of detection.
 func formats() []format {
 	return []format{
 		{"CPCB feed XML", false, func(h *head) bool { return h.begins("<") && h.holds("<AqIndex") }, parseFeed},
@@ -62,8 +62,8 @@ func (h *head) begins(prefix string) bool {
 
 func (h *head) holds(part string) bool { return bytes.Contains(h.text, []byte(part)) }
 
-// export reports whether one of the first lines is the table header of a CAAQM export.
-// Such an export has lines about the station before the header.
+// export reports whether one of the first lines is the table header of a CAAQM export. In such an export, lines about
+// the station precede the header.
 func (h *head) export() bool {
 	for i, line := range bytes.Split(h.text, []byte{'\n'}) {
 		if i > 100 {
@@ -76,13 +76,13 @@ func (h *head) export() bool {
 	return false
 }
 
-// openaq3 reports whether a head begins a page of OpenAQ's third version.
+// openaq3 reports whether the file begins like a page of version 3 of OpenAQ's API.
 func (h *head) openaq3() bool {
 	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
 }
 
-// parseFeed reads a saved reply of CPCB's live feed. An interrupted import of such a
-// file starts again at its beginning.
+// parseFeed reads a saved reply of CPCB's live feed. It has no positions, so an interrupted import starts again at the
+// beginning of the file.
 func parseFeed(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -92,8 +92,8 @@ func parseFeed(in *table.Input, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
-// recognise reads the head of a file and detects the format: first the formats in Go that
-// are not broad, then the described ones.
+// recognise detects the format from the beginning of a file. It first tries the formats in Go that are not broad, and
+// then the described formats.
 func recognise(file *table.Input, described []Format, now time.Time) (*format, error) {
 	text, err := file.Text()
 	if err != nil {
@@ -145,8 +145,8 @@ func match(h *head, broad bool) (*format, bool) {
 	return nil, false
 }
 
-// matchDescribed returns the described format that describes a file most specifically; nil
-// for none. It is an error if there are two.
+// matchDescribed returns the described format that fits a file most specifically; nil if none fits. If two formats fit
+// equally, it returns an error.
 func matchDescribed(h *head, base string, described []Format, now time.Time) (*format, error) {
 	var best Format
 	most, equal := 0, ""

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// interval has the columns of a CAAQM table that hold the beginning and the end of a
-// row's interval. Each of the two is one cell with date and time, or two cells.
+// interval has the columns of a CAAQM table with the begin and the end of each row's interval. Each of the two is one
+// cell with date and time, or two cells.
 type interval struct {
 	fromDate, fromTime, toDate, toTime int
 
@@ -24,14 +24,13 @@ func newInterval(h table.Header) interval {
 	}
 }
 
-// begin returns the beginning of the row's interval.
+// begin returns the begin of the row's interval.
 func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 	return i.from.Parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
-// end returns the end of the row's interval and the length in minutes. It returns false
-// for an invalid time, and for a length below a minute or above a day. A mean over more
-// than a day describes neither an hour nor a day.
+// end returns the end of the row's interval and its length in minutes. It returns false for an invalid time, and for a
+// length below a minute or above a day. A mean over more than a day belongs to no hour or day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {
@@ -56,8 +55,7 @@ func (i *interval) join(cells [][]byte, date, clock int) []byte {
 	return i.text
 }
 
-// exportTime parses a time of an export. Excel may have turned it into a number of
-// days since 30 December 1899.
+// exportTime parses a time of an export. Excel may have converted it to a number of days since 30 December 1899.
 func exportTime(text []byte) (time.Time, bool) {
 	if t, ok := cpcbformat.ParseTime(text); ok {
 		return t, true

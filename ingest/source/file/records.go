@@ -10,21 +10,20 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record
-// taken from a reply.
+// listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record of a reply.
 type listingPage struct {
 	cpcbformat.Record
 	Records []cpcbformat.Record `json:"records"`
 }
 
-// listing reports whether a head begins a saved reply. The names of the fields are
-// in the head, because the resource's description precedes the records.
+// listing reports whether a file begins like a saved reply of data.gov.in. The beginning has the names of the fields,
+// because the description of the resource precedes the records.
 func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
-// parseRecords reads saved replies of data.gov.in: one, several in sequence, or a
-// list of replies or records. Positions are record numbers.
+// parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. The
+// position of a batch is a number of records.
 func parseRecords(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -85,8 +84,8 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 	return pages, nil
 }
 
-// unreadable returns an [ingest.BatchError] for damaged or truncated JSON. It returns any
-// other error, such as one of the reader, as it is.
+// unreadable returns an [ingest.BatchError] for damaged or truncated JSON. It returns other errors, such as an error of
+// the reader, unchanged.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -20,17 +20,16 @@ import (
 // folder. Its columns are `file` and `station`.
 const stationList = "stations.csv"
 
-// maxList is how many bytes of a station list are read. A list of 600 stations has 60
-// KB.
+// maxList is the largest number of bytes that are read of a station list. A list of 600 stations has 60 KB.
 const maxList = 4 << 20
 
-// newStationList recognises a station list, a table without readings.
+// newStationList recognises the header of a station list. The list has no readings, so the result is nil.
 func newStationList(h table.Header) (table.Row, bool) {
 	return nil, h.Find("file") >= 0 && h.Find("station") >= 0 && len(h.Columns()) == 0
 }
 
-// stationOfFile returns the station of a file and the averaging interval in its name, 0
-// for none. A station list in the same folder takes precedence over the name.
+// stationOfFile returns the station of a file, and the averaging interval in the name of the file; 0 for none. A
+// station list in the same folder takes precedence over the name.
 func stationOfFile(path string) (air.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
@@ -50,7 +49,7 @@ func stationOfFile(path string) (air.Station, time.Duration, error) {
 	return station, period, nil
 }
 
-// copied matches the suffix that browsers and people add to a copy's name.
+// copied matches suffixes such as " (1)" or " - copy", which browsers and file managers add to the names of copies.
 var copied = regexp.MustCompile(`(?i)( ?\(\d+\)| - copy)+$`)
 
 // plainName returns a file's name without endings and copy suffixes.
@@ -69,8 +68,7 @@ var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:
 
 var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
 
-// stationNameOf extracts the station's name and the averaging interval from a
-// file's name.
+// stationNameOf extracts the station's name and the averaging interval from the name of a file.
 func stationNameOf(base string) (name string, period time.Duration) {
 	if m := yearly.FindStringSubmatch(base); m != nil {
 		if period = cpcbformat.Period(m[4], m[5]); period == 0 {
@@ -85,8 +83,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	return strings.ReplaceAll(base, "_", " "), 0
 }
 
-// listedStation returns a file's station in a station list; empty if the list or
-// the entry is missing.
+// listedStation returns the station that a station list assigns to a file; "" if the list or the entry is missing.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,20 +10,18 @@ import (
 	"vayu/schema/air"
 )
 
-// wide is a table of one station with one row per time. It covers CPCB's yearly files
-// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). It also covers raw
-// readings taken from the portal's exports (dates, PM25, …). The file's name or a
-// station list gives the station (see [stationOfFile]).
+// wide is a table of one station with one row for each time. CPCB's yearly files have this form
+// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). So have raw readings extracted from the portal's
+// exports (dates, PM25, …). The station is found in the name of the file or in a station list (see [stationOfFile]).
 //
-// A time is the beginning of its interval. CPCB's yearly files begin at 1 January 00:00
-// and end one interval before the next year (8,760 hours, 35,040 quarters). Programs
-// that extract tables keep From Date. A comparison of 1,788 daily means of one station
-// in 2020 confirms this. With times as beginnings, 716 equal the portal's means; with
-// times as ends, 219 do.
+// A time is normally the begin of its interval. CPCB's yearly files begin at 1 January 00:00 and end one interval
+// before the next year (8,760 hours, 35,040 quarters). Programs that extract tables usually keep From Date. 1,788 daily
+// means of one station in 2020 were compared with those of the portal. If times are begins, 716 means are equal. If
+// times are ends, only 219 are.
 //
-// Some tables keep To Date instead; their first and last times show this. The first time
-// is one interval after midnight, because a period begins at 00:00. The last time is
-// midnight, or the time of the export, because the portal cuts the last interval there.
+// Some tables have To Date instead, which their first and last times show. The first time is one interval after
+// midnight, because a period begins at 00:00. The last time is midnight. Or it is the time of the export, because the
+// portal ends the last interval there.
 type wide struct {
 	stamp    int
 	columns  []table.Column
@@ -68,8 +66,7 @@ func (t *wide) Prescan(cells [][]byte) {
 	}
 }
 
-// decide finds the length of the intervals, and whether times are beginnings or
-// ends.
+// decide finds the length of the intervals, and whether the times are begins or ends.
 func (t *wide) decide() {
 	t.decided = true
 	if d := t.spacings.Of(nil); d > 0 {
@@ -82,7 +79,7 @@ func (t *wide) decide() {
 	t.ends = sinceMidnight(t.first) == t.period && (last == 0 || last%t.period != 0)
 }
 
-// sinceMidnight returns the time of day in India.
+// sinceMidnight returns the time of day in India. Midnight counts as the start of the next day.
 func sinceMidnight(t time.Time) time.Duration { return t.Sub(schema.DayOf(t.Add(time.Second)).Start()) }
 
 func (t *wide) Read(cells [][]byte, b *ingest.Builder) error {

@@ -15,8 +15,8 @@ import (
 //go:embed cities.csv
 var citiesCSV string
 
-// city is a line of cities.csv. Its levels are invented; their magnitude follows
-// the annual means in CPCB's bulletins and data.
+// city is a line of cities.csv. Its levels are invented. Their magnitude is that of the annual means in CPCB's
+// bulletins and data.
 type city struct {
 	name, state, label  string // label distinguishes cities of the same name
 	latitude, longitude float64
@@ -47,7 +47,7 @@ var climates = map[string]climate{
 	"hill":   {[12]float64{1.45, 1.20, 1.00, 0.95, 0.90, 0.72, 0.55, 0.52, 0.65, 0.95, 1.35, 1.55}, 1.8, 42, 8},
 }
 
-// cities reads the table once. It ignores faults, because a test checks the table.
+// cities parses cities.csv on the first call. It ignores errors, because a test checks the table.
 var cities = sync.OnceValue(func() []city {
 	var out []city
 	seen := make(map[string]int)
@@ -73,8 +73,8 @@ var cities = sync.OnceValue(func() []city {
 	return out
 })
 
-// Diurnal factors by hour of the day. Traffic and a shallow layer of air make a
-// peak in the morning and a higher one in the evening. Ozone follows the sun.
+// Factors by hour of the day. Traffic and a shallow layer of air cause a peak in the morning and a higher one in the
+// evening. Ozone follows the sunlight.
 var (
 	traffic = [24]float64{1.08, 1.00, 0.94, 0.90, 0.90, 0.95, 1.08, 1.25, 1.36, 1.32, 1.12, 0.90, 0.75, 0.66, 0.62, 0.64, 0.74, 0.92, 1.16, 1.34, 1.40, 1.36, 1.27, 1.17}
 	sun     = [24]float64{0.55, 0.52, 0.50, 0.48, 0.46, 0.45, 0.48, 0.58, 0.78, 1.05, 1.35, 1.65, 1.85, 1.95, 1.95, 1.80, 1.50, 1.18, 0.92, 0.78, 0.70, 0.65, 0.60, 0.57}
@@ -107,8 +107,8 @@ func diurnal(p air.Pollutant, h *hour) float64 {
 	return shape
 }
 
-// season interpolates the climate's monthly factors between mid-months. Gases vary
-// less than particles; ozone peaks before the monsoon.
+// season interpolates the climate's monthly factors between the middles of months. Gases vary less than particles, and
+// ozone peaks before the monsoon.
 func season(c climate, p air.Pollutant, year float64) float64 {
 	at := year - 0.5 + 12
 	month, part := int(at)%12, at-math.Floor(at)
@@ -131,8 +131,7 @@ func (c *city) weather(h *hour) float64 {
 	return of(h.day)*(1-part) + of(h.day+1)*part
 }
 
-// diwali is the evening of fireworks in each year, from the Government of India's
-// lists of holidays.
+// diwali has the evening of the fireworks in each year, from the Government of India's lists of holidays.
 var diwali = map[int]time.Time{
 	2023: time.Date(2023, 11, 12, 0, 0, 0, 0, schema.India), 2024: time.Date(2024, 10, 31, 0, 0, 0, 0, schema.India),
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),

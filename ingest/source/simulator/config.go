@@ -1,6 +1,6 @@
-// Package simulator invents readings for the sandbox: about 270 stations in over
-// 90 Indian cities with plausible hourly concentrations. The values are
-// deterministic: they depend only on the hour. It is never a live source.
+// Package simulator generates readings for the sandbox: about 270 stations in over 90 Indian cities with plausible
+// hourly concentrations. The values are deterministic: they depend only on the hour. It is never a source of the live
+// world.
 package simulator
 
 import (
@@ -9,16 +9,16 @@ import (
 	"vayu/ingest"
 )
 
-// Name is the name of the source.
+// Name is the name of the simulator as a source.
 const Name = "simulator"
 
-// Config configures the source; it has no settings yet.
+// Config configures the source. It has no settings.
 type Config struct{}
 
-// DefaultConfig returns the only configuration.
+// DefaultConfig returns the empty configuration.
 func DefaultConfig() Config { return Config{} }
 
-// New builds the source. name becomes the field Source of its readings.
+// New builds the source. name is the source name of its readings.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

@@ -11,14 +11,14 @@ import (
 	"vayu/schema/air"
 )
 
-// Source invents readings. Its history is unlimited.
+// Source generates readings for any past time.
 type Source struct{ name string }
 
-// pollutants are the seven that most Indian stations measure; few measure lead.
+// pollutants are the seven pollutants that most Indian stations measure. Few measure lead.
 var pollutants = [...]air.Pollutant{air.PM25, air.PM10, air.NO2, air.SO2, air.CO, air.O3, air.NH3}
 
-// Fetch invents readings for every Indian clock hour that ends after w.From and not
-// after w.To. It implements [ingest.Source].
+// Fetch generates readings for every Indian hour that ends after w.From and not after w.To. It implements
+// [ingest.Source].
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	first := schema.HourEnd(w.From)
 	if !first.After(w.From) {
@@ -38,7 +38,7 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// hour is one hour with the values that all cities share.
+// hour is one hour, with the values that are equal for all cities.
 type hour struct {
 	end     time.Time
 	number  int64   // hours since 1970 in Indian time
@@ -88,8 +88,8 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 	return nil
 }
 
-// addCurve adds the readings of a pollutant at a station: the city's curve, the
-// station's own level, some noise and a few missing hours.
+// addCurve adds the readings of a pollutant at a station. They combine the city's curve, the station's own level and
+// some noise. Some hours are missing.
 func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
 	level := 0.75 + 0.5*unit(seed) // a station may be in a park (lower) or at a crossing (higher)
 	scale := 10.0                  // one decimal, as instruments report; CO has two
@@ -113,8 +113,7 @@ func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curv
 	return nil
 }
 
-// silentHours returns the hours in which a station reports nothing: on one day in
-// 25, for two to nine hours.
+// silentHours returns the hours in which a station sends nothing: two to nine hours, on one day in 25.
 func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {
@@ -128,7 +127,7 @@ func silentHours(seed uint64, hours []hour) []bool {
 	return down
 }
 
-// station returns the city's nth station. Its name marks it as simulated.
+// station returns the station number n of the city. Its name states that it is simulated.
 func (c city) station(n int) air.Station {
 	seed := hashText(fmt.Sprint(c.name, c.state, n))
 	return air.Station{
@@ -143,7 +142,7 @@ func (c city) station(n int) air.Station {
 
 func round4(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// hashText hashes a text with FNV-1a and [mix].
+// hashText hashes a text with FNV-1a, and the result with [mix].
 func hashText(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -152,8 +151,8 @@ func hashText(s string) uint64 {
 	return mix(h)
 }
 
-// mix hashes a number in about a nanosecond: every bit of x affects every bit of
-// the result. It is the finaliser of splitmix64.
+// mix hashes a number with the finaliser of splitmix64. Every bit of x affects every bit of the result. It takes about
+// a nanosecond.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -12,7 +12,7 @@ import (
 	"vayu/ingest/stream"
 )
 
-// message is a message with its acknowledgement.
+// message is a received message, with the function that acknowledges it.
 type message struct {
 	stream.Message
 
@@ -27,8 +27,8 @@ type connection struct {
 	close func()       // ends the connection; the broker keeps the session
 }
 
-// open connects and subscribes. It calls deliver for each message, in order, from one
-// goroutine. deliver must return when the connection ends.
+// open connects and subscribes. It calls deliver for each message, in order, from one goroutine. When the connection
+// ends, deliver must return.
 func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection, error) {
 	if s.Version == Version311 {
 		return s.open3(ctx, deliver)
@@ -36,12 +36,12 @@ func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection
 	return s.open5(ctx, deliver)
 }
 
-// lastAcks is how long a connection stays open at a stop, because the clients cannot report that they have sent the
-// acknowledgements. The broker repeats messages whose acknowledgement is lost. A repeated reading replaces the first
-// one, unless its time is that of its arrival.
+// lastAcks is how long a connection stays open at a stop, so that acknowledgements reach the broker. The MQTT clients
+// do not report when they have sent them. If an acknowledgement is lost, the broker sends the message again. Its
+// reading then replaces the first one, unless the time of the reading is that of its arrival.
 const lastAcks = 50 * time.Millisecond
 
-// open5 is open for MQTT 5.
+// open5 is [Settings.open] for MQTT 5.
 func (s *Settings) open5(ctx context.Context, deliver func(message)) (*connection, error) {
 	conn, err := s.dial(ctx)
 	if err != nil {

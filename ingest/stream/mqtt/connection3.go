@@ -13,10 +13,10 @@ import (
 	"vayu/ingest/stream"
 )
 
-// refusedSubscription is the code of a refused subscription in the packet SUBACK.
+// refusedSubscription is the return code for a refused subscription in the packet SUBACK.
 const refusedSubscription = 0x80
 
-// open3 is open for MQTT 3.1.1.
+// open3 is [Settings.open] for MQTT 3.1.1.
 func (s *Settings) open3(ctx context.Context, deliver func(message)) (*connection, error) {
 	lost := make(chan error, 1)
 	options := paho3.NewClientOptions().
@@ -64,7 +64,7 @@ func (s *Settings) open3(ctx context.Context, deliver func(message)) (*connectio
 	return c, nil
 }
 
-// await waits for the reply of the broker.
+// await waits for the broker's reply to a request.
 func await(ctx context.Context, token paho3.Token) error {
 	select {
 	case <-token.Done():

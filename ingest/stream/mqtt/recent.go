@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// doubtful is how long before the loss of a connection an acknowledgement may not have
-	// reached the broker.
+	// doubtful is the time before the loss of a connection in which sent acknowledgements may not have reached the
+	// broker.
 	doubtful = 10 * time.Second
-	// mostRecent bounds the memory of recent messages. The broker repeats no more than it may
-	// send without an acknowledgement.
+	// mostRecent is the largest number of recorded messages. The broker sends at most inFlight messages without an
+	// acknowledgement, so it cannot repeat more.
 	mostRecent = 2 * inFlight
 )
 
-// recent remembers stored messages whose acknowledgement may not have reached the broker. The
-// broker delivers them again after a reconnect. Without a time of their own they would
-// become second readings. It is safe for concurrent use.
+// recent records the stored messages whose acknowledgement may not have reached the broker. After a reconnect the
+// broker delivers these messages again. If a message has no time of its own, storing it again would create a second
+// reading. recent is safe for concurrent use.
 type recent struct {
 	seed maphash.Seed
 
@@ -44,8 +44,8 @@ func (r *recent) hash(m *message) uint64 {
 	return h.Sum64()
 }
 
-// accept reports whether a message must be processed: unless the broker marks it as repeated,
-// and it was stored before the last connection was lost. A message of a lost connection
+// accept reports whether a message must be processed. It returns false if the broker marks the message as repeated, and
+// the message was stored during an earlier connection. A message of an earlier connection that is still in the queue
 // counts as stored, because it is processed before its repetition.
 func (r *recent) accept(m *message) bool {
 	r.mu.Lock()
@@ -61,7 +61,7 @@ func (r *recent) accept(m *message) bool {
 	return true
 }
 
-// add remembers an acknowledged message.
+// add records an acknowledged message.
 func (r *recent) add(m *message, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,7 @@ func (r *recent) add(m *message, now time.Time) {
 	r.acked = append(r.acked, acked{r.hash(m), now})
 }
 
-// lost notes that the connection is lost. The next one has the next number.
+// lost records that the connection was lost. The number of the next connection is one larger.
 func (r *recent) lost(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package mqtt receives messages from an MQTT broker. It acknowledges a message after its
-// readings are stored, so that the broker keeps it until then.
+// Package mqtt receives messages from an MQTT broker. It acknowledges a message after its readings are stored. Until
+// then the broker keeps the message.
 package mqtt
 
 import (
@@ -16,7 +16,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Versions of the protocol, as the packet CONNECT has them.
+// Versions of the protocol, with their numbers in the packet CONNECT.
 const (
 	Version311 = 4
 	Version5   = 5
@@ -32,27 +32,27 @@ type Settings struct {
 	ClientID           string // must be constant, because the broker keeps messages for it
 	Version            int
 	Filters            []string // of topics
-	// Session is how long the broker keeps messages while no client is connected; 0 means that
-	// it keeps none. A broker of version 3.1.1 keeps them as long as it is configured to.
+	// Session is how long the broker stores messages while no client is connected; 0 for no messages. In MQTT 3.1.1 the
+	// configuration of the broker determines the time.
 	Session time.Duration
 	// Local allows addresses of private networks.
 	Local bool
 }
 
 const (
-	// dialTimeout bounds the time until a connection is made, with TLS.
+	// dialTimeout bounds the time to make a connection, including TLS.
 	dialTimeout = 10 * time.Second
 	// packetTimeout bounds the time for a reply of the broker.
 	packetTimeout = 10 * time.Second
 	// keepAlive is the interval between pings. The client notices a lost connection after 1.5 intervals.
 	keepAlive = 30 * time.Second
-	// inFlight is how many unacknowledged messages the broker may send (receive maximum of
-	// MQTT 5). Brokers have a smaller limit of their own; Mosquitto's is 20.
+	// inFlight is the number of unacknowledged messages that the broker may send (receive maximum of MQTT 5). Brokers
+	// have smaller limits of their own; Mosquitto's is 20.
 	inFlight = 1000
 )
 
-// metadata has the addresses of internal hosts that look public: an Azure host serves the
-// metadata of its machines at 168.63.129.16.
+// metadata is an internal address in the public range. An Azure host serves the metadata of its machines at
+// 168.63.129.16.
 var metadata = netip.MustParsePrefix("168.63.129.16/32")
 
 // dial opens a connection to the broker.
@@ -80,7 +80,7 @@ func (s *Settings) dial(ctx context.Context) (net.Conn, error) {
 	return secured, nil
 }
 
-// tlsConfig reads the certificates for each connection, so that their renewal needs no restart.
+// tlsConfig reads the certificates again for each connection, so that renewed certificates need no restart.
 func (s *Settings) tlsConfig() (*tls.Config, error) {
 	host, _, err := net.SplitHostPort(s.Address)
 	if err != nil {

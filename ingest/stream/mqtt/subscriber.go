@@ -12,42 +12,42 @@ import (
 )
 
 const (
-	// queued is how many messages wait for the worker. The broker sends no more than inFlight
-	// without an acknowledgement, but messages of QoS 0 have none.
+	// queued is the capacity of the worker's queue. The broker sends at most inFlight unacknowledged messages. Messages
+	// of QoS 0 are never acknowledged, so more can arrive.
 	queued = 4 * inFlight
-	// mostMessages bounds a batch.
+	// mostMessages is the largest number of messages in a batch.
 	mostMessages = 5000
-	// A batch ends when no message came for idle, or after linger. Brokers send a limited number
-	// of messages without an acknowledgement, so a batch must not wait long for more.
+	// A batch ends if no message arrives for the duration idle, or after the duration linger. Brokers send a limited
+	// number of messages without an acknowledgement, so a batch must not wait long for more.
 	idle   = 50 * time.Millisecond
 	linger = time.Second
-	// grace is how long the last batch may take to be stored at a stop.
+	// grace is the time at a stop within which the last batch must be stored.
 	grace = 3 * time.Second
 	// firstRetry and longestRetry are the limits of the backoff after failures.
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 30 * time.Second
-	// stable is how long a connection must last to end the backoff. A broker ends the connection
-	// of a client at once when another one has the same id.
+	// stable is how long a connection must last to reset the backoff. A broker ends the connection of a client as soon
+	// as another client connects with the same id.
 	stable = time.Minute
 )
 
 // Subscriber receives the messages of one source.
 type Subscriber struct {
 	Settings Settings
-	// Process stores the readings of messages. After an error it is called again with the same.
+	// Process stores the readings of messages. If it returns an error, it is called again with the same messages.
 	Process func(ctx context.Context, messages []stream.Message) error
-	// Connected is called when a connection is made, true, or lost, false.
+	// Connected is called with true when a connection is made, and with false when it is lost.
 	Connected func(bool)
 	// Failed is called with the error of each failed or lost connection.
 	Failed func(error)
-	// Repeated is called for each message that was stored before.
+	// Repeated is called for each received message that was stored before.
 	Repeated func()
 	Name     string // of the source, in logs
 	Log      *slog.Logger
 }
 
-// Run receives messages until ctx ends. It reconnects after failures. Messages that are not
-// stored when it ends are not acknowledged, and the broker delivers them again.
+// Run receives messages until ctx ends. It reconnects after failures. At the end, messages that are not stored stay
+// unacknowledged, and the broker delivers them again.
 func (s *Subscriber) Run(ctx context.Context) error {
 	w := &worker{Subscriber: s, queue: make(chan message, queued), recent: newRecent()}
 	ended := make(chan struct{})
@@ -73,7 +73,7 @@ func (s *Subscriber) Run(ctx context.Context) error {
 	return nil
 }
 
-// connect receives messages through one connection, until it is lost or ctx ends.
+// connect opens a connection and receives messages, until the connection is lost or ctx ends.
 func (s *Subscriber) connect(ctx context.Context, w *worker, number int, ended <-chan struct{}, failing *failurelog.Log) error {
 	c, err := s.Settings.open(ctx, func(m message) {
 		m.connection = number
@@ -103,7 +103,7 @@ type worker struct {
 	recent *recent
 }
 
-// deliver passes a message to the worker.
+// deliver puts a message into the worker's queue.
 func (w *worker) deliver(ctx context.Context, m message) {
 	select {
 	case w.queue <- m:
@@ -111,7 +111,7 @@ func (w *worker) deliver(ctx context.Context, m message) {
 	}
 }
 
-// run processes messages until ctx ends.
+// run processes batches of messages until ctx ends. The last batch may then take at most the duration grace.
 func (w *worker) run(ctx context.Context) {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -124,8 +124,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// collect waits for a message, and gathers those that follow. It returns nil when ctx ends
-// before the first message.
+// collect returns the next batch of messages. It returns nil if ctx ends before a message arrives.
 func (w *worker) collect(ctx context.Context) []message {
 	var batch []message
 	select {
@@ -153,8 +152,8 @@ func (w *worker) collect(ctx context.Context) []message {
 	return batch
 }
 
-// finish stores a batch, and then acknowledges its messages in order. It returns false if
-// ctx ends before they are stored.
+// finish stores a batch, and then acknowledges its messages in order. It returns false if it stops before the messages
+// are stored.
 func (w *worker) finish(ctx, working context.Context, batch []message) bool {
 	messages := make([]stream.Message, 0, len(batch))
 	for i := range batch {

@@ -1,5 +1,4 @@
-// Package budget limits the calls of a source, by its description and by what the API
-// states.
+// Package budget limits the calls of a source. The limits come from its description and from the replies of the API.
 package budget
 
 import (
@@ -14,13 +13,13 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Rule limits the calls of a source.
+// Rule has the limits in a description.
 type Rule struct {
 	limits                       []callLimit
 	resetHeader, remainingHeader string
 }
 
-// callLimit limits the number of calls in any period of the given length.
+// callLimit limits the number of calls in every period of the length per.
 type callLimit struct {
 	calls int
 	per   time.Duration
@@ -28,7 +27,7 @@ type callLimit struct {
 
 const mostCalls = 100_000
 
-// Read reads the section budget. Its calls are texts such as "60/1m".
+// Read reads the section budget of a description. A limit is a text such as "60/1m".
 func Read(s *section.Section) Rule {
 	b := Rule{resetHeader: s.Text("reset-header"), remainingHeader: s.Text("remaining-header")}
 	for _, e := range s.List("calls") {
@@ -50,21 +49,21 @@ func Read(s *section.Section) Rule {
 // limited reports whether the rule limits calls, so that processes must share its state.
 func (r *Rule) limited() bool { return len(r.limits) > 0 || r.resetHeader != "" }
 
-// budget counts calls. It does not read the clock: times are arguments.
+// budget counts calls. It does not read the clock; times are arguments.
 type budget struct {
 	rule    Rule
 	calls   []spent   // the latest calls, in order, also reserved ones
 	blocked time.Time // the API refuses calls before this time
 }
 
-// spent is a number of calls at a time.
+// spent is a number of calls at one time.
 type spent struct {
 	at time.Time
 	n  int
 }
 
-// next returns the time of the next allowed call, not before now. Calls in the background use at most four fifths of a
-// limit, so that the others need not wait for them.
+// next returns the time of the next allowed call, not before now. Background calls use at most four fifths of a limit.
+// The rest is left to other calls, which then need not wait.
 func (b *budget) next(now time.Time, background bool) time.Time {
 	at := now
 	if b.blocked.After(at) {
@@ -92,11 +91,11 @@ func (b *budget) latest(n int) time.Time {
 	return time.Time{}
 }
 
-// maxSpent is how many times are kept exactly. Beyond it, pairs of old calls count at the later time, so that the state
-// of a budget stays small, and the budget is kept.
+// maxSpent is the number of calls whose times are stored exactly. It limits the size of the state. Of more calls, each
+// pair of old ones counts as two calls at the later time, so the limit is never exceeded.
 const maxSpent = 1000
 
-// spend counts a call.
+// spend counts a call at the time at, and drops calls that are too old to count.
 func (b *budget) spend(at, now time.Time) {
 	var longest time.Duration
 	for _, l := range b.rule.limits {
@@ -126,7 +125,7 @@ type state struct {
 	Calls   []int   `json:"calls"`
 }
 
-// encode returns the state of a budget as text.
+// encode returns the budget as JSON.
 func (b *budget) encode() ([]byte, error) {
 	up := time.Microsecond - time.Nanosecond // a call must not become earlier
 	s := state{Blocked: b.blocked.UnixMicro(), At: make([]int64, len(b.calls)), Calls: make([]int, len(b.calls))}
@@ -136,7 +135,7 @@ func (b *budget) encode() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// decode reads the state of a budget. A text without sense is a budget without calls.
+// decode sets the budget from JSON. An invalid text means a budget without calls.
 func (b *budget) decode(text []byte) {
 	var s state
 	if json.Unmarshal(text, &s) != nil || len(s.At) != len(s.Calls) {
@@ -148,8 +147,7 @@ func (b *budget) decode(text []byte) {
 	}
 }
 
-// observe reads the limits that a reply states. refused means that the API refused the
-// call because of a limit.
+// observe reads the limits in the headers of a reply. refused means that the API refused the call because of a limit.
 func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	until := retryAfter(h.Get("Retry-After"), now)
 	if b.rule.resetHeader != "" && until.IsZero() {
@@ -166,7 +164,7 @@ func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	}
 }
 
-// defaultPause follows a refusal that states no time. It is the usual period of limits.
+// defaultPause is the pause after a refusal that states no time. Most limits have a period of a minute.
 const defaultPause = time.Minute
 
 // retryAfter parses the header Retry-After: seconds or a date (RFC 9110, 10.2.3).
@@ -181,10 +179,11 @@ func retryAfter(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// leastEpoch distinguishes seconds left from a Unix time: 1e9 is in the year 2001.
+// leastEpoch distinguishes the two forms of a reset time: smaller numbers are seconds left, others are Unix times. 1e9
+// is a time in 2001.
 const leastEpoch = 1e9
 
-// resetTime parses the time at which a limit is reset: seconds left, or Unix time.
+// resetTime parses the time at which a limit is reset. The text is the number of seconds left, or a Unix time.
 func resetTime(text string, now time.Time) time.Time {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	switch {

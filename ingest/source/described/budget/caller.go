@@ -15,9 +15,9 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Caller calls an API within its budget. It is safe for concurrent use.
+// Caller calls an API within its call budget. It is safe for concurrent use.
 type Caller struct {
-	// Sleep waits between calls. Tests replace it.
+	// Sleep waits for the next allowed call. Tests replace it.
 	Sleep Sleep
 
 	client *fetch.Client
@@ -28,29 +28,29 @@ type Caller struct {
 	store  Store // nil if this process has the budget for itself
 }
 
-// Store keeps the state of a budget, so that processes share it and a restart does not forget it.
+// Store stores the state of a budget, which processes share and which survives a restart.
 type Store interface {
-	// Update replaces the state by what change returns. No other change happens at the same time. now is the clock of
-	// the store, which the processes share. Without a state, the text is empty.
+	// Update replaces the state by the result of change. Updates do not overlap. now is the time of the store's clock,
+	// which the processes share. If no state is stored, state is empty.
 	Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error
 }
 
 const (
-	// maxRefusals is how often a call is repeated after the API refused it because of a
-	// limit.
+	// maxRefusals is the largest number of retries of a call that the API refuses because of a limit.
 	maxRefusals = 3
-	// longestPause is the longest wait that an API can demand. A longer one fails the
-	// fetch, so that the failure is visible.
+	// longestPause is the longest pause for which a fetch waits if the API demands it. A longer one fails the fetch, so
+	// that an operator sees the failure.
 	longestPause = time.Hour
 )
 
-// Sleep waits for d and returns an error when ctx ends.
+// Sleep waits for d. It returns an error if ctx ends first.
 type Sleep func(ctx context.Context, d time.Duration) error
 
-// ErrUsedUp means that the budget allows the next call too late for the fetch.
+// ErrUsedUp means that the next allowed call is after the end of the fetch.
 var ErrUsedUp = errors.New("the call budget is used up")
 
-// NewCaller returns a caller whose requests go through a client. A nil sleep waits. A nil store keeps the budget in memory.
+// NewCaller returns a caller that sends its requests with client. If sleep is nil, the caller waits in real time. If
+// store is nil, the budget is in memory only.
 func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.Time, sleep Sleep) *Caller {
 	if sleep == nil {
 		sleep = wait
@@ -62,7 +62,8 @@ func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.T
 	return c
 }
 
-// update changes the budget, in the store if there is one. now is the time of the store, or of this process.
+// update changes the budget: the stored one, or the one in memory if there is no store. now is the time of the store,
+// or of this process.
 func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +118,8 @@ func (c *Caller) Download(ctx context.Context, r fetch.Request, to *os.File, lim
 	return reply, modified, err
 }
 
-// call sends a request. It waits for the budget, and repeats a refused call at the time
-// that the API states. send returns the header of the reply.
+// call sends a request when the budget allows it. If the API refuses the call because of a limit, call repeats it at
+// the time that the API states. send returns the header of the reply.
 func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) error {
 	for refusals := 0; ; refusals++ {
 		if err := c.await(ctx); err != nil {
@@ -139,12 +140,13 @@ func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) err
 	}
 }
 
-// refuses reports whether a reply refuses a call because of a limit.
+// refuses reports whether a reply refuses the call because of a limit.
 func refuses(status int, header http.Header) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 }
 
-// observe notes the limits that a reply states. Most replies state none.
+// observe updates the budget with the limits in the headers of a reply. It does nothing for a reply without limits, as
+// most replies are.
 func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error {
 	var stated budget
 	stated.rule = c.budget.rule
@@ -157,7 +159,7 @@ func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error
 	})
 }
 
-// await reserves a call, and waits until the budget allows it.
+// await reserves a call in the budget, and waits until the time of the call.
 func (c *Caller) await(ctx context.Context) error {
 	var left time.Duration
 	err := c.update(ctx, func(b *budget, now time.Time) error {

@@ -1,5 +1,5 @@
-// Package bulletin reads bulletins: indices of cities that an agency has published. A description
-// file (YAML) defines where a record has them. They are stored apart from readings.
+// Package bulletin reads bulletins: indices of cities that an agency has published. A description (YAML) defines where
+// a record has their fields. Bulletins are stored in a table of their own, and not as readings.
 package bulletin
 
 import (
@@ -15,7 +15,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Fields are the positions of the fields of a bulletin.
+// Fields are the paths of the fields of a bulletin in a record.
 type Fields struct {
 	City, State            []record.Path
 	Index, Category        []record.Path
@@ -23,7 +23,7 @@ type Fields struct {
 	StationsUsed, Stations []record.Path
 }
 
-// Read reads the section bulletin; nil if the file has none.
+// Read reads the section bulletin of a description; nil if there is none.
 func Read(s *section.Section) *Fields {
 	if !s.Present() {
 		return nil
@@ -41,7 +41,7 @@ func Read(s *section.Section) *Fields {
 	return f
 }
 
-// Add adds the bulletin of a record to a builder. at is a time of its day.
+// Add adds the bulletin of a record to a builder. at is a time within the day of the bulletin.
 func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	text := func(paths []record.Path) string {
 		t, _ := r.Text(paths)
@@ -62,7 +62,7 @@ func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	b.Bulletin(one)
 }
 
-// whole returns the whole numbers of a bulletin.
+// whole converts the numbers of a bulletin to integers. The reason is [ingest.None] if all are valid.
 func whole(index float64, used, total string) (aqi, stationsUsed, stations int, reason ingest.Reason) {
 	aqi = int(index)
 	if float64(aqi) != index {
@@ -84,7 +84,7 @@ func whole(index float64, used, total string) (aqi, stationsUsed, stations int, 
 	return aqi, stationsUsed, stations, ingest.None
 }
 
-// pollutants returns the pollutants of a list such as "PM10, O3".
+// pollutants parses a list of pollutants such as "PM10, O3".
 func pollutants(text string) ([]parameter.Parameter, ingest.Reason) {
 	var all []parameter.Parameter
 	for name := range strings.SplitSeq(text, ",") {

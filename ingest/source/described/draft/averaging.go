@@ -12,18 +12,18 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// averaging is the guess of the averaging interval.
+// averaging is a guessed averaging interval.
 type averaging struct {
 	d         time.Duration
 	certainty note.Certainty
 	evidence  string
 }
 
-// longestAveraging is the longest interval that spacing suggests.
+// longestAveraging is the longest averaging interval that is guessed from the spacing of times.
 const longestAveraging = 24 * time.Hour
 
-// findAveraging guesses the averaging interval: from both sides of an interval, from a field
-// that names it, or from the spacing of the times of a station.
+// findAveraging guesses the averaging interval. It uses the begin and end times of the records, or a field that states
+// the interval, or the spacing of the times of a station.
 func findAveraging(r *reading) averaging {
 	c := &r.clock
 	if c.field == nil {
@@ -51,7 +51,7 @@ func findAveraging(r *reading) averaging {
 	return averaging{time.Minute, note.Guessed, "the times are at no full minute or hour, as those of current values"}
 }
 
-// length returns the length of the intervals if the records have both of their sides.
+// length returns the length of the intervals if the records have the begin and the end time of each; otherwise 0.
 func (c *clock) length() time.Duration {
 	if c.other == nil {
 		return 0
@@ -66,12 +66,13 @@ func (c *clock) length() time.Duration {
 	return 0
 }
 
-// intervalText is a length such as 1h, 15 min, PT1H or 01:00:00.
+// intervalText matches a length such as 1h, 15 min or PT1H.
 var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours|m|min|mins|minute|minutes|s|sec|seconds)$`)
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}
 
-// namedInterval returns the interval that a field states for all records; 0 for none.
+// namedInterval returns the averaging interval that a field states; 0 for none. The field must have the same value in
+// all records.
 func namedInterval(f *sample.Field) time.Duration {
 	if !slices.Contains(intervalNames, f.Folded()) || len(f.Texts) != 1 {
 		return 0
@@ -103,8 +104,8 @@ func namedInterval(f *sample.Field) time.Duration {
 	return d
 }
 
-// spacing returns the most frequent distance of two times of the same station, and how often
-// it occurs.
+// spacing returns the most frequent distance between consecutive times of a station, and how often this distance
+// occurs.
 func (r *reading) spacing() (time.Duration, int) {
 	times := make(map[string][]time.Time)
 	for i, at := range r.clock.times {

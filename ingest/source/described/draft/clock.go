@@ -10,10 +10,10 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// india is the zone of networks that write Indian time.
+// india is the time zone of networks whose times are in Indian time.
 const india = "Asia/Kolkata"
 
-// clock says which field has the time, and how to read it.
+// clock is the guess of the field that has the time, and of the time's format, zone and side.
 type clock struct {
 	field  *sample.Field
 	format string
@@ -32,7 +32,7 @@ type guess struct {
 	evidence  string
 }
 
-// timeWords give the rank of a field with times by parts of its name.
+// timeWords rank the fields with times: each word that the name contains adds its rank.
 var timeWords = []struct {
 	word string
 	rank int
@@ -42,13 +42,13 @@ var timeWords = []struct {
 	{"timestamp", 3}, {"datetime", 3}, {"measured", 3}, {"observed", 3}, {"sampled", 3}, {"recorded", 2}, {"time", 2}, {"date", 1}, {"hour", 2}, {"utc", 1}, {"last", -1},
 }
 
-// endWords and beginWords are names of the sides of an interval.
+// endWords and beginWords are names of fields with the end or the begin of an interval.
 var (
 	endWords   = []string{"to", "end", "until", "enddate", "todate", "endtime", "datetimeto", "dateto", "timeto", "intervalend", "periodend", "endat"}
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}
 )
 
-// side returns whether the name of a field is that of an interval's end (1) or begin (-1).
+// side returns 1 if the name of a field means the end of an interval, -1 if it means the begin, otherwise 0.
 func side(f *sample.Field) int {
 	for path := f.Path; path != ""; {
 		at := strings.LastIndexByte(path, '.')
@@ -64,7 +64,8 @@ func side(f *sample.Field) int {
 	return 0
 }
 
-// sideless returns the path of a field without the name of its side.
+// sideless returns the path of a field with the words for begin or end replaced by "*". The paths of two sides of an
+// interval are then equal.
 func sideless(f *sample.Field) string {
 	parts := strings.Split(f.Path, ".")
 	for i, part := range parts {
@@ -75,7 +76,7 @@ func sideless(f *sample.Field) string {
 	return strings.Join(parts, ".")
 }
 
-// rank is how likely a field with times has the times of the readings.
+// rank rates how likely a field has the times of the readings. A larger rank is more likely.
 func rank(f *sample.Field) int {
 	n := side(f) + 1
 	name := f.Folded() + " " + sample.Fold(f.Parent())
@@ -93,7 +94,7 @@ func rank(f *sample.Field) int {
 	return n
 }
 
-// findClock finds the field with the times.
+// findClock finds the field that has the times of the readings.
 func findClock(fields []*sample.Field, now time.Time) clock {
 	var c clock
 	best := -100
@@ -118,7 +119,7 @@ func findClock(fields []*sample.Field, now time.Time) clock {
 	return c
 }
 
-// newest returns the newest time.
+// newest returns the latest of the times.
 func (c *clock) newest() time.Time { return slices.MaxFunc(c.times, time.Time.Compare) }
 
 // needsZone reports whether the times have no zone.
@@ -130,10 +131,10 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// fresh is the largest age of the newest time that says something about its zone.
+// fresh is the largest age of the newest time from which the zone is guessed. Older times would fit several zones.
 const fresh = 3 * time.Hour
 
-// findZone guesses the zone of times without one.
+// findZone guesses the zone if the times have none.
 func (c *clock) findZone(now time.Time) {
 	if !c.needsZone() {
 		return
@@ -157,7 +158,7 @@ func (c *clock) findZone(now time.Time) {
 	}
 }
 
-// findSide guesses whether the times are the begin or the end of the intervals.
+// findSide guesses whether the times are the begin or the end of the averaging intervals.
 func (c *clock) findSide(fields []*sample.Field, now time.Time) {
 	switch s := side(c.field); {
 	case s > 0:

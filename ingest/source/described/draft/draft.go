@@ -1,5 +1,5 @@
-// Package draft drafts the description of a network from one reply of its API. It guesses,
-// and says what it guessed from which evidence. It does no I/O and reads no clock.
+// Package draft drafts the description of a network from one reply of its API. It states the evidence of each guess. It
+// does no I/O and reads no clock.
 package draft
 
 import (
@@ -21,9 +21,9 @@ import (
 // Input is a request and its reply.
 type Input struct {
 	Name string
-	// Address is the requested URL. Its texts ${NAME} stand for variables.
+	// Address is the requested URL. ${NAME} in it stands for the environment variable NAME.
 	Address string
-	// Headers are the headers of the request, with texts ${NAME}.
+	// Headers are the headers of the request. ${NAME} in a value stands for the environment variable NAME.
 	Headers map[string]string
 	Body    []byte
 	Header  http.Header // of the reply
@@ -32,19 +32,19 @@ type Input struct {
 
 // Draft is a drafted description.
 type Draft struct {
-	// Text is the YAML file. Each guess has a comment.
+	// Text is the YAML file. Each guess is followed by a comment.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without records, as the end of the list; nil if the API has no pages.
+	// End is the reply without its records, which stands for the page after the last one; nil if the API has no pages.
 	End []byte
-	// Format marks a description of files, which requests nothing.
+	// Format means that the description only defines a file format, and requests nothing.
 	Format bool
 }
 
-// fillIn stands for a value that the author must fill in.
+// fillIn is written in place of a value that the author must fill in.
 const fillIn = described.FillIn
 
-// errNoValues means that a reply has nothing that looks like a measured value.
+// errNoValues means that a reply has no field that looks like a measured value.
 var errNoValues = errors.New("the reply has no records with measured values: no field has the name of a parameter such as pm25 or no2; indices do not count")
 
 // errSeries means that a reply has a list of numbers for each parameter.
@@ -126,7 +126,7 @@ func writeTerms(w *note.Writer, about string) {
 	w.Gap()
 }
 
-// recognised is how many columns identify a format of files.
+// recognised is the number of first columns by which a drafted file format recognises its files.
 const recognised = 3
 
 // writeFormat writes the keys of a format of files.
@@ -139,7 +139,7 @@ func writeFormat(w *note.Writer, in Input, r *reading) {
 	})
 }
 
-// short returns a duration without the zeros that String adds.
+// short returns a duration without zero units, such as 1h in place of 1h0m0s.
 func short(d time.Duration) string {
 	text := d.String()
 	text = strings.TrimSuffix(text, "0s")
@@ -152,7 +152,7 @@ func short(d time.Duration) string {
 	return text
 }
 
-// reading is a way to read the reply: where the records are, and what their fields mean.
+// reading is one interpretation of the reply: where the records are, and what their fields mean.
 type reading struct {
 	records   sample.Place
 	fields    []*sample.Field
@@ -162,7 +162,7 @@ type reading struct {
 	values    values
 }
 
-// score is how well a reading explains the reply.
+// score rates an interpretation by the meanings that it has found. 0 means that it has no measured values.
 func (r *reading) score() int {
 	score := min(len(r.values.wide), 6) * 2
 	if r.values.long != nil {
@@ -192,7 +192,7 @@ func (r *reading) score() int {
 	return max(score, 1)
 }
 
-// bestReading returns the reading with the highest score; nil if there is none.
+// bestReading returns the interpretation with the highest score; nil if none has measured values.
 func bestReading(body sample.Document, now time.Time) *reading {
 	var best *reading
 	for _, p := range body.Places() {
@@ -231,10 +231,10 @@ func (r *reading) write(w *note.Writer, table *sample.Table) {
 	r.writeUnused(w)
 }
 
-// mostUnused is how many unused fields a draft names.
+// mostUnused is the largest number of unused fields that a draft lists.
 const mostUnused = 20
 
-// writeUnused writes a comment with the fields that no key names, because one of them may be a measured value.
+// writeUnused writes a comment with the fields that no key uses. One of them may be a measured value.
 func (r *reading) writeUnused(w *note.Writer) {
 	var unused []string
 	for _, f := range r.fields {
@@ -254,7 +254,7 @@ func (r *reading) writeUnused(w *note.Writer) {
 	}
 }
 
-// writePlace writes the position of the records.
+// writePlace writes the keys that define where the records are.
 func writePlace(w *note.Writer, p sample.Place, table *sample.Table) {
 	if table != nil {
 		w.Key("format", "csv", note.Found, "%d columns, and a line for each record", len(p.Header))

@@ -16,7 +16,7 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// paging is the guess of how to get further pages.
+// paging is the guess of how the API divides a list into pages.
 type paging struct {
 	by        guess
 	parameter guess
@@ -27,7 +27,7 @@ type paging struct {
 	limits    limits
 }
 
-// limits are the headers about the limit of calls.
+// limits has the names of the headers that state a limit of calls.
 type limits struct {
 	reset, remaining string
 	calls            string // such as 60/60s
@@ -38,7 +38,7 @@ var (
 	totalNames = []string{"total", "totalcount", "found", "totalrecords", "recordstotal", "totalresults", "numfound", "totalitems", "matched", "count"}
 )
 
-// findPages finds how to get further pages. It removes parameters of the page from the request.
+// findPages guesses how to request further pages. It removes the parameters that select a page from req.
 func findPages(body sample.Document, r *reading, req *request, h http.Header) paging {
 	p := paging{limits: findLimits(h)}
 	size := req.param(sizeParams)
@@ -96,7 +96,7 @@ func findPages(body sample.Document, r *reading, req *request, h http.Header) pa
 	return p
 }
 
-// cursorParam guesses the parameter that has the cursor.
+// cursorParam guesses the query parameter that carries the cursor.
 func cursorParam(req *request, next string) guess {
 	if known := req.param(nextParams); known != nil {
 		return guess{known.name, note.Found, "the request"}
@@ -110,7 +110,7 @@ func cursorParam(req *request, next string) guess {
 	return guess{"cursor", note.Guessed, "a usual name"}
 }
 
-// fromAddress guesses from the address of the next page in the reply.
+// fromAddress guesses the paging from the address of the next page, which the reply states.
 func (p *paging) fromAddress(next string) {
 	u, err := url.Parse(next)
 	if err != nil {
@@ -171,10 +171,10 @@ func writePages(w *note.Writer, p paging) {
 	})
 }
 
-// policy is a policy of the header RateLimit-Policy, such as 60;w=60.
+// policy matches a limit in the header RateLimit-Policy, such as 60;w=60.
 var policy = regexp.MustCompile(`(?:^|[^\d])(\d+)\s*;\s*w=(\d+)|q=(\d+)\s*;\s*w=(\d+)`)
 
-// findLimits reads the headers about the limit of calls.
+// findLimits reads the headers that state a limit of calls.
 func findLimits(h http.Header) limits {
 	var l limits
 	for name, values := range h {

@@ -10,17 +10,18 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Names of fields that mark readings, and parts of values that mark unusable and usable ones.
+// Names of fields that mark the quality of readings. badWords are parts of values for unusable readings, and goodWords
+// are values for usable ones.
 var (
 	qualityNames = []string{"status", "flag", "flags", "qc", "qcflag", "qcstatus", "quality", "qualityflag", "valid", "isvalid", "validity", "state", "datastatus", "offline", "online", "health"}
 	badWords     = []string{"invalid", "calib", "fault", "fail", "error", "mainten", "zero", "span", "offline", "suspect", "bad", "malfunction", "warm"}
 	goodWords    = []string{"ok", "valid", "good", "normal"}
 )
 
-// mostMarks is how many distinct values a field has at most that marks readings.
+// mostMarks is the largest number of distinct values of a field that marks the quality of readings.
 const mostMarks = 12
 
-// marks reports whether a field marks readings: by its name, or by its values.
+// marks reports whether a field marks the quality of readings, judged by its name or its values.
 func (r *reading) marks(f *sample.Field) bool {
 	if len(f.Texts) > mostMarks || f == r.station.state || f == r.station.id || r.records.Shape == record.ShapeObject {
 		return false
@@ -30,7 +31,7 @@ func (r *reading) marks(f *sample.Field) bool {
 	})
 }
 
-// writeQuality writes the section quality for a field that marks readings.
+// writeQuality writes the section quality for each field that marks the quality of readings.
 func (r *reading) writeQuality(w *note.Writer) {
 	for _, f := range r.fields {
 		if !r.marks(f) {

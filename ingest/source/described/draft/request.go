@@ -16,7 +16,8 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// request is the section request of a draft: the address of the sample, with references to the window and the key.
+// request is the section request of a draft. It has the address of the sample, in which the time range and the key are
+// replaced by references.
 type request struct {
 	address string // without the query
 	params  []param
@@ -25,7 +26,7 @@ type request struct {
 	key     *authParam
 }
 
-// param is a parameter of the query.
+// param is a query parameter.
 type param struct {
 	name, value string
 	guess
@@ -33,7 +34,7 @@ type param struct {
 
 type header struct{ name, value string }
 
-// authParam is the parameter or header with the key.
+// authParam is the query parameter or the header that carries the key.
 type authParam struct {
 	in, name, value string
 	evidence        string
@@ -49,10 +50,10 @@ var (
 	nextParams = []string{"cursor", "after", "pagetoken", "nexttoken", "continuation", "scrollid", "nextcursor", "marker"}
 )
 
-// variable is a reference to a variable of the environment.
+// variable matches a text that is only a reference to an environment variable.
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-// readRequest reads the request of the reply.
+// readRequest makes the section request from the address and headers of the sample.
 func readRequest(in Input) (*request, error) {
 	r := &request{}
 	hidden := strings.NewReplacer("${", "%24%7B", "}", "%7D").Replace(in.Address)
@@ -109,7 +110,7 @@ func (r *request) addParam(name, value, own string) {
 	r.params = append(r.params, p)
 }
 
-// isEnd reports whether a parameter is the end of the wanted time range, such as to_ms.
+// isEnd reports whether a query parameter is the end of the requested time range, such as to_ms.
 func isEnd(name string) bool {
 	return slices.ContainsFunc(append(quantity.Words(name), sample.Fold(name)), func(word string) bool { return slices.Contains(toParams, word) })
 }
@@ -131,7 +132,7 @@ func (r *request) addHeader(name, value, own string) {
 	r.key = &authParam{"header", name, value, "the request"}
 }
 
-// param returns a parameter with one of the names; nil for none.
+// param returns the query parameter that has one of the names; nil if there is none.
 func (r *request) param(names []string) *param {
 	for i := range r.params {
 		if slices.Contains(names, sample.Fold(r.params[i].name)) && !strings.HasPrefix(r.params[i].value, "{") {
@@ -141,7 +142,7 @@ func (r *request) param(names []string) *param {
 	return nil
 }
 
-// drop removes a parameter that another section sets.
+// drop removes a query parameter, because another section of the description sets it.
 func (r *request) drop(p *param) {
 	if p != nil {
 		name := p.name
@@ -190,10 +191,10 @@ func (r *request) write(w *note.Writer) {
 	})
 }
 
-// IsKey reports whether a parameter of this name has a key.
+// IsKey reports whether a query parameter of this name usually carries a key.
 func IsKey(name string) bool { return slices.Contains(keyParams, sample.Fold(name)) }
 
-// IsLocal reports whether a host is one of the local network.
+// IsLocal reports whether a host is in the local network.
 func IsLocal(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".lan") {
 		return true

@@ -11,7 +11,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// station says which fields describe the stations.
+// station is the guess of the fields that describe the stations.
 type station struct {
 	id, name, city, state *sample.Field
 	latitude, longitude   *sample.Field
@@ -22,7 +22,7 @@ type station struct {
 	unsure                bool // the id may be that of a record
 }
 
-// Names of fields, the best first.
+// Names of fields that describe a station, the best first.
 var (
 	idNames = []string{
 		"stationid", "siteid", "locationid", "stationcode", "sitecode", "station.id", "site.id", "location.id", "station.code", "monitorid", "deviceid", "sensorid",
@@ -35,10 +35,10 @@ var (
 	areaNames = []string{"state", "statename", "province", "region"}
 )
 
-// otherObjects are names of objects that are no stations.
+// otherObjects are names of objects whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns the field with the best name for which ok returns true; nil for none.
+// pick returns the field with the best name among those for which ok returns true; nil for none.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {
@@ -89,13 +89,14 @@ func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) sta
 
 func distinct(f *sample.Field) int { return len(f.Texts) }
 
-// isKey reports whether values can identify a station: short texts or whole numbers, no times.
+// isKey reports whether the values of a field can identify a station. They must be short texts or whole numbers, but no
+// times.
 func isKey(f *sample.Field) bool {
 	format, _ := sample.TimeFormat(f.Texts)
 	return format == "" && !slices.ContainsFunc(f.Texts, func(t string) bool { return len(t) > 100 || strings.Contains(t, ".") && f.IsNumber() })
 }
 
-// keyOfPositions returns the field with a code or number that differs exactly where positions
+// keyOfPositions returns a field with a code or number that differs between records exactly when their positions
 // differ.
 func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	if s.latitude == nil || s.longitude == nil || len(s.latitude.All) != len(s.longitude.All) {
@@ -123,8 +124,8 @@ func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	return nil
 }
 
-// findOutside finds the station in the reply outside its records. It accepts an id or a name only if the field's name
-// contains station, site or location, because a plain id or name there may describe the API.
+// findOutside finds the station in the part of the reply outside its records. The name of an id or name field must
+// contain station, site or location, because a plain id or name may describe the API.
 func (s *station) findOutside(fields []*sample.Field) {
 	certain := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
@@ -146,11 +147,10 @@ func (s *station) findOutside(fields []*sample.Field) {
 	}
 }
 
-// idInPath is a number of a station or sensor in the path of an address.
+// idInPath matches the number of a station or sensor in the path of an address.
 var idInPath = regexp.MustCompile(`/([0-9]{2,}|[a-z]+_[0-9]+)(?:/|$)`)
 
-// fromAddress takes the number of the station from the path of the address, if the reply has
-// none.
+// fromAddress takes the number of the station from the path of the address, if the reply has no id.
 func (s *station) fromAddress(address string) {
 	u, err := url.Parse(address)
 	if err != nil || s.id != nil {

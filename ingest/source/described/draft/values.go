@@ -15,7 +15,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// values says which fields have the measured values.
+// values is the guess of the fields that have the measured values.
 type values struct {
 	wide []measure // one field for each parameter
 	long *long     // one value in each record; nil for wide
@@ -41,13 +41,13 @@ type long struct {
 	unitOf      guess // of all values; if unit is nil
 }
 
-// named is a name that records have for a parameter.
+// named is a name of a parameter in the records, with its quantity.
 type named struct {
 	name string
 	quantity.Quantity
 }
 
-// findValues finds the fields with values.
+// findValues finds the fields that have measured values.
 func findValues(fields []*sample.Field, body sample.Document) values {
 	v := values{document: body}
 	v.long = findLong(fields)
@@ -77,15 +77,16 @@ func findValues(fields []*sample.Field, body sample.Document) values {
 	return v
 }
 
-// notMeasured are names of objects whose numbers are no concentrations.
+// notMeasured are names of objects whose numbers are not measured values, although a number may have the name of a
+// parameter.
 var notMeasured = []string{"iaqi", "aqi", "index", "indices", "standard", "standards", "limits", "threshold", "thresholds", "breakpoints", "coverage", "forecast"}
 
-// isIndex reports whether a place has indices or limits instead of values.
+// isIndex reports whether a place has indices or limits, and not measured values.
 func isIndex(p sample.Place) bool {
 	return (&sample.Field{Path: p.At + "." + p.Each}).Among(notMeasured)
 }
 
-// rank is lower for the plainer one of two fields of a parameter.
+// rank rates a field of a parameter. Of two fields of one parameter, the one with the lower rank is used.
 func (m *measure) rank() int {
 	n := len(m.Extra)
 	if m.Doubtful {
@@ -100,8 +101,7 @@ func (m *measure) rank() int {
 	return n
 }
 
-// nameOf returns the quantity of a field by its name, or by that of the object around it, as in
-// pm25.value.
+// nameOf derives the quantity of a field from its name, or from the name of the object around it, as in pm25.value.
 func nameOf(f *sample.Field) (quantity.Quantity, bool) {
 	if q, ok := quantity.Parse(f.Name); ok {
 		return q, true
@@ -114,15 +114,15 @@ func nameOf(f *sample.Field) (quantity.Quantity, bool) {
 	return quantity.Parse(strings.ReplaceAll(last, `\`, ""))
 }
 
-// Names of fields in records with one value.
+// Names of fields in records that have the value of one parameter.
 var (
 	valueNames     = []string{"value", "val", "avg", "average", "mean", "concentration", "conc", "reading", "result", "measurement", "lastvalue", "latestvalue", "v", "amount", "level", "data", "rawconcentration", "rawconc"}
 	parameterNames = []string{"parameter", "parametername", "pollutant", "pollutantid", "pollutantname", "species", "speciescode", "component", "valuetype", "measurand", "metric", "variable", "channel", "property", "observedproperty", "type", "name", "code", "id", "param", "key"}
 	unitNames      = []string{"unit", "units", "uom", "unitofmeasure", "unitofmeasurement", "symbol", "unitname", "parameterunit", "parameterunits", "unitcode"}
 )
 
-// findLong finds a field with names of parameters and one with their values. The values of
-// fields count more than their names, because any name is possible.
+// findLong finds a field with names of parameters, and the field with their values. The names of parameters are
+// recognised by the field's values rather than its name, because the field can have any name.
 func findLong(fields []*sample.Field) *long {
 	var best *long
 	for _, f := range fields {
@@ -148,7 +148,7 @@ func findLong(fields []*sample.Field) *long {
 	return best
 }
 
-// valueOf returns the field with the values of the parameters that a field names.
+// valueOf returns the field with the values, for records whose field of names the parameters.
 func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	numeric := func(f *sample.Field) bool {
 		format, _ := sample.TimeFormat(f.Texts)
@@ -169,7 +169,7 @@ func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	return beside[0]
 }
 
-// unitOf returns the field with the units of the parameters that a field names; nil for none.
+// unitOf returns the field with the units, for records whose field of names the parameters; nil for none.
 func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Field {
 	if unit := pick(fields, unitNames, func(f *sample.Field) bool { return !f.IsNumber() && f != of && f.InEach() == of.InEach() }); unit != nil {
 		return unit
@@ -188,7 +188,7 @@ func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Fie
 	return nil
 }
 
-// tellParticles decides which of the names p1 and p2 is PM10. each is the list of values in a record.
+// tellParticles decides which of the names p1 and p2 is PM10. each is the path of the list of values in a record.
 func (v *values) tellParticles(each string) {
 	var all []quantity.Named
 	for i := range v.wide {
@@ -224,8 +224,7 @@ func (v *values) units(fields []*sample.Field) {
 	}
 }
 
-// statedUnit returns the unit that a field beside the value states, or an object of units in the
-// reply.
+// statedUnit returns the unit that the reply states: in a field beside the value, or in an object of units.
 func (v *values) statedUnit(m *measure, fields []*sample.Field) (path, unit string) {
 	for _, f := range fields {
 		beside := f.Parent() == m.field.Parent() && m.field.Parent() != "" && slices.Contains(unitNames, f.Folded())
@@ -283,7 +282,8 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 	return path, unit
 }
 
-// usualUnit guesses a unit from the numbers. For a gas they do not tell, so the author must.
+// usualUnit guesses the unit from the numbers. Numbers of a gas fit several units, so the author must fill in the unit
+// of a gas.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()
@@ -371,8 +371,8 @@ func (l *long) write(w *note.Writer) {
 	})
 }
 
-// writeNames writes the table of parameters. It is needed if a value has no unit field, or if
-// names are not those of the catalogue.
+// writeNames writes the table of parameters. The description needs the table if a value has no unit field, or if a name
+// is not in the catalogue of parameters.
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
@@ -404,7 +404,7 @@ func (l *long) writeNames(w *note.Writer, others []string) {
 	})
 }
 
-// valuesOf returns the values of a parameter as a field.
+// valuesOf returns the values of one parameter as a field.
 func (l *long) valuesOf(name string) *sample.Field {
 	out := &sample.Field{Path: l.value.Path, Name: name}
 	if len(l.value.All) != len(l.name.All) {
@@ -418,7 +418,7 @@ func (l *long) valuesOf(name string) *sample.Field {
 	return out
 }
 
-// usedUnits returns the units of the parameters that are read.
+// usedUnits returns the units of the parameters that the draft uses.
 func (l *long) usedUnits() []string {
 	if len(l.unit.All) != len(l.name.All) {
 		return l.unit.Texts
@@ -432,7 +432,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the table of units whose spelling is unknown.
+// writeUnits writes the table of the units that no parameter has in this spelling.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

@@ -1,5 +1,5 @@
-// Package fileset reads the files of a storage, as a description file (YAML) defines:
-// which files there are, which belong to a window, and which have changed.
+// Package fileset reads files from a storage. A description (YAML) defines where the files are and which of them belong
+// to a window. The package finds the new and changed files.
 package fileset
 
 import (
@@ -26,7 +26,7 @@ const (
 	inBucket = "bucket"
 )
 
-// Config is the section files of a description. It is immutable.
+// Config is the parsed section files of a description. It is immutable.
 type Config struct {
 	kind    string
 	at      string   // the folder, URL, URL of the index, or prefix
@@ -58,8 +58,8 @@ const (
 	mostParallel    = 16
 )
 
-// Read reads the section files; nil if the file has none. parts are the fields of the
-// partitions. local allows plain HTTP.
+// Read reads the section files; nil if there is none. parts are the names of the fields of partitions. local allows
+// plain HTTP.
 func Read(s *section.Section, parts []string, local bool) *Config {
 	if !s.Present() {
 		return nil
@@ -84,8 +84,8 @@ func Read(s *section.Section, parts []string, local bool) *Config {
 	return c
 }
 
-// Check returns an error if the place is not one of this machine's. A folder is often a variable
-// of the environment, so it is checked when the source is built.
+// Check returns an error if the folder is not an absolute path. A folder is often an environment variable, so it is
+// checked only when the source is built.
 func (c *Config) Check() error {
 	if c.kind == inFolder && !filepath.IsAbs(c.at) {
 		return fmt.Errorf("files.folder: %q is no absolute path", c.at)
@@ -93,23 +93,23 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// In returns the configuration for files in another folder, for a test.
+// In returns a copy of the configuration that reads the files in another folder, for a test.
 func (c *Config) In(folder string) *Config {
 	other := *c
 	other.at = folder
 	return &other
 }
 
-// InFolder reports whether the files are in a folder of this machine.
+// InFolder reports whether the files are in a local folder.
 func (c *Config) InFolder() bool { return c.kind == inFolder }
 
-// Dated reports whether names of files or places have dates, so that past files can be found.
+// Dated reports whether the names of files or folders contain dates, so that files of a past window can be found.
 func (c *Config) Dated() bool { return c != nil && (c.step != 0 || c.nameBy != 0) }
 
 // Timeout returns the limit of one download.
 func (c *Config) Timeout() time.Duration { return c.timeout }
 
-// readPlace reads where the files are.
+// readPlace reads the key that states where the files are.
 func (c *Config) readPlace(s *section.Section, local bool) {
 	for _, kind := range []string{inFolder, byURL, byIndex, inBucket} {
 		text := s.Text(kind)
@@ -167,7 +167,7 @@ func (c *Config) readBucket(s *section.Section, local bool) {
 	}
 }
 
-// readStep checks the fields of the place, and returns its step.
+// readStep checks the fields in the place of the files, and returns the step of its date.
 func (c *Config) readStep(s *section.Section, parts []string) step {
 	key := c.kind
 	if key == inBucket {
@@ -193,7 +193,7 @@ func (c *Config) readStep(s *section.Section, parts []string) step {
 	return by
 }
 
-// checkURL checks the URL of a place. Its host must be fixed.
+// checkURL checks the URL of a place. Its host must not contain a field.
 func checkURL(text string, local bool) error {
 	u, err := url.Parse(fieldPattern.ReplaceAllString(text, "x"))
 	_, after, _ := strings.Cut(text, "://")
@@ -234,7 +234,7 @@ func readZone(s *section.Section) *time.Location {
 	return zone
 }
 
-// size reads a size in bytes, from 1 KiB to most.
+// size reads a size in bytes, at least 1 KiB and at most most.
 func size(s *section.Section, key string, fallback, most config.Size) int64 {
 	n := fallback
 	if text := s.Text(key); text != "" {

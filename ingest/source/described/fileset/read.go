@@ -18,7 +18,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// each reads files in order.
+// each reads the files of tasks in order.
 func (f *fetching) each(ctx context.Context, tasks []task) error {
 	opening, cancel := context.WithCancel(ctx)
 	next, stop := f.ahead(opening, tasks)
@@ -39,15 +39,15 @@ func (f *fetching) each(ctx context.Context, tasks []task) error {
 	return nil
 }
 
-// result is an opened file.
+// result is an opened file, or the error of opening it.
 type result struct {
 	local *storage.Local
 	err   error
 }
 
-// ahead opens files while earlier ones are read, so that a distant storage costs little. next
-// returns the files in order. stop waits for the goroutines and closes the files that next has
-// not returned. ctx must end before.
+// ahead opens files concurrently before they are read, because opening a remote file takes long. next returns the files
+// in order. stop waits for the goroutines, and closes the files that next has not returned. ctx must end before stop is
+// called.
 func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*storage.Local, error), stop func()) {
 	queue := make(chan chan result, f.c.parallel)
 	slots := make(chan struct{}, f.c.parallel)
@@ -86,7 +86,7 @@ func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*stora
 	return next, stop
 }
 
-// one reads an opened file. The error is one that ends the fetch.
+// one reads an opened file; err is the error of opening it. one returns only an error that ends the fetch.
 func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err error) error {
 	switch {
 	case errors.Is(err, storage.ErrMissing):
@@ -122,8 +122,8 @@ func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err e
 	return nil
 }
 
-// unopenable notes a file that could not be opened. After several in a row it returns the
-// error, because the storage has probably failed.
+// unopenable records a file that could not be opened, for the next fetch. After maxConsecutive such files in a row it
+// returns the error, because the storage has probably failed.
 func (f *fetching) unopenable(t *task, err error) error {
 	if t.failed.IsZero() {
 		t.failed = f.now
@@ -139,7 +139,7 @@ func (f *fetching) unopenable(t *task, err error) error {
 	return nil
 }
 
-// read adds the readings of a file.
+// read adds the readings of a file, or of the files in a ZIP archive.
 func (f *fetching) read(ctx context.Context, t *task, local string) error {
 	archive, err := f.note(ctx, local)
 	if err != nil {
@@ -182,8 +182,8 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 // mostDirectory is the largest directory of a ZIP archive in bytes, about 80,000 files.
 const mostDirectory = 4 << 20
 
-// checkDirectory refuses an archive whose directory would fill the memory: the package zip
-// reads it as a whole.
+// checkDirectory rejects a ZIP archive whose directory is too large. The package zip reads the whole directory into
+// memory.
 func checkDirectory(local string) error {
 	f, err := os.Open(local)
 	if err != nil {
@@ -194,7 +194,7 @@ func checkDirectory(local string) error {
 	if err != nil {
 		return err
 	}
-	// The record at the end has 22 bytes and a comment of at most 65,535.
+	// A ZIP archive ends with a record of 22 bytes and a comment of at most 65,535 bytes.
 	tail := make([]byte, min(info.Size(), 22+65_535))
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return err
@@ -210,7 +210,7 @@ func checkDirectory(local string) error {
 	return nil
 }
 
-// wanted reports whether a member of an archive is a file of the source.
+// wanted reports whether a member of a ZIP archive belongs to the source.
 func (f *fetching) wanted(m *zip.File) bool {
 	if !m.Mode().IsRegular() || path.Base(m.Name)[0] == '.' {
 		return false
@@ -222,15 +222,14 @@ func (f *fetching) wanted(m *zip.File) bool {
 	return ok
 }
 
-// add adds the readings of a text.
+// add adds the readings of one text file.
 func (f *fetching) add(in *table.Input, t *task, fields map[string]string) error {
 	n, err := f.reader(in, fields, t.part, f.builder)
 	f.readings += n
 	return err
 }
 
-// note adds the bytes of a file to the recorder of the fetch. It reports whether the file is a
-// ZIP archive.
+// note passes the bytes of a file to the recorder of the fetch. It reports whether the file is a ZIP archive.
 func (f *fetching) note(ctx context.Context, local string) (archive bool, err error) {
 	in, err := open(ctx, local)
 	if err != nil {
@@ -251,7 +250,7 @@ func (f *fetching) note(ctx context.Context, local string) (archive bool, err er
 	return bytes.Equal(head, magic), nil
 }
 
-// open opens a file whose reader ends with ctx.
+// open opens a file. Reading it fails once ctx has ended.
 func open(ctx context.Context, local string) (io.ReadCloser, error) {
 	f, err := os.Open(local)
 	if err != nil {
@@ -268,7 +267,7 @@ func openMember(ctx context.Context, m *zip.File) (io.ReadCloser, error) {
 	return &ending{ctx, r}, nil
 }
 
-// ending is a reader that ends with a context.
+// ending is a reader that returns the error of a context once the context has ended.
 type ending struct {
 	ctx context.Context
 	io.ReadCloser

@@ -12,34 +12,34 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Params are what a source needs beside its section files.
+// Params are the parameters of a source that are not in the section files.
 type Params struct {
 	Name     string // of the source of the readings
 	Lookback time.Duration
-	// Lag is by how much, at most, the times of records precede the ends of their intervals.
+	// Lag is the longest time between the time of a record and the end of its interval, if records have the begin.
 	Lag    time.Duration
 	Client storage.Client
 	Web    storage.Web         // Header, Query and Clean
 	Clean  func(string) string // removes secrets from a text
 	Clock  func() time.Time
-	// Begin returns the partitions of a window, none for one without fields, and the function
-	// that reads the files of a fetch.
+	// Begin returns the partitions of a window, and the function that reads the files of the fetch. It returns no
+	// partitions if the place has no fields of partitions.
 	Begin func(ctx context.Context, w ingest.Window) ([]map[string]string, ReadFile, error)
 }
 
-// ReadFile adds the readings of a file to a builder. file has the fields of its name, and part those
-// of its partition. It may open the file twice. The first result is the number of readings.
+// ReadFile adds the readings of a file to a builder, and returns their number. file has the fields in the name of the
+// file, and part those of its partition. ReadFile may open the file twice.
 type ReadFile func(in *table.Input, file, part map[string]string, b *ingest.Builder) (int, error)
 
-// Source reads the files of a storage. A file is done until it changes.
+// Source reads the files of a storage. It reads a file again only if the file has changed.
 type Source struct {
 	Params
 
 	c       *Config
 	storage storage.Storage
-	// marks are the versions of the files that are done, by path.
+	// marks has the version of each file that was read, by path.
 	marks map[string]string
-	// again has the files that could not be opened, by path.
+	// again has the files that an earlier fetch could not open, by path.
 	again map[string]task
 }
 
@@ -53,21 +53,21 @@ type task struct {
 }
 
 const (
-	// storeAfter readings are passed on before the next file, so that they are stored and
-	// their files are done.
+	// storeAfter is the number of readings after which they are yielded, between two files.
 	storeAfter = 50_000
-	// chunk is how many files are listed before they are read, if there are several listings.
+	// chunk is the number of listed files after which reading begins. The remaining places are listed afterwards.
 	chunk = 1000
-	// mostTasks bounds the memory of a listing. The next fetch continues.
+	// mostTasks is the largest number of files that a fetch reads from a listing, to bound its memory. The next fetch
+	// continues.
 	mostTasks = 100_000
-	// maxConsecutive files in a row that cannot be opened end a fetch: the storage has
-	// probably failed.
+	// maxConsecutive is the number of consecutive files that cannot be opened after which a fetch fails. The storage
+	// has then probably failed.
 	maxConsecutive = 5
-	// maxAgain is how long a file that cannot be opened is tried again.
+	// maxAgain is how long later fetches try to open a file that could not be opened.
 	maxAgain = 7 * 24 * time.Hour
-	// mostAgain is how many such files are tried again.
+	// mostAgain is the largest number of such files.
 	mostAgain = 10_000
-	// mostMarks bounds the memory of the files that are done.
+	// mostMarks is the largest number of read files in memory.
 	mostMarks = 1_000_000
 )
 
@@ -90,10 +90,9 @@ func (c *Config) New(p Params) *Source {
 	return s
 }
 
-// Fetch yields the readings of new and changed files of a window. Files of a folder or
-// bucket without dates in their names belong to every window. A file that cannot be read is
-// counted as [ingest.Unreadable] and is done until it changes. A file that cannot be opened is
-// opened again by the next fetch.
+// Fetch yields the readings of the new and changed files of a window. Files of a folder or bucket without dates in
+// their names belong to every window. Fetch counts an unreadable file as [ingest.Unreadable], and does not read it
+// again until it changes. The next fetch tries again to open a file that could not be opened.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	now := s.Clock()
 	if w.To.IsZero() || w.To.After(now) {
@@ -141,7 +140,7 @@ type fetching struct {
 // mark is a file with its version.
 type mark struct{ path, version string }
 
-// begin starts a builder.
+// begin starts a new builder, which continues the earlier one.
 func (f *fetching) begin(ctx context.Context) {
 	earlier := f.builder
 	f.builder = ingest.NewBuilder(f.Name, f.now, f.yield)
@@ -151,7 +150,7 @@ func (f *fetching) begin(ctx context.Context) {
 	}
 }
 
-// pass yields what the builder holds. Then its files are done.
+// pass yields the readings in the builder. Then it marks their files as read.
 func (f *fetching) pass(ctx context.Context) error {
 	full := f.builder
 	f.begin(ctx)
@@ -253,8 +252,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields of a path, or false if the file is none of the source. Fields of
-// dates in the place are fields of the file, too.
+// match returns the fields in the path of a file, or false if the file does not belong to the source. It adds the
+// fields of the date in the place of the file.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {
@@ -276,8 +275,8 @@ func (f *fetching) match(path string, date map[string]string) (fields map[string
 	return fields, true
 }
 
-// forget forgets files that were deleted. Other storages than a folder list only the files of
-// the window, so their files are forgotten when there are many.
+// forget removes the marks of deleted files. A listing of a folder has all its files. Other storages list only the
+// files of the window. Their marks are removed only when there are more than half of mostMarks.
 func (f *fetching) forget() {
 	if f.c.kind != inFolder && len(f.marks) < mostMarks/2 {
 		return
@@ -289,7 +288,7 @@ func (f *fetching) forget() {
 	}
 }
 
-// outcome returns an error if no file could be read although there are files.
+// outcome returns an error if there are files but none could be read.
 func (f *fetching) outcome() error {
 	switch {
 	case f.last != nil && f.good == 0:
@@ -302,7 +301,7 @@ func (f *fetching) outcome() error {
 	return nil
 }
 
-// refuse counts a file that cannot be read.
+// refuse counts a file that cannot be read as rejected.
 func (f *fetching) refuse(path string, err error) {
 	f.last = fmt.Errorf("file %q: %w", path, err)
 	text := f.Clean(f.last.Error())
@@ -319,7 +318,7 @@ func (s *Source) cleaned(err error) error {
 	return err
 }
 
-// cleanError is an error without the secrets of its text.
+// cleanError is an error whose text has no secrets.
 type cleanError struct {
 	err  error
 	text string
@@ -328,5 +327,5 @@ type cleanError struct {
 // Error implements error.
 func (e *cleanError) Error() string { return e.text }
 
-// Unwrap returns the cause, so that errors.Is and errors.As see it.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *cleanError) Unwrap() error { return e.err }

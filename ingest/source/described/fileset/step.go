@@ -11,11 +11,11 @@ import (
 	"vayu/ingest/source/described/pattern"
 )
 
-// step is the time that a name with fields of a date stands for: the number of such fields,
-// from the year to the hour; 0 for none. A set with a gap is negative.
+// step is the precision of a date in a name: the number of its fields, of year, month, day and hour. It is 0 without a
+// date, and negative if a field is missing between two others.
 type step int
 
-// fieldPattern matches a field of a place.
+// fieldPattern matches a field such as {yyyy} in a place.
 var fieldPattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*|HH)\}`)
 
 // fieldsOf returns the names of the fields in a text.
@@ -29,7 +29,7 @@ func fieldsOf(text string) []string {
 	return all
 }
 
-// stepOf returns the step of a set of fields.
+// stepOf returns the step of a list of fields.
 func stepOf(fields []string) step {
 	n := step(0)
 	for i, name := range pattern.Dates {
@@ -51,7 +51,7 @@ func (s step) check() error {
 	return nil
 }
 
-// floor returns the beginning of the step that contains a time.
+// floor returns the beginning of the year, month, day or hour that contains a time.
 func (s step) floor(t time.Time) time.Time {
 	year, month, day, hour := t.Year(), t.Month(), t.Day(), t.Hour()
 	switch s {
@@ -65,7 +65,7 @@ func (s step) floor(t time.Time) time.Time {
 	return time.Date(year, month, day, hour, 0, 0, 0, t.Location())
 }
 
-// next returns the beginning of the next step.
+// next returns the time one year, month, day or hour later.
 func (s step) next(t time.Time) time.Time {
 	switch s {
 	case 1:
@@ -78,8 +78,8 @@ func (s step) next(t time.Time) time.Time {
 	return t.Add(time.Hour)
 }
 
-// dates returns the fields of each step that overlaps a window, in order. Without dates it
-// returns nil once.
+// dates returns the fields of each date that overlaps a window, in order. If names have no date, it returns one nil
+// map.
 func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	if s <= 0 {
 		return []map[string]string{nil}
@@ -95,11 +95,11 @@ func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	return all
 }
 
-// mostSteps bounds the number of dates of a window: twenty years of hours.
+// mostSteps is the largest number of dates of a window. It is enough for twenty years of hours.
 const mostSteps = 200_000
 
-// overlaps reports whether the step that fields stand for overlaps a window. Without dates it
-// does. It is false for fields that are no date.
+// overlaps reports whether the date in the fields overlaps a window. It returns true if names have no date, and false
+// for an invalid date.
 func (s step) overlaps(fields map[string]string, w ingest.Window, zone *time.Location) bool {
 	if s <= 0 {
 		return true

@@ -17,17 +17,17 @@ import (
 	"vayu/ingest/source/described"
 )
 
-// mostRecords is how many records of a list the fake has.
+// mostRecords is the largest number of records of a list in the fake.
 const mostRecords = 60
 
-// collection is a list of the API: all pages of one request.
+// collection is one list of the API, with the records of all its pages.
 type collection struct {
 	list    *described.ListOutline
 	body    []byte   // first page
 	records []string // of all pages; nil for a shape without a list
 }
 
-// api is a fake of the API that is built from the replies of a case.
+// api is a fake of the API, built from the replies of a case.
 type api struct {
 	lists       []described.ListOutline
 	collections map[string]*collection
@@ -37,8 +37,8 @@ type api struct {
 	calls []*http.Request
 }
 
-// keyOf identifies the collection of a request. The time range and the page are no part of
-// it.
+// keyOf returns a key of the collection that a request reads. The key excludes the parameters of the time range and the
+// page.
 func keyOf(l *described.ListOutline, u *url.URL) string {
 	query := u.Query()
 	for name := range query {
@@ -49,7 +49,7 @@ func keyOf(l *described.ListOutline, u *url.URL) string {
 	return l.Name + " " + u.EscapedPath() + "?" + query.Encode()
 }
 
-// linkParameter selects the page of the fake if the API links to the next page.
+// linkParameter is the query parameter for the page in the fake's links to the next page.
 const linkParameter = "kit-page"
 
 // newAPI fetches the case once and builds the fake from its replies.
@@ -121,13 +121,13 @@ func (a *api) readings() []*collection {
 	return all
 }
 
-// page is a page of a collection as the API sends it.
+// page is one page of a collection in the form of the API.
 type page struct {
 	body []byte
 	next string // first record of the next page, for a link to it; "" for none
 }
 
-// find returns the collection of a request, and the position of its page's first record.
+// find returns the collection that a request reads, and the position of the first record of the requested page.
 func (a *api) find(r *http.Request) (one *collection, start int) {
 	l := a.listOf(r.URL)
 	if l == nil {
@@ -150,11 +150,11 @@ func (a *api) find(r *http.Request) (one *collection, start int) {
 	return one, start
 }
 
-// cursorPrefix begins a cursor of the fake, so that it is no number.
+// cursorPrefix begins the cursors of the fake, so that a cursor is not a number.
 const cursorPrefix = "cursor-"
 
-// page returns the page of a collection that begins at a record. The next page begins at
-// the record next.
+// page returns the page of a collection whose first record is at start. The link or cursor of the page refers to the
+// record next.
 func (a *api) page(one *collection, start, next int) (page, error) {
 	l := one.list
 	if one.records == nil {
@@ -188,8 +188,8 @@ func (a *api) page(one *collection, start, next int) (page, error) {
 	return out, err
 }
 
-// renamed returns the collection with a field renamed in all records; nil if no record has
-// it.
+// renamed returns a copy of the collection with the field at one of the paths renamed in all records. It returns nil if
+// no record has the field.
 func (c *collection) renamed(paths []string) (*collection, error) {
 	before := c.body
 	if c.records != nil {
@@ -211,7 +211,7 @@ func (c *collection) renamed(paths []string) (*collection, error) {
 	return &collection{list: c.list, body: after, records: records(c.list, after)}, nil
 }
 
-// note notes a request and returns its number, from 1.
+// note records a request and returns its number, from 1.
 func (a *api) note(r *http.Request) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +219,7 @@ func (a *api) note(r *http.Request) int {
 	return len(a.calls)
 }
 
-// takeCalls returns the requests so far, and forgets them.
+// takeCalls returns the recorded requests and removes them.
 func (a *api) takeCalls() []*http.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -238,7 +238,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w, r, one, start, start+a.size)
 }
 
-// send sends the page of a collection that begins at a record.
+// send sends the page of a collection whose first record is at start. The next page begins at the record next.
 func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, start, next int) {
 	p, err := a.page(one, start, next)
 	if err != nil {
@@ -257,6 +257,6 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, star
 		http.Error(w, err.Error(), http.StatusNotImplemented)
 		return
 	}
-	// The source reports a broken connection.
+	// An error of Write is a broken connection, which the source reports.
 	_, _ = w.Write(p.body) //nolint:gosec // the fake replies to the source in JSON, and to no browser
 }

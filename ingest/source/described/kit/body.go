@@ -13,11 +13,10 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// bom is the byte order mark that servers in .NET write.
+// bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
-// records returns the records of a body as raw JSON. It returns nil if the body has no list of
-// records, that is, if the shape is neither list nor table.
+// records returns the records of a body as raw JSON. It returns nil if the records are neither a list nor a table.
 func records(l *described.ListOutline, body []byte) []string {
 	if l.Records.Shape != record.ShapeList && l.Records.Shape != record.ShapeTable {
 		return nil
@@ -30,7 +29,7 @@ func records(l *described.ListOutline, body []byte) []string {
 	return all
 }
 
-// withRecords returns a body with other records.
+// withRecords returns a copy of a body in which other records replace the records.
 func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, error) {
 	list := "[" + strings.Join(all, ",") + "]"
 	if l.Records.At == "@this" {
@@ -39,7 +38,7 @@ func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, e
 	return set(body, l.Records.At, list)
 }
 
-// set returns a JSON text with a value at a path.
+// set returns a copy of a JSON text with the given value at a path.
 func set(body []byte, path, raw string) ([]byte, error) {
 	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(body, bom)), path, []byte(raw))
 	if err != nil {
@@ -48,7 +47,7 @@ func set(body []byte, path, raw string) ([]byte, error) {
 	return out, nil
 }
 
-// rename returns a body in which no record has a field. Its value has another name.
+// rename returns a copy of a body in which the field at a path has another name in all records.
 func rename(l *described.ListOutline, body []byte, path string) ([]byte, error) {
 	if rest, ofReply := strings.CutPrefix(path, "reply."); ofReply {
 		out, err := move(string(body), rest, "renamed_field")
@@ -103,7 +102,7 @@ func renameInRecords(l *described.ListOutline, body []byte, path string) ([]byte
 	return set(body, l.Records.At, renamed)
 }
 
-// renameOne renames a field of a record, and in elements of its list each.
+// renameOne renames a field of a record. A field of the list each is renamed in every element.
 func renameOne(record, path, each string) (string, error) {
 	rest, inEach := strings.CutPrefix(path, "each.")
 	if !inEach {
@@ -119,7 +118,7 @@ func renameOne(record, path, each string) (string, error) {
 	return record, nil
 }
 
-// move moves a value to another path.
+// move moves the value at a path of a JSON text to another path.
 func move(text, from, to string) (string, error) {
 	value := gjson.Get(text, from)
 	if !value.Exists() {
@@ -135,7 +134,7 @@ func move(text, from, to string) (string, error) {
 	return out, nil
 }
 
-// escape returns a key as a component of a path.
+// escape returns a key in the form of a component of a JSON path.
 func escape(key string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(key)
 }

@@ -25,13 +25,13 @@ import (
 	"vayu/ingest/source/described/draft/note"
 )
 
-// Limits of the request for a draft.
+// Limits of the request that fetches the sample for a draft.
 const (
 	draftTimeout = time.Minute
 	draftBytes   = 32 << 20
 )
 
-// DraftedCase is the name of the case of a draft.
+// DraftedCase is the name of the test case that a draft creates.
 const DraftedCase = "drafted"
 
 // Drafted is a description that was drafted from a reply.
@@ -40,15 +40,14 @@ type Drafted struct {
 
 	Name, Path string
 	Case       string // folder of the case
-	// Fault is why the description cannot be used yet; nil if it can.
+	// Fault is the reason why the description cannot be used yet; nil if it can.
 	Fault   error
 	Fetched *conformance.Fetched // from the replies of the case; nil with a fault
 }
 
-// Draft drafts the description of a source and writes it into a folder, with a case. from is
-// the address of an API, or a file with a reply. headers are those of the request, such as
-// "X-Key: ${SCHOOLS_KEY}". Variables of the environment replace ${NAME} in both. After
-// an error there are no files.
+// Draft drafts the description of a source, and writes it with a test case into a folder. from is the address of an
+// API, or the path of a file with a reply. headers are the headers of the request, such as "X-Key: ${SCHOOLS_KEY}". In
+// both, ${NAME} is replaced by the environment variable NAME. After an error Draft leaves no files.
 func Draft(ctx context.Context, name, from string, headers []string, folder string) (*Drafted, error) {
 	d := &Drafted{Name: name, Path: filepath.Join(folder, name+".yaml"), Case: filepath.Join(folder, name, DraftedCase)}
 	if err := described.CheckName(name); err != nil {
@@ -84,7 +83,7 @@ func Draft(ctx context.Context, name, from string, headers []string, folder stri
 	return d, nil
 }
 
-// readFile reads a file as the reply to an unknown address.
+// readFile reads a file as if it were the reply to a request.
 func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchange, err error) {
 	if in.Body, err = os.ReadFile(path); err != nil {
 		return e, err
@@ -92,12 +91,11 @@ func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchang
 	return ingest.Exchange{Request: "GET https://api.example.com/", Status: http.StatusOK, Body: string(in.Body)}, nil
 }
 
-// variable is a reference to a variable of the environment.
+// variable matches a reference to an environment variable.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand replaces references to environment variables by their values. It adds each value to
-// clean, which maps secrets to the text that hides them. It returns an error if a variable is
-// unset or empty.
+// expand replaces references to environment variables by their values. It adds each value to clean, which maps secrets
+// to the text that replaces them. If a variable is unset or empty, it returns an error.
 func expand(text string, clean map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(reference string) string {
@@ -112,7 +110,7 @@ func expand(text string, clean map[string]string) (string, error) {
 	return out, missing
 }
 
-// request requests an address once.
+// request sends one request and returns the exchange.
 func request(ctx context.Context, in *draft.Input, address string) (ingest.Exchange, error) {
 	in.Address = address
 	secrets := make(map[string]string)
@@ -161,8 +159,8 @@ func request(ctx context.Context, in *draft.Input, address string) (ingest.Excha
 	return exchanges[0], nil
 }
 
-// write writes the description and its case. The case has the request without its query,
-// because the description requests another time range.
+// write writes the description and its test case. The request in the case has no query, because the description
+// requests another time range than the sample.
 func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(d.Path), 0o750); err != nil {
 		return fmt.Errorf("drafting source %q: %w", d.Name, err)
@@ -199,7 +197,7 @@ func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) e
 	return nil
 }
 
-// Show writes what was guessed, and what to do next.
+// Show writes the guesses and the next steps for the author.
 func (d *Drafted) Show(w io.Writer) error {
 	if err := note.Show(w, d.Guesses); err != nil {
 		return err

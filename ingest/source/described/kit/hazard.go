@@ -16,8 +16,8 @@ import (
 	"vayu/ingest/source/described/budget"
 )
 
-// hazards are the checks against the fake, in the order of the report. Each returns its
-// result and the reason.
+// hazards are the checks of the source against the fake, in the order of the report. Each check makes the fake
+// misbehave in one way, and returns its result with a reason.
 var hazards = []struct {
 	name  string
 	check func(*bench, context.Context) (Result, string)
@@ -35,7 +35,7 @@ var hazards = []struct {
 	{"renamed field", (*bench).renamedField},
 }
 
-// bench is what the checks share.
+// bench is the state that the checks share.
 type bench struct {
 	d    *described.Description // with the fake's size of a page
 	open func(server string, sleep budget.Sleep) ingest.Source
@@ -45,7 +45,7 @@ type bench struct {
 	sent []*http.Request      // its requests
 }
 
-// checkHazards checks the source against the fake that is built from a case.
+// checkHazards runs the checks against a fake that is built from a case.
 func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *conformance.Case) error {
 	a, err := newAPI(ctx, d, c)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *
 	return r.run(ctx, b)
 }
 
-// run runs all checks.
+// run runs all checks. If the source cannot read the fake without a fault, it skips them.
 func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	if b.base, err = b.fetch(ctx, b.api); err != nil || len(b.base.Readings) == 0 {
 		r.add("conformance", Skip, "the fake cannot page the replies of the case %s: %v", b.c.Name(), err)
@@ -73,7 +73,7 @@ func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-// fetch fetches the window of the case from a handler.
+// fetch fetches the window of the case, with a handler in place of the API.
 func (b *bench) fetch(ctx context.Context, handler http.Handler) (*conformance.Fetched, error) {
 	return b.fetchWindow(ctx, handler, b.c.Window(), noSleep)
 }
@@ -92,8 +92,8 @@ func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.
 	return got, errors.Join(err, served)
 }
 
-// onReadings returns a handler that handles requests of readings, and leaves the others to the
-// fake. The handler gets the collection and the position of the page.
+// onReadings returns a handler that passes requests for readings to handle, and other requests to the fake. handle gets
+// the requested collection and the position of the page's first record.
 func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, one *collection, start int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one, start := b.api.find(r)
@@ -105,7 +105,8 @@ func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, o
 	})
 }
 
-// paged reports whether the API has pages that the fake can make, with at least n records.
+// paged reports whether the fake can divide the readings into pages: the API has pages, and the case has at least n
+// records.
 func (b *bench) paged(n int) (ok bool, reason string) {
 	l := b.api.lists[0]
 	if l.By == described.ByNone {
@@ -124,7 +125,7 @@ func (b *bench) paged(n int) (ok bool, reason string) {
 	return false, fmt.Sprintf("the case needs a list of at least %d records", n)
 }
 
-// sameReadings compares readings with those without a hazard.
+// sameReadings fails if the readings differ from those that the source fetched without a fault.
 func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, string) {
 	if err != nil {
 		return Fail, err.Error()
@@ -135,7 +136,7 @@ func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, strin
 	return Pass, ""
 }
 
-// allPages checks that two pages give the readings of one.
+// allPages checks that the source reads all pages of the fake.
 func (b *bench) allPages(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -143,8 +144,8 @@ func (b *bench) allPages(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("%d requests give %d readings", len(b.sent), len(b.base.Readings))
 }
 
-// refusedKey checks that the key is sent, and that a refused key is an error that does not
-// quote it.
+// refusedKey checks that every request has the key. If the API refuses the key, the source must return an error without
+// the key.
 func (b *bench) refusedKey(ctx context.Context) (Result, string) {
 	if i := slices.IndexFunc(b.sent, func(r *http.Request) bool { return !hasKey(r) }); i >= 0 {
 		if b.d.Outline().Keyed {
@@ -189,7 +190,7 @@ func hasKey(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, conformance.Key)
 }
 
-// emptyPage checks that a list without records is no error.
+// emptyPage checks that a list without records causes no error.
 func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	if b.api.readings()[0].records == nil {
 		return Skip, "the records are no list"
@@ -206,7 +207,7 @@ func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	return Pass, "no reading and no error"
 }
 
-// repeatedPage checks that an API which ignores the parameter of the page is an error.
+// repeatedPage checks that the source returns an error if the API always sends the first page.
 func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -225,7 +226,7 @@ func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// shiftedPage checks that a record which moves to the next page meanwhile is read once.
+// shiftedPage checks that the source reads a record once if it moves to the next page between two requests.
 func (b *bench) shiftedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(3); !ok {
 		return Skip, reason
@@ -245,14 +246,14 @@ func (b *bench) shiftedPage(ctx context.Context) (Result, string) {
 	return result, reason
 }
 
-// Waits that the fake asks for.
+// Values of Retry-After that the fake sends.
 const (
 	shortWait = 7 * time.Second
 	longWait  = 3 * time.Hour
 )
 
-// tooManyRequests checks that a refused call waits as long as the API asks for, and that a
-// long wait is an error.
+// tooManyRequests checks that the source waits as long as the API demands after a refused call. If the wait is too
+// long, the source must return an error.
 func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	var slept time.Duration
 	sleep := func(ctx context.Context, d time.Duration) error {
@@ -284,7 +285,7 @@ func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("waits %s; %s is an error", shortWait, longWait)
 }
 
-// cutBody checks that a reply whose connection breaks is an error, and gives no reading.
+// cutBody checks that the source returns an error and no reading if the connection breaks within a reply.
 func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	got, err := b.fetch(ctx, b.onReadings(func(w http.ResponseWriter, r *http.Request, one *collection, start int) {
 		p, err := b.api.page(one, start, start+b.api.size)
@@ -304,10 +305,10 @@ func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// futureSkew is how far in the future the newest stored reading of a check is.
+// futureSkew is how far in the future the newest stored reading is in the check futureCursor.
 const futureSkew = 18 * time.Hour
 
-// futureCursor checks that a stored reading of a future time does not stop the source.
+// futureCursor checks that the source still fetches new readings after a reading with a time in the future was stored.
 func (b *bench) futureCursor(ctx context.Context) (Result, string) {
 	fetch := func(w ingest.Window) (*conformance.Fetched, []*http.Request, error) {
 		b.api.takeCalls()
@@ -330,7 +331,7 @@ func (b *bench) futureCursor(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("fetches the last %s", b.d.Outline().Overlap)
 }
 
-// lateRow checks that a row which arrives after newer ones is fetched.
+// lateRow checks that the source fetches a record that arrives after newer ones.
 func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	o := b.d.Outline()
 	if !o.Windowed {
@@ -354,8 +355,7 @@ func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("%d late readings are fetched; the overlap is %s", len(got.Readings)-len(before.Readings), o.Overlap)
 }
 
-// sameWindow checks that a window which is fetched twice gives the same readings, by the
-// same source.
+// sameWindow checks that two fetches of the same window by one source give the same readings.
 func (b *bench) sameWindow(ctx context.Context) (Result, string) {
 	var got *conformance.Fetched
 	var err error
@@ -374,8 +374,8 @@ func (b *bench) sameWindow(ctx context.Context) (Result, string) {
 	return result, reason
 }
 
-// renamedField checks for each field that its absence is an error, or that its values count
-// as rejected.
+// renamedField checks what happens if the API renames a field. For each field the source must return an error, or count
+// the values as rejected.
 func (b *bench) renamedField(ctx context.Context) (Result, string) {
 	var tried, silent []string
 	for _, f := range b.d.Outline().Fields {
@@ -414,7 +414,7 @@ func total(r ingest.Rejections) (n int) {
 	return n
 }
 
-// reasonOf describes how a fetch failed.
+// reasonOf returns a text about the error or the rejections of a fetch.
 func reasonOf(err error, got *conformance.Fetched) string {
 	if err != nil {
 		return "error: " + err.Error()

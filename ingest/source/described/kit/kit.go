@@ -1,5 +1,5 @@
-// Package kit is the conformance kit of described sources: it checks the cases of a
-// description, and how the source behaves when its API misbehaves.
+// Package kit is the conformance kit of described sources. It checks the test cases of a description, and the behaviour
+// of the source when its API misbehaves.
 package kit
 
 import (
@@ -30,7 +30,7 @@ const (
 	Skip Result = "skip" // the check does not apply
 )
 
-// Row is a check and its result.
+// Row is the result of one check.
 type Row struct {
 	Check  string `json:"check"`
 	Result Result `json:"result"`
@@ -85,17 +85,17 @@ func (r *Report) Show(w io.Writer, asJSON bool) error {
 	return out.Flush()
 }
 
-// anyKey is an environment in which every variable is the key that no error may hold.
+// anyKey is an environment in which every variable has the value [conformance.Key].
 func anyKey(string) (string, bool) { return conformance.Key, true }
 
-// noSleep replaces waiting for the call budget.
+// noSleep is a [budget.Sleep] that returns at once.
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// formatSource is the source of the readings of a format's cases.
+// formatSource is the source name of readings in the cases of a file format.
 const formatSource = "import"
 
-// Opener returns the opener of cases for a description. Every variable of the environment
-// is [conformance.Key]. The input of a case of a format is a file.
+// Opener returns a function that builds the source of a description for a case. Every environment variable has the
+// value [conformance.Key]. In a case of a file format, the input is a file.
 func Opener(f described.File) (conformance.Opener, error) {
 	f.Env = anyKey
 	d, err := described.Parse(f)
@@ -118,9 +118,8 @@ func Opener(f described.File) (conformance.Opener, error) {
 	}, nil
 }
 
-// Check checks the cases of a folder, and then the source against a fake of its API that
-// is built from the replies of a case. The error is one of the check itself: an invalid
-// description or case.
+// Check checks the cases of a folder. Then it checks the source against a fake of its API, built from the replies of a
+// case. The error means that the check could not run, because the description or a case is invalid.
 func Check(ctx context.Context, f described.File, folder string) (*Report, error) {
 	open, err := Opener(f)
 	if err != nil {
@@ -172,8 +171,8 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 	return r, nil
 }
 
-// CheckAt is [Check] for the cases of a folder. If the folder does not exist, the cases of a
-// shipped description are those of the program.
+// CheckAt is [Check] for the cases of a folder. If the folder does not exist, it checks a shipped description with the
+// cases that are part of the program.
 func CheckAt(ctx context.Context, f described.File, folder string) (*Report, error) {
 	if _, err := os.Stat(folder); err == nil || !f.Shipped {
 		return Check(ctx, f, folder)
@@ -190,7 +189,7 @@ func CheckAt(ctx context.Context, f described.File, folder string) (*Report, err
 	return Check(ctx, f, cases)
 }
 
-// Accept makes the results of all cases of a folder the expected ones, and writes them.
+// Accept fetches all cases of a folder, and stores the results as the expected results.
 func Accept(ctx context.Context, w io.Writer, f described.File, folder string) error {
 	open, err := Opener(f)
 	if err != nil {
@@ -218,7 +217,7 @@ func Accept(ctx context.Context, w io.Writer, f described.File, folder string) e
 	return nil
 }
 
-// checkTerms checks that the terms of use are stated.
+// checkTerms checks that the description states the licence and the attribution.
 func (r *Report) checkTerms(d *described.Description) {
 	for key, text := range map[string]string{"licence": d.Licence, "attribution": d.Attribution} {
 		if strings.EqualFold(text, described.Unset) {

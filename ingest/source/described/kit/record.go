@@ -18,29 +18,28 @@ import (
 	"vayu/ingest/source/described"
 )
 
-// Recorded is a case that was recorded.
+// Recorded is a newly recorded case.
 type Recorded struct {
 	Folder   string
 	Case     *conformance.Case
 	Fetched  *conformance.Fetched // from the replies of the case
 	Replaced map[string]int       // replaced values by field
 
-	// Absent are paths of the description that no record has.
+	// Absent are the paths of the description at which no record has a field.
 	Absent []ingest.Path
 
 	messages int // of a case that reads messages; 0 for replies
 }
 
-// Record fetches a window of a described source and writes the fetch as a case into a new
-// folder. A failed fetch is a case, too: its error is the expected result. The
-// environment is that of the process.
+// Record fetches a window of a described source, and writes the fetch as a case into a new folder. If the fetch fails,
+// its error is the expected result. The environment is that of the process.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(f)
 	if err != nil {
 		return nil, err
 	}
-	// Cases have whole seconds, so the clock of the source begins at one.
+	// A case has whole seconds, so the source's clock is set to a whole second.
 	began := time.Now()
 	start := began.UTC().Truncate(time.Second)
 	if w.To.IsZero() || w.To.After(start) {
@@ -77,8 +76,7 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	return out, nil
 }
 
-// Write writes exchanges as a case of a description into a new folder. now is the time of
-// the source's clock.
+// Write writes exchanges as a case of a description into a new folder. now is the present time for the source.
 func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
 	r, err := recording.New(exchanges, w, now)
 	if err != nil {
@@ -112,7 +110,7 @@ func write(ctx context.Context, f described.File, r *recording.Recording, folder
 	return out, nil
 }
 
-// Text writes what was recorded; nothing for nil.
+// Text writes a summary of the recorded case. It writes nothing if r is nil.
 func (r *Recorded) Text(w io.Writer) {
 	if r == nil {
 		return

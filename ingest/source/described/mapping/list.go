@@ -12,8 +12,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// List describes how to read named fields of partitions or stations as text. It is
-// immutable.
+// List defines how the entries of a list of partitions or stations are read, as texts with names. It is immutable.
 type List struct {
 	Records record.Records
 
@@ -23,7 +22,7 @@ type List struct {
 	last  *timestamp.Clock    // time of the newest reading of an entry; nil for none
 }
 
-// Walk reads the pages of one list. It is not safe for concurrent use.
+// Walk reads all pages of one list. It is not safe for concurrent use.
 type Walk struct {
 	l       *List
 	last    *timestamp.Clock // with the last parsed time
@@ -31,7 +30,7 @@ type Walk struct {
 	without map[string]int
 }
 
-// NewWalk returns a walk before the first page.
+// NewWalk returns a walk that has read no page yet.
 func (l *List) NewWalk() *Walk {
 	w := &Walk{l: l, without: make(map[string]int)}
 	if l.last != nil {
@@ -69,13 +68,13 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Page calls the function visit with the fields of each entry of a page, and with the time of the entry's newest
-// reading, zero if it is unknown. It skips entries that the key `only` excludes. count is the number of records.
+// Page calls visit for each entry of a page that the key `only` accepts. entry has the fields of the entry, and newest
+// the time of its newest reading; zero if unknown. count is the number of records.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
 
-// Read calls the function visit with the fields of each entry of a file.
+// Read calls visit for each entry of a file that the key `only` accepts.
 func (l *List) Read(in *table.Input, visit func(map[string]string) error) error {
 	w, f := l.NewWalk(), &record.Frame{}
 	_, err := l.Records.Scan(in, f, func(int64) error {
@@ -87,7 +86,7 @@ func (l *List) Read(in *table.Input, visit func(map[string]string) error) error 
 	return err
 }
 
-// entry calls visit with the fields of the entries of a record.
+// entry calls visit for each entry of a record that the key `only` accepts.
 func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest time.Time) error) error {
 	l := w.l
 	w.walked++
@@ -115,7 +114,7 @@ func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest
 	return err
 }
 
-// note counts the records that lack a field. A negative count means that a record had the field.
+// note counts the records that lack a field. The count becomes -1 once a record has the field.
 func (w *Walk) note(name string, seen bool) {
 	if seen || w.without[name] < 0 {
 		w.without[name] = -1
@@ -124,7 +123,7 @@ func (w *Walk) note(name string, seen bool) {
 	w.without[name]++
 }
 
-// Unlisted describes a field that no record has; "" if there is none.
+// Unlisted returns an error text for the first field that no record has; "" if there is none.
 func (w *Walk) Unlisted() string {
 	for _, name := range append(slices.Clone(w.l.names), w.l.Records.Each) {
 		if n := w.without[name]; n > 0 && name != "" {

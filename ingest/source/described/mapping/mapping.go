@@ -1,5 +1,5 @@
-// Package mapping turns records of replies and files into stations and readings, as a
-// description file (YAML) defines. It opens no connection and reads no clock.
+// Package mapping turns the records of replies and files into stations and readings. A description (YAML) defines the
+// mapping. The package opens no connection and reads no clock.
 package mapping
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Owner has the name, licence and attribution of the network that a description is about.
+// Owner has the name, licence and attribution of the described network.
 type Owner struct{ Network, Licence, Attribution string }
 
 // Mapping turns records into readings. It is immutable.
@@ -31,7 +31,7 @@ type Mapping struct {
 	extracts []record.Extract
 	only     []filter
 	match    []record.Path // value of a record that is the id of its station in the station list
-	// Tests of fields of the record, and tests of fields of its elements.
+	// recordTests test fields of a record. eachTests test fields of the elements of its list.
 	recordTests, eachTests []test
 	headInEach             bool // time or station are fields of an element
 	area                   area
@@ -41,7 +41,7 @@ type Mapping struct {
 	timeAt, stationAt, each int     // indices in fields
 }
 
-// field is a field of the API that the mapping needs.
+// field is a field of the API that the mapping reads.
 type field struct {
 	key   string // in the description
 	paths []record.Path
@@ -49,7 +49,7 @@ type field struct {
 	loose bool // its absence is no error
 }
 
-// Read reads the keys of [record.Read], and the keys station, time, averaging, value,
+// Read reads the mapping from a description: the keys of [record.Read], and the keys station, time, averaging, value,
 // readings, relabel, only, quality and area.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
@@ -95,7 +95,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
-// readBulletin completes the mapping of published indices.
+// readBulletin completes the mapping of a description with the section bulletin.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)
@@ -143,7 +143,7 @@ func (m *Mapping) LongestAveraging() time.Duration {
 	return time.Duration(longest) * time.Minute
 }
 
-// checkExtracts checks that the fields of extract exist that other keys refer to.
+// checkExtracts checks that the section extract defines every extracted field that another key uses.
 func (m *Mapping) checkExtracts(root *section.Section) {
 	names := record.ExtractedNames(m.extracts)
 	all := slices.Concat(m.clock.Field, m.clock.From, m.clock.To, m.station.paths(), m.area.countryField, m.match)
@@ -160,17 +160,17 @@ func (m *Mapping) checkExtracts(root *section.Section) {
 	}
 }
 
-// need adds a field and returns its index.
+// need adds a field to m.fields and returns its index there.
 func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 	m.fields = append(m.fields, field{key: key, paths: paths, value: value})
 	return len(m.fields) - 1
 }
 
-// Received reports whether a record gets the time of its arrival, because the records have no times.
+// Received reports whether the records have no times, so that each gets the time of its arrival.
 func (m *Mapping) Received() bool { return m.clock.Received }
 
-// Lag returns by how much, at most, the times of records precede the ends of their intervals. An
-// API may compare the beginning of an interval.
+// Lag returns the longest time between the time of a record and the end of its interval. It is not zero if records have
+// the begin of their interval. A request must then start earlier by this time, because the API may compare the begin.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0

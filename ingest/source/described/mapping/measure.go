@@ -18,7 +18,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// measure is one value of a record: its parameter, unit, kind and averaging interval.
+// measure defines how one value of a record is read, with its parameter, unit, kind and averaging interval.
 type measure struct {
 	value   []record.Path
 	missing []string // values that mark a missing one
@@ -41,8 +41,7 @@ type measure struct {
 	valueAt, parameterAt, unitAt int    // indices in Mapping.fields
 }
 
-// fieldOf returns the name of a value for operators: its parameter, or its key in the
-// description.
+// fieldOf returns the name of a value in messages to operators: its parameter, or else its key in the description.
 func (m *measure) fieldOf(p parameter.Parameter) string {
 	if p.Valid() {
 		return p.ID()
@@ -50,25 +49,25 @@ func (m *measure) fieldOf(p parameter.Parameter) string {
 	return m.key
 }
 
-// named is an entry of the table parameters.
+// named is an entry of the table `parameters`, which maps names in records to parameters.
 type named struct {
 	parameter parameter.Parameter
 	unit      string // "" if the unit stands elsewhere
 	skip      bool
 }
 
-// skipWord, in `parameters` or `others`, marks parameters whose values are not read.
+// skipWord marks parameters whose values are not read. It is a value in `parameters` or of `others`.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
-// headerWord is the value of `readings: header`. In place of a section that lists columns, it
-// selects each column of a table whose name is the name of a parameter.
+// headerWord is the value of `readings: header`. It selects every column of a table whose name is the name of a
+// parameter. Otherwise `readings` is a section that lists the columns.
 const headerWord = "header"
 
-// readMeasures reads the section `value`, with one value in each record, or the section
-// `readings`, whose keys are parameters. The parameter averaging is the default in minutes.
-// byHeader means that each table has its own values.
+// readMeasures reads the section `value`, for one value in each record, or the section `readings`, whose keys are
+// parameters. averaging is the default averaging interval in minutes. byHeader means that the measures depend on the
+// header of each table.
 func readMeasures(root *section.Section, averaging uint16) (all []measure, byHeader bool) {
 	if n := root.Node("readings"); n != nil && n.Kind == yaml.ScalarNode && root.Node("value") == nil {
 		if root.Choice("readings", "", headerWord); root.Node("csv") == nil {
@@ -102,8 +101,8 @@ func readMeasures(root *section.Section, averaging uint16) (all []measure, byHea
 	return all, false
 }
 
-// ofHeader returns the measures of a table whose columns have the names of parameters, such
-// as "PM2.5 (ug/m3)". They are concentrations.
+// ofHeader returns the measures of a table whose columns have the names of parameters, such as "PM2.5 (ug/m3)". The
+// values are concentrations.
 func ofHeader(names []string, averaging uint16) []measure {
 	cells := make([][]byte, len(names))
 	for i, name := range names {
@@ -148,7 +147,7 @@ func readMeasure(s *section.Section, valueKey string, averaging uint16) measure 
 	return m
 }
 
-// readFactor reads the factor by which values are multiplied; 1 by default. It adds an invalid factor to the faults of s.
+// readFactor reads the factor by which values are multiplied; 1 by default. An invalid factor becomes a fault of s.
 func readFactor(s *section.Section) float64 {
 	factor := number(s, "factor")
 	if factor == nil {
@@ -161,7 +160,7 @@ func readFactor(s *section.Section) float64 {
 	return *factor
 }
 
-// readAveraging reads the averaging interval, in minutes.
+// readAveraging reads the averaging interval, in minutes. fallback is the default.
 func readAveraging(s *section.Section, fallback uint16) uint16 {
 	d := s.Duration("averaging", time.Duration(fallback)*time.Minute, time.Minute, 31*24*time.Hour)
 	if d%time.Minute != 0 {
@@ -170,7 +169,7 @@ func readAveraging(s *section.Section, fallback uint16) uint16 {
 	return uint16(d / time.Minute)
 }
 
-// parameterOf returns the parameter with this name. An unknown name is a fault of the given key.
+// parameterOf returns the parameter of the given name. An unknown name becomes a fault of the key.
 func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 	p, known := parameter.Parse(name)
 	if !known {
@@ -213,8 +212,8 @@ func (m *measure) readParameter(s *section.Section) {
 	}
 }
 
-// checkUnits checks that each value has a unit which can be converted. A sub-index has
-// no unit.
+// checkUnits checks that each value has a unit that can be converted to the unit of its parameter. A sub-index has no
+// unit.
 func (m *measure) checkUnits(s *section.Section) {
 	if m.kind == air.SubIndex {
 		if m.parameter.Valid() && !m.parameter.Indexed() {
@@ -240,8 +239,8 @@ func (m *measure) checkUnits(s *section.Section) {
 	}
 }
 
-// checkUnit returns an error if a unit is unknown, or cannot be converted to the unit
-// of p. If p is invalid, the unit of any parameter will do.
+// checkUnit returns an error if a unit is unknown, or cannot be converted to the unit of p. If p is invalid, a unit of
+// any parameter is accepted.
 func checkUnit(p parameter.Parameter, unit string) error {
 	of := p
 	for q := range parameter.All() {
@@ -279,9 +278,8 @@ func unknown(what, name string, all []string) error {
 	return fmt.Errorf("the %s %q %w", what, name, config.UnknownKey(name, all))
 }
 
-// parameterOf returns the parameter and the unit of a value. skip means that the
-// value is not read. seen is false if the record lacks the field with the parameter.
-// known caches names.
+// parameterOf returns the parameter and the unit of a value. skip means that the description skips the value. seen is
+// false if the record lacks the field with the name of the parameter. known caches the parameters by name.
 func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true
@@ -299,8 +297,8 @@ func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parame
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns the first value, as text, that is not empty and does not mark a missing
-// value. seen is false if the record has none of the fields.
+// valueOf returns the first text that is neither empty nor a marker of a missing value. seen is false if the record has
+// none of the fields.
 func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.Text(m.value[i : i+1])
@@ -312,7 +310,7 @@ func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	return "", seen
 }
 
-// relabel corrects a unit that the network states wrongly.
+// relabel replaces a wrong unit, which a network states, by the true unit.
 type relabel struct {
 	unit, as string
 	below    float64
@@ -340,7 +338,7 @@ func readRelabels(s *section.Section) map[parameter.Parameter]relabel {
 	return all
 }
 
-// convert parses a value and converts it to the unit of the parameter.
+// convert parses a value and converts it to the parameter's own unit.
 func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map[parameter.Parameter]relabel) (float64, ingest.Reason) {
 	v, reason := ingest.ParseValueOf(p, text)
 	if reason != ingest.None || m.kind == air.SubIndex {

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// filter leaves records out unless a field has an accepted value. They are not counted.
+// filter selects the records in which a field has an accepted value. Other records are skipped without being counted.
 type filter struct {
 	field    []record.Path
 	accepted []string
@@ -27,7 +27,7 @@ func (m *Mapping) readOnly(s *section.Section) {
 	}
 }
 
-// wanted reports whether a record is one that the description wants.
+// wanted reports whether all filters select a record.
 func (s *Sink) wanted(f *record.Frame) bool {
 	for i := range s.m.only {
 		one := &s.m.only[i]

@@ -7,7 +7,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// pathsOf are the alternative paths of a key. A record may lack them, so their absence is no error of a fetch.
+// pathsOf has the alternative paths of a key. They are optional: if no record has them, the fetch returns no error.
 type pathsOf struct {
 	key   string
 	paths []record.Path
@@ -21,7 +21,7 @@ func (p *pathsOf) text() string {
 	return strings.Join(all, ", ")
 }
 
-// optional returns the paths that a record may lack.
+// optional returns the paths of fields that a record need not have.
 func (m *Mapping) optional() []pathsOf {
 	var all []pathsOf
 	add := func(key string, paths []record.Path) {
@@ -45,7 +45,7 @@ func (m *Mapping) optional() []pathsOf {
 	return append(all, m.station.optional()...)
 }
 
-// optional returns the paths that a record may lack.
+// optional returns the paths of fields that a record need not have.
 func (d *stationFields) optional() []pathsOf {
 	var all []pathsOf
 	for _, one := range []pathsOf{
@@ -59,8 +59,8 @@ func (d *stationFields) optional() []pathsOf {
 	return all
 }
 
-// notePaths notes which of the optional paths a record has, or an element of its list. It costs as much as the mapping,
-// so most fetches do not want it.
+// notePaths reports to the builder's [ingest.Paths] which of the optional paths a record, or an element of its list,
+// has. This takes as long as the mapping itself, so most fetches do not collect paths.
 func (s *Sink) notePaths(f *record.Frame) {
 	to := s.builder.Paths()
 	if to == nil {
@@ -76,7 +76,8 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note notes for the fields of the list whether an entry has them. section is the section of the description.
+// Note reports which fields of the list the entries have. section is the name of the list's section in the
+// description.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

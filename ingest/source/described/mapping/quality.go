@@ -13,7 +13,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// test is a test of a field: a quality field of the network, or the value itself.
+// test is a quality test of a field. The field is a quality field of the network, or the value itself.
 type test struct {
 	field           record.Path
 	reject, clipped []string
@@ -67,7 +67,7 @@ func (t *test) seen(f *record.Frame) bool {
 	return seen
 }
 
-// apply returns the reason if the field rejects a value, else the flag of the value.
+// apply returns the reason if the test rejects the value, and otherwise the flag of the value.
 func (t *test) apply(f *record.Frame) (air.Flag, ingest.Reason) {
 	text, _ := f.Value(t.field)
 	if text == "" {
@@ -91,8 +91,7 @@ func (t *test) apply(f *record.Frame) (air.Flag, ingest.Reason) {
 	return air.Plain, ingest.None
 }
 
-// has reports whether a list holds a text. Numbers are equal in any form, as 999.9
-// and "999.90".
+// has reports whether a list contains a text. Two numbers are equal in any form, such as 999.9 and "999.90".
 func has(all []string, text string) bool {
 	if len(all) == 0 {
 		return false
@@ -110,7 +109,7 @@ func has(all []string, text string) bool {
 	})
 }
 
-// area restricts records to a country and to a box.
+// area is the region whose records are accepted: a country and a box of positions.
 type area struct {
 	countryField []record.Path
 	countries    []string
@@ -137,8 +136,7 @@ func readArea(s *section.Section) area {
 	return a
 }
 
-// inCountry reports whether the country of a record belongs to the area. A record without
-// a country belongs to the area, too.
+// inCountry reports whether the country of a record is accepted. A record without a country is accepted.
 func (a *area) inCountry(f *record.Frame) bool {
 	if a.countries == nil {
 		return true
@@ -147,7 +145,7 @@ func (a *area) inCountry(f *record.Frame) bool {
 	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
 }
 
-// contains reports whether a position belongs to the area. A missing position belongs to it, too.
+// contains reports whether the box contains a position. A missing position is accepted.
 func (a *area) contains(lat, lon float64) bool {
 	if lat == 0 && lon == 0 {
 		return true

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Check returns an error if there were records, no reading, and a field that no
-// record has: the API has probably renamed it.
+// Check returns an error if no record gave a reading and no record has some needed field. The API has then probably
+// renamed the field.
 func (s *Sink) Check() error {
 	if s.records == 0 || s.readings > 0 {
 		return nil
@@ -25,8 +25,8 @@ func (s *Sink) look(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// renamed describes the fields that no record has; "" if there are none. The parameter looked
-// marks the fields that records were searched for; seen marks the fields that some record has.
+// renamed returns a text with the needed fields that no record has; "" if there are none. looked[i] is true if records
+// were searched for field i, and seen[i] is true if a record has it.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false
 	for i, f := range m.fields {
@@ -45,21 +45,21 @@ func (m *Mapping) renamed(looked, seen []bool) string {
 	return text
 }
 
-// shownColumns is how many columns an error lists.
+// shownColumns is the largest number of columns that an error lists.
 const shownColumns = 30
 
-// lack reports whether a table has none of the columns of paths.
+// lack reports whether a table lacks all columns of alternative paths.
 func lack(columns map[string]int, paths []record.Path) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
 }
 
-// present returns the measures whose values a table has.
+// present returns the measures whose value has a column in a table.
 func (m *Mapping) present(columns map[string]int) []measure {
 	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
 }
 
-// missing returns an error text for the first needed field that has no column in a table; "" if
-// there is none. Of the fields with values of parameters, a table needs only one.
+// missing returns an error text for the first needed field that has no column in a table; "" if there is none. Of the
+// columns with values of parameters, a table needs at least one.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
 	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false

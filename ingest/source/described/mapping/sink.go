@@ -11,14 +11,15 @@ import (
 	"vayu/schema/parameter"
 )
 
-// mostUnits bounds the memory of a network whose units are data.
+// mostUnits is the largest number of units in a fingerprint. It bounds the memory if the units of a network are
+// arbitrary texts.
 const mostUnits = 500
 
 // Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
 type Sink struct {
-	// OnlyListed rejects records of stations that the list of stations lacks.
+	// OnlyListed rejects records of stations that are not in the station list.
 	OnlyListed bool
-	// Accept reports whether a reading is added; nil means that all are.
+	// Accept reports whether to add a reading; nil adds all readings.
 	Accept func(station string, p parameter.Parameter, at time.Time) bool
 
 	m       *Mapping
@@ -51,7 +52,7 @@ type unitOf struct {
 	unit      string
 }
 
-// station is a described station. The field number is the builder's number of the station.
+// station is a described station. number is its number in the builder.
 type station struct {
 	described air.Station
 	number    int
@@ -60,15 +61,15 @@ type station struct {
 	placed    bool // a record had its position
 }
 
-// added identifies a reading of the fetch.
+// added identifies a reading that was added in this fetch, to detect duplicates.
 type added struct {
 	station   *station
 	parameter parameter.Parameter
 	at        int64
 }
 
-// NewSink returns a sink. listed has the fields of stations in the station list, by
-// the key of the station; it may be nil.
+// NewSink returns a sink. listed has the fields of each station in the station list, by the key of the station. listed
+// may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
@@ -100,8 +101,8 @@ func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 // Readings returns the number of readings that were added.
 func (s *Sink) Readings() int { return s.readings }
 
-// Add adds the readings of a reply and returns the number of records. part has the fields
-// of the partition. The error is that of the builder, or about a table.
+// Add adds the readings of a reply, and returns the number of records. part has the fields of the partition. The error
+// is an error of the builder, or of reading a table.
 func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	defer func() { s.current = nil }()
 	s.fields.Reply(reply, s.m.Records.At)
@@ -114,10 +115,9 @@ func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	return s.m.Records.Walk(reply, part, s.visit)
 }
 
-// Read adds the readings of a file. file and part have the fields of its name and of its
-// partition. The function at, unless nil, is called before each record with the record's
-// position, and at the end. A record before in.Start is not read. A file that cannot be
-// read is an [*ingest.BatchError].
+// Read adds the readings of a file. file has the fields in the name of the file, and part those of its partition. If at
+// is not nil, Read calls it with the position of each record before the record, and at the end. Read skips records
+// before in.Start. The error of an unreadable file is an [*ingest.BatchError].
 func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
 	defer func() { s.current = nil }()
 	s.added = nil
@@ -145,7 +145,7 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan counts a record for the distances between rows.
+// prescan adds the time of a record to the spacings, before the records are read.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil

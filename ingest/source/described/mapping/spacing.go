@@ -11,18 +11,19 @@ import (
 	"vayu/schema/air"
 )
 
-// spacing means that the averaging interval is the distance of the rows of a series, such
-// as a sensor or a station.
+// spacing means that the averaging interval is the time between consecutive rows of a series. A series has the rows of
+// one sensor or station.
 type spacing struct {
 	series    []record.Path // empty for the station
 	most      uint16        // minutes; a longer distance is a gap
 	otherwise uint16        // minutes, for a series with one row; 0 for the distance of the whole file
 }
 
-// mostSeries is how many series of a file are counted. The others have no distance.
+// mostSeries is the largest number of series of a file whose spacing is computed. It bounds the memory. Further series
+// have no spacing.
 const mostSeries = 200_000
 
-// readSpacing reads the key averaging if it is a section; nil if it is an interval.
+// readSpacing reads the key averaging if it is a section. It returns nil if the key has an interval.
 func readSpacing(root *section.Section) *spacing {
 	if n := root.Node("averaging"); n == nil || n.Kind == yaml.ScalarNode {
 		return nil
@@ -38,14 +39,14 @@ func readSpacing(root *section.Section) *spacing {
 	return sp
 }
 
-// note counts the row of a record. A text with unlimited series must not exhaust memory.
+// note adds the time of a record to its series, for at most mostSeries series.
 func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
 	if key, _ := f.Text(sp.series); key != "" && all.Len() < mostSeries {
 		all.Note([]byte(key), at)
 	}
 }
 
-// of returns the averaging interval of a record in minutes; 0 if it is unknown.
+// of returns the averaging interval of a record in minutes; 0 if unknown.
 func (sp *spacing) of(all *table.Spacings, f *record.Frame) uint16 {
 	key, _ := f.Text(sp.series)
 	d := all.Own([]byte(key))

@@ -13,7 +13,7 @@ import (
 	"vayu/schema/air"
 )
 
-// stationFields describe how to read the station of a record.
+// stationFields define how the station of a record is read.
 type stationFields struct {
 	id                             []record.Path
 	name, city, state              []record.Path
@@ -35,7 +35,7 @@ const (
 	cpcbAlways = "always" // all stations belong to CPCB's network
 )
 
-// kindNames are the kinds of stations in descriptions.
+// kindNames maps names in descriptions to kinds of stations.
 var kindNames = map[string]air.StationKind{"reference": air.Reference, "sensor": air.Sensor, "city-mean": air.CityMean}
 
 func readStation(s *section.Section, owner Owner) stationFields {
@@ -78,8 +78,8 @@ func (d *stationFields) paths() []record.Path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
-// key returns the text that identifies the station of a record; "" if the record names no
-// station. seen is false if the record lacks the field.
+// key returns the text that identifies the station of a record; "" if the text is missing. seen is false if the record
+// lacks the field.
 func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:
@@ -98,13 +98,13 @@ func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	return strings.Join(parts, "-"), seen
 }
 
-// placed reports whether a record has a position.
+// placed reports whether a record has the position of its station.
 func (d *stationFields) placed(f *record.Frame) bool {
 	text, _ := f.Text(d.latitude)
 	return text != "" && text != "NA"
 }
 
-// describe returns the station of a record. It counts an invalid position in b.
+// describe returns the station of a record. It counts an invalid position as rejected in b.
 func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder) air.Station {
 	text := func(paths []record.Path, fallback string) string {
 		if t, _ := f.Text(paths); t != "" {
@@ -144,8 +144,8 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 	return s
 }
 
-// station returns the station of a record. The first call for a station describes it, and
-// so does the first record that has its position.
+// station returns the station of a record. It describes the station from its first record, and again from the first
+// record that has its position.
 func (s *Sink) station(f *record.Frame, key string) *station {
 	if s.last != nil && key == s.lastKey {
 		if s.last.placed || len(s.m.station.latitude) == 0 {

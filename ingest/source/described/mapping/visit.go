@@ -55,8 +55,8 @@ func (s *Sink) addBulletin(f *record.Frame) {
 	s.m.bulletin.Add(f, at, s.builder)
 }
 
-// header checks the columns of a table once, and finds its measures. A table without the column of
-// a value says nothing about stored ones.
+// header checks the columns of a table once, and sets the measures of the table. It removes measures without a column:
+// their cells must not count as missing values, which would withdraw stored readings.
 func (s *Sink) header(names []string, columns map[string]int) error {
 	for name := range columns {
 		s.builder.Field(name, ingest.TextField)
@@ -75,7 +75,7 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 	return nil
 }
 
-// head is what the values of a record share: time, station and quality.
+// head has the data that all values of a record share: time, station and quality.
 type head struct {
 	at      time.Time
 	minutes uint16   // averaging interval; 0 for that of the measure
@@ -85,7 +85,7 @@ type head struct {
 	skip    bool          // the record is left out
 }
 
-// head reads what the values of a record share.
+// head reads the data that all values of a record share.
 func (s *Sink) head(f *record.Frame) head {
 	key, seen := s.m.station.key(f)
 	s.look(s.m.stationAt, seen)
@@ -136,7 +136,7 @@ func (s *Sink) element(f *record.Frame, record *head) error {
 	return nil
 }
 
-// test applies quality tests until one rejects the record.
+// test applies quality tests to a record until one rejects it.
 func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 	for i := range tests {
 		if h.reason != ingest.None {
@@ -154,7 +154,7 @@ func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 	}
 }
 
-// noteUnit notes a unit for the fingerprint of the fetch.
+// noteUnit adds a unit to the fingerprint of the fetch.
 func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
 	of := unitOf{p, unit}
 	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {

@@ -24,7 +24,7 @@ type Decoder struct {
 
 	last   map[series]time.Time // time of the last stored reading
 	staged map[series]time.Time // of the last Decode, which may not be stored
-	// states has whether devices are available, by the fields of the availability topic.
+	// states maps each device to whether it is available. The key is made of the fields in the availability topic.
 	states map[string]bool
 }
 
@@ -81,10 +81,10 @@ func (d *Decoder) Commit() {
 	}
 }
 
-// mostSeries is the number of series above which those without a recent reading are forgotten.
+// mostSeries is the number of series in d.last above which Commit removes those without a recent reading.
 const mostSeries = 100_000
 
-// accept reports whether a reading is far enough from the last one of its series.
+// accept reports whether a reading has at least the minimum time distance to the last accepted reading of its series.
 func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bool {
 	if d.s.gap == 0 {
 		return true
@@ -101,7 +101,7 @@ func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bo
 	return true
 }
 
-// message adds the readings of one message. An unreadable one is an [*ingest.BatchError].
+// message adds the readings of one message. The error of an unreadable message is an [*ingest.BatchError].
 func (d *Decoder) message(sink *mapping.Sink, m *stream.Message) (stream.Outcome, error) {
 	if a := d.s.available; a != nil {
 		if fields, ok := a.topic.Match(m.Topic); ok {
@@ -134,7 +134,7 @@ func (d *Decoder) message(sink *mapping.Sink, m *stream.Message) (stream.Outcome
 	return stream.Read, err
 }
 
-// match returns the fields of a topic.
+// match returns the fields in a topic, or false if the topic matches no pattern of the description.
 func (d *Decoder) match(topic string) (map[string]string, bool) {
 	for _, p := range d.s.topics {
 		if fields, ok := p.Match(topic); ok {
@@ -144,7 +144,7 @@ func (d *Decoder) match(topic string) (map[string]string, bool) {
 	return nil, false
 }
 
-// offline reports whether the device of a message is not available.
+// offline reports whether the device that sent a message has reported itself as not available.
 func (d *Decoder) offline(fields map[string]string) bool {
 	if d.s.available == nil {
 		return false
@@ -157,7 +157,7 @@ func (d *Decoder) offline(fields map[string]string) bool {
 	return known && !online
 }
 
-// Devices returns how many devices are available, and how many are not.
+// Devices returns the numbers of available and unavailable devices.
 func (d *Decoder) Devices() (online, offline int) {
 	for _, is := range d.states {
 		if is {
@@ -169,7 +169,7 @@ func (d *Decoder) Devices() (online, offline int) {
 	return online, offline
 }
 
-// state returns the state in a message of an availability topic.
+// state returns the state of a device from a message of its availability topic.
 func (a *availability) state(payload []byte) string {
 	if len(a.field) == 0 {
 		return strings.TrimSpace(string(payload))
@@ -180,7 +180,7 @@ func (a *availability) state(payload []byte) string {
 	return strings.TrimSpace(string(payload))
 }
 
-// keyOf returns a text that identifies the values of fields.
+// keyOf returns one text made of the values of all fields, as the key of a map.
 func keyOf(fields map[string]string) string {
 	var key strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -189,7 +189,7 @@ func keyOf(fields map[string]string) string {
 	return key.String()
 }
 
-// textPayload returns the JSON of a payload that is one value, with the field payload.
+// textPayload returns a plain payload as the JSON {"payload": TEXT}.
 func textPayload(payload []byte) []byte {
 	text, err := json.Marshal(map[string]string{"payload": strings.TrimSpace(string(payload))})
 	if err != nil { // a text is always JSON

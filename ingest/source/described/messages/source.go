@@ -18,20 +18,19 @@ import (
 
 // Limits of a trial fetch of a stream.
 const (
-	// firstMessage is how long a trial waits for the first message. Tasmota sends one in five
-	// minutes.
+	// firstMessage is the longest time that a trial waits for the first message. Devices with Tasmota send one message
+	// every five minutes.
 	firstMessage = 6 * time.Minute
-	// further is how long a trial waits for others after it.
+	// further is how long a trial waits for more messages after the first one.
 	further       = 30 * time.Second
 	trialMessages = 100
 )
 
-// trial is a stream as a source: a fetch subscribes for a short time, with a session of its
-// own, so that it takes no message from the service.
+// trial is an [ingest.Source] that subscribes to a stream for a short time. It uses a session of its own, so that it
+// takes no messages from the service.
 type trial struct{ Owner }
 
-// Owner is the source of a subscription: its name, its clock, and a function that removes
-// secrets from a text.
+// Owner is a subscription with the name of its source, a clock, and a function that removes secrets from a text.
 type Owner struct {
 	Subscription *Subscription
 	Source       string
@@ -39,11 +38,11 @@ type Owner struct {
 	Clean        func(string) string
 }
 
-// Trial returns a source that subscribes for a short time at each fetch.
+// Trial returns a source that subscribes to the stream for a short time in each fetch.
 func (o Owner) Trial() ingest.Source { return &trial{o} }
 
-// Fetch yields the readings of the first message, and of those that arrive within half a
-// minute after it, at most 100. It is an error if none arrives within six minutes.
+// Fetch yields the readings of the first message, and of messages that arrive within half a minute after it, at most
+// 100 messages. If no message arrives within six minutes, Fetch returns an error.
 func (t *trial) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	limited, cancel := context.WithTimeout(ctx, firstMessage)
 	defer cancel()
@@ -104,9 +103,8 @@ func (o *Owner) decode(received []stream.Message, yield func(*ingest.Batch) erro
 	return err
 }
 
-// Replay returns a source that reads the messages of a file, as a test case has them: one
-// JSON object on each line, with topic, payload, and optionally retained and at. A payload
-// that is no JSON is a text.
+// Replay returns a source that reads the messages in the file of a test case. Each line is a JSON object with topic and
+// payload, and optionally retained and at. A payload that is not JSON is a JSON string.
 func (o Owner) Replay(path string) ingest.Source { return &replay{o, path} }
 
 type replay struct {
@@ -115,7 +113,7 @@ type replay struct {
 	path string
 }
 
-// Fetch yields the readings of the file.
+// Fetch yields the readings of the messages in the file.
 func (r *replay) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	text, err := os.ReadFile(r.path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package messages turns messages of an MQTT broker into readings, as a description file
-// (YAML) defines.
+// Package messages turns messages of an MQTT broker into readings. A description (YAML) defines the topics and the
+// mapping.
 package messages
 
 import (
@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Subscription is what a description says about messages. It is immutable.
+// Subscription has the keys of a description about messages. It is immutable.
 type Subscription struct {
 	// Settings are the connection to the broker and the topics.
 	Settings mqtt.Settings
@@ -35,7 +35,7 @@ type Subscription struct {
 	mapping     *mapping.Mapping
 }
 
-// availability is the topic with the states of devices.
+// availability is the topic to which devices report whether they are available.
 type availability struct {
 	topic   *pattern.Pattern
 	field   []record.Path // of a JSON payload; empty if the payload is the state
@@ -51,7 +51,7 @@ const (
 	mostClientID      = 64 // bytes; brokers of version 3.1.1 may accept 23 only
 )
 
-// Read reads the keys mqtt, devices and max-silence of a description. m is its mapping.
+// Read reads the keys mqtt, devices and max-silence of a description. m is the description's mapping.
 func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *Subscription {
 	s := &Subscription{mapping: m, MaxSilence: root.Duration("max-silence", defaultMaxSilence, time.Minute, mostMaxSilence)}
 	q := root.Section("mqtt")
@@ -86,9 +86,9 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 	return s
 }
 
-// defaultSession returns how long the broker keeps messages. Without times of their own,
-// kept messages would get the time of their arrival. So they are kept for one averaging
-// interval only, which a broker of version 3.1.1 cannot do.
+// defaultSession returns how long the broker stores messages while the service is down. If messages have no times, a
+// stored message gets the time of its arrival, which is wrong by the downtime. The broker then stores messages for one
+// averaging interval only. MQTT 3.1.1 has no such limit, so the broker stores no messages.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():
@@ -130,7 +130,7 @@ func (s *Subscription) readAddress(q *section.Section) {
 	}
 }
 
-// readTopic reads a pattern of topics, and adds its filter to the settings.
+// readTopic reads a pattern of topics, and adds the MQTT filter for it to the settings.
 func (s *Subscription) readTopic(q *section.Section, e section.Entry) *pattern.Pattern {
 	p, err := pattern.Path(e.Text)
 	if err != nil {
@@ -147,8 +147,8 @@ func (s *Subscription) readTopic(q *section.Section, e section.Entry) *pattern.P
 	return p
 }
 
-// filterOf returns the topic filter of MQTT for a pattern. A level with a field matches any
-// text there; the pattern decides later.
+// filterOf returns the MQTT topic filter for a pattern. In the filter, a level with a field matches any text. Received
+// topics are then compared with the whole pattern.
 func filterOf(text string) (string, error) {
 	levels := strings.Split(text, "/")
 	for i, level := range levels {

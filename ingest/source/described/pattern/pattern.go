@@ -1,4 +1,4 @@
-// Package pattern matches texts such as names of files with patterns that capture fields:
+// Package pattern matches texts, such as names of files, with patterns that capture fields:
 // "location-{location}-{yyyy}{mm}{dd}.csv.gz".
 package pattern
 
@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Pattern matches whole texts. A * stands for any characters, and {field} for one or more
-// characters, which it captures. It is immutable.
+// Pattern matches whole texts. A * matches any characters. {field} matches one or more characters and captures them. A
+// Pattern is immutable.
 type Pattern struct {
 	expression *regexp.Regexp
 	fields     []string
 }
 
-// Limits of a pattern. A text is matched in a time that is linear in its length.
+// Limits of a pattern. The time of a match is linear in the length of the text.
 const (
 	mostBytes  = 500
 	mostFields = 20
 )
 
-// dates are the fields of a date with their digits.
+// dates maps the fields of a date to regular expressions for their digits.
 var dates = map[string]string{"yyyy": `\d{4}`, "mm": `\d{2}`, "dd": `\d{2}`, "HH": `\d{2}`}
 
 // Dates are the fields of a date, from the largest unit to the smallest.
@@ -31,12 +31,11 @@ var Dates = []string{"yyyy", "mm", "dd", "HH"}
 
 var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$|^HH$`)
 
-// Text returns the pattern of any text. Of several fields, the first takes as much as possible.
+// Text returns a pattern for any text. If several fields could match the same characters, the first one captures them.
 func Text(text string) (*Pattern, error) { return compile(text, ".+", ".*") }
 
-// Path returns the pattern of a path with slashes. Neither * nor a field matches a slash,
-// and **/ stands for any number of folders. A pattern without a slash matches the last
-// part of a path.
+// Path returns a pattern for paths with slashes. Neither * nor a field matches a slash. **/ matches any number of
+// folders. A pattern without a slash matches the last part of a path.
 func Path(text string) (*Pattern, error) {
 	if text != "" && !strings.Contains(text, "/") {
 		text = "**/" + text
@@ -89,8 +88,9 @@ func compile(text, field, star string) (*Pattern, error) {
 	return p, err
 }
 
-// field writes the expression of a field. The second {yyyy} of a path needs no name: both
-// are equal in practice, and the first counts.
+// field writes the regular expression of a field. A date field may occur twice, as {yyyy} in a folder and in the name
+// of a file. The second one must only have the form of a year, because the two are equal in practice. Match returns the
+// first.
 func (p *Pattern) field(out *strings.Builder, name, expression string) error {
 	digits, date := dates[name]
 	if date {

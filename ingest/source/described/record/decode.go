@@ -9,12 +9,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// bom is the byte order mark that servers in .NET write.
+// bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
-// Decode decodes a body. The error is an [*ingest.BatchError] for a body that is invalid,
-// lacks the records, or has an error message. The error quotes that message without
-// secrets, which the function clean removes.
+// Decode decodes a body. If the body is invalid, lacks the records, or has an error message, the error is an
+// [*ingest.BatchError]. The error quotes the message of the API after clean has removed secrets from it.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	if r.format != formatJSON {
 		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})
@@ -30,7 +29,7 @@ func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) 
 	if !utf8.Valid(body) {
 		return Reply{}, Refuse("the reply is not UTF-8")
 	}
-	// This parser limits the nesting and rejects duplicate names. gjson does neither.
+	// jsontext limits the nesting and rejects duplicate names. gjson, which reads the values, does neither.
 	if !jsontext.Value(body).IsValid() {
 		return Reply{}, Refuse("the reply is not JSON, is cut off, or holds a name twice")
 	}

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Extract takes parts out of the text of a field, by a pattern.
+// Extract defines how fields are extracted from the text of another field, with a pattern.
 type Extract struct {
 	from    Path
 	pattern *pattern.Pattern
@@ -40,7 +40,7 @@ func ReadExtracts(s *section.Section) []Extract {
 	return all
 }
 
-// ExtractedNames returns the fields of all patterns.
+// ExtractedNames returns the names of the fields in all patterns.
 func ExtractedNames(all []Extract) []string {
 	var names []string
 	for _, e := range all {
@@ -49,23 +49,23 @@ func ExtractedNames(all []Extract) []string {
 	return names
 }
 
-// Extracts are the parts of the texts of a fetch. Consecutive records often share a text, so
-// it keeps the parts of the last one.
+// Extracts extracts fields from the texts of a fetch. Consecutive records often have the same text, so Extracts keeps
+// the result of each pattern's last text.
 type Extracts struct {
 	all  []Extract
 	last []parts
 }
 
-// parts are the fields of one text; nil if the pattern does not match it.
+// parts has the fields that were extracted from a text; fields is nil if the pattern does not match.
 type parts struct {
 	text   string
 	fields map[string]string
 }
 
-// NewExtracts returns the parts for a fetch.
+// NewExtracts returns an extractor for one fetch.
 func NewExtracts(all []Extract) *Extracts { return &Extracts{all, make([]parts, len(all))} }
 
-// field returns a field of a pattern. exists is false if the pattern does not match.
+// field returns an extracted field of a record. exists is false if the pattern does not match the text.
 func (x *Extracts) field(f *Frame, name string) (text string, exists bool) {
 	if x == nil {
 		return "", false

@@ -8,28 +8,30 @@ import (
 	"vayu/ingest"
 )
 
-// Limits of the search for fields. The first records and replies of a fetch are searched, and then one of
-// sampleEvery, so that the search costs little beside the mapping.
+// Limits of the search for fields. It examines the first records and replies of a fetch, and then every record or reply
+// whose number is a multiple of sampleEvery. The search then takes little time compared with the mapping.
 const (
 	firstRecords = 100
 	firstReplies = 10
 	sampleEvery  = 16
-	// deepestField is the largest number of names in a path.
+	// deepestField is the largest number of names in the path of a field.
 	deepestField = 8
-	// listElements is how many elements of a list are searched.
+	// listElements is the number of elements of a list that are examined.
 	listElements = 4
-	// mostNames bounds the memory of an object whose names are data.
+	// mostNames is the largest number of names of an object that are kept. It bounds the memory of an object whose
+	// names are data.
 	mostNames = 500
 )
 
-// fieldTree has the fields that were found, so that a known field costs one lookup.
+// fieldTree has the fields found so far, by name, so that recognising a known field takes one lookup.
 type fieldTree struct {
 	is    ingest.FieldType
 	known bool
 	below map[string]*fieldTree
 }
 
-// child returns the field with a name; nil if the object has too many names.
+// child returns the field of the given name, which it adds if necessary. It returns nil if the object has too many
+// names.
 func (t *fieldTree) child(name string) *fieldTree {
 	found := t.below[name]
 	if found != nil || len(t.below) >= mostNames {
@@ -55,7 +57,7 @@ type Search struct {
 	skip string // path of the records in the reply, which is not searched
 }
 
-// value searches a value that has the name of the last element of s.path.
+// value searches a value. Its path is s.path, and t is its field.
 func (s *Search) value(t *fieldTree, v gjson.Result) {
 	is := typeOf(v)
 	if !t.known || t.is|is != t.is {
@@ -89,7 +91,7 @@ func (s *Search) inside(t *fieldTree, v gjson.Result) {
 	})
 }
 
-// Record searches the fields of a record: of an object, or of the row of a table.
+// Record searches the fields of a record, which is an object or the row of a table.
 func (s *Search) Record(f *Frame) {
 	if s.records++; s.records > firstRecords && s.records%sampleEvery > 0 {
 		return
@@ -113,10 +115,10 @@ func (s *Search) Record(f *Frame) {
 	}
 }
 
-// replyPrefix begins the paths of the reply outside its records, as in descriptions.
+// replyPrefix begins the paths of fields that are in the reply but outside its records.
 const replyPrefix = "reply"
 
-// Reply searches the reply outside its records, which lie at a path.
+// Reply searches the fields of a reply outside its records. records is the path of the records.
 func (s *Search) Reply(reply Reply, records string) {
 	if reply.body != nil {
 		return

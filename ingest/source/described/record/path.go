@@ -1,5 +1,5 @@
-// Package record reads the records of replies and files, as a description file (YAML)
-// defines: JSON, JSON in lines, and tables of text. It gives the values of paths.
+// Package record reads the records of replies and files. A description (YAML) defines whether they are JSON, JSON in
+// lines, or a table of text. The package returns the values at paths.
 package record
 
 import (
@@ -10,7 +10,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// scope is the part of a reply in which a path begins.
+// scope is the part of a reply at which a path begins.
 type scope uint8
 
 const (
@@ -24,14 +24,13 @@ const (
 	ofExtract              // parts of texts, see extract
 )
 
-// scopes maps first words of paths to scopes. Other paths, except key, begin in the record.
+// scopes maps the first word of a path to its scope. Paths with another first word, except key, begin in the record.
 var scopes = map[string]scope{
 	"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "topic": ofPart, "listed": ofListed, "file": ofFile,
 	"extract": ofExtract,
 }
 
-// Path is the position of a field. Its syntax is that of gjson, as in the
-// descriptions of operators and banks.
+// Path is the position of a field. Its syntax is that of gjson paths.
 type Path struct {
 	scope  scope
 	text   string // without the scope
@@ -39,11 +38,11 @@ type Path struct {
 	full   string // as in the description, for errors
 }
 
-// longestPath is the limit of a path in bytes.
+// longestPath is the length of the longest path, in bytes.
 const longestPath = 200
 
-// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value". A name
-// with dots stands in quotes: PMS5003."PM2.5".
+// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value". A name with dots is in quotes:
+// PMS5003."PM2.5".
 func ParsePath(text string) Path {
 	if text == "key" {
 		return Path{scope: ofKey, full: text}
@@ -56,8 +55,8 @@ func ParsePath(text string) Path {
 	return Path{ofRecord, unquote(text), columnName(text), text}
 }
 
-// unquote returns a path in the syntax of gjson, in which the special characters of the
-// quoted parts have a backslash. A path with an odd number of quotes has none.
+// unquote converts quoted names to the syntax of gjson, in which special characters have a backslash. It does not
+// change a path with an odd number of quotes.
 func unquote(text string) string {
 	parts := strings.Split(text, `"`)
 	if len(parts)%2 == 0 {
@@ -78,13 +77,13 @@ func unquote(text string) string {
 // Column returns the path of a column of a table.
 func Column(name string) Path { return Path{text: name, column: columnName(name), full: name} }
 
-// String returns the path as the description has it.
+// String returns the path in the spelling of the description.
 func (p Path) String() string { return p.full }
 
-// InEach reports whether the path begins in an element of the list `each` of a record.
+// InEach reports whether the path begins in an element of the list `each`, which is inside a record.
 func (p Path) InEach() bool { return p.scope == ofEach }
 
-// Extracted returns the field of `extract` that the path names.
+// Extracted returns the name of the extracted field to which the path refers. ok is false for other paths.
 func (p Path) Extracted() (name string, ok bool) { return p.text, p.scope == ofExtract }
 
 // Missing reports whether the path is a column that a table lacks.
@@ -93,10 +92,10 @@ func (p Path) Missing(columns map[string]int) bool {
 	return p.scope == ofRecord && !known
 }
 
-// columnName returns the name of a column in the form in which names are compared.
+// columnName normalises the name of a column, because names are compared without case and outer blanks.
 func columnName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// columnsOf returns the indexes of columns by their names. Of equal names the first counts.
+// columnsOf returns the indexes of columns by name. If a name occurs twice, its first column is used.
 func columnsOf(names []string) map[string]int {
 	columns := make(map[string]int, len(names))
 	for i, name := range names {
@@ -110,7 +109,7 @@ func columnsOf(names []string) map[string]int {
 	return columns
 }
 
-// ReadPaths reads a path or a list of alternatives.
+// ReadPaths reads a key that has a path or a list of alternative paths.
 func ReadPaths(s *section.Section, key string) []Path {
 	var all []Path
 	for _, e := range s.List(key) {
@@ -120,21 +119,21 @@ func ReadPaths(s *section.Section, key string) []Path {
 	return all
 }
 
-// CheckPath records a fault of a key if a text is no path.
+// CheckPath adds a fault of the key if text is not a valid path.
 func CheckPath(s *section.Section, key, text string) {
 	if text == "" || len(text) > longestPath || strings.ContainsAny(text, "\n\r\x00") {
 		s.Faultf(key, "must be the path of a field, such as period.datetimeTo.utc")
 	}
 }
 
-// Frame is a record of a reply or a file, with everything that paths can refer to.
+// Frame is a record of a reply or a file, with all data to which paths can refer.
 type Frame struct {
-	// Part has the fields of the partition, Listed those of the station in the station list,
-	// and File those of the file's name.
+	// Part has the fields of the partition, Listed the fields of the station in the station list, and File the fields
+	// in the name of the file.
 	Part, Listed, File map[string]string
-	// Extracts are the parts of texts; nil for none.
+	// Extracts extracts fields from texts; nil for none.
 	Extracts *Extracts
-	// Bad marks a line that is no record. Such a frame has no values.
+	// Bad is true for a line that is not a record. Such a frame has no values.
 	Bad bool
 
 	record, each, reply gjson.Result
@@ -149,8 +148,7 @@ type Frame struct {
 	describe func() (number int64, text string) // of the record; nil for JSON
 }
 
-// find returns the value of a path. The value's method Exists returns false if the field
-// is missing.
+// find returns the value at a path. If the field is missing, Exists of the result returns false.
 func (f *Frame) find(p Path) gjson.Result {
 	switch p.scope {
 	case ofEach:
@@ -169,7 +167,7 @@ func (f *Frame) find(p Path) gjson.Result {
 	return gjson.Result{}
 }
 
-// inRecord returns the value of a path in a record that is JSON.
+// inRecord returns the value at a path in a JSON record.
 func (f *Frame) inRecord(p Path) gjson.Result {
 	if f.columns == nil {
 		return f.record.Get(p.text)
@@ -180,8 +178,7 @@ func (f *Frame) inRecord(p Path) gjson.Result {
 	return gjson.Result{}
 }
 
-// Value returns the value of a path as text. A number keeps its form, and null has the
-// text "".
+// Value returns the value at a path as text. A number keeps its spelling, and null becomes "".
 func (f *Frame) Value(p Path) (text string, exists bool) {
 	switch p.scope {
 	case ofPart:
@@ -208,9 +205,8 @@ func (f *Frame) Value(p Path) (text string, exists bool) {
 	return text, exists
 }
 
-// Text returns the value of the first path that has one, as text. Numbers keep their
-// form. seen is false if none of the fields exists; a field that is null is seen and
-// has the text "".
+// Text returns the first value at one of the paths that is not empty, as text. A number keeps its spelling. seen is
+// true if any of the fields exists, even if it is null. If no value is found, the text is "".
 func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	for i := range paths {
 		text, exists := f.Value(paths[i])
@@ -222,11 +218,11 @@ func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	return "", seen
 }
 
-// Number returns the text of a number with a dot as decimal sign.
+// Number replaces the decimal sign of a number by a dot.
 func (f *Frame) Number(text string) string {
 	if f.decimal == ',' {
-		// With a decimal comma, a dot groups digits: 1.234 is not 1.234. The exchange makes
-		// such a text invalid.
+		// With a decimal comma, a dot separates thousands: "1.234" means 1234. Exchanging the signs makes it "1,234",
+		// which is rejected as invalid rather than read as 1.234.
 		return commas.Replace(text)
 	}
 	return text
@@ -246,7 +242,7 @@ func scalar(v gjson.Result) string {
 	}
 }
 
-// TextOf returns the value of the first path that has one in a JSON text; "" for none.
+// TextOf returns the first value in a JSON text at one of the paths that is not empty; "" for none.
 func TextOf(json []byte, paths []Path) string {
 	f := Frame{record: gjson.ParseBytes(json)}
 	text, _ := f.Text(paths)
@@ -261,11 +257,11 @@ func (f *Frame) Describe() (number int64, text string) {
 	return 0, f.record.Raw
 }
 
-// TakeHeader returns the columns of a table in text for its first record, else nil.
+// TakeHeader returns the columns of a table of text for its first record, and nil for later records.
 func (f *Frame) TakeHeader() (names []string) {
 	names, f.header = f.header, nil
 	return names
 }
 
-// Columns returns the indexes of the columns of a table by their names in lower case.
+// Columns returns the indexes of the columns of a table, by their names in lower case.
 func (f *Frame) Columns() map[string]int { return f.columns }

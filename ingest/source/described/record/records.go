@@ -13,7 +13,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Shapes of the records in a reply.
+// Shapes of the records in a JSON reply.
 const (
 	ShapeList   = "list"   // a list of objects
 	ShapeTable  = "table"  // a list of lists, with the names of the columns beside it
@@ -21,14 +21,14 @@ const (
 	ShapeObject = "object" // one record
 )
 
-// Formats of a text.
+// Formats of a reply or file.
 const (
 	formatJSON   = "json"
 	formatNDJSON = "ndjson" // a JSON text in each line
 	formatCSV    = "csv"
 )
 
-// Records locates the records of a reply or a file.
+// Records defines where the records of a reply or a file are, and their form.
 type Records struct {
 	At      string // path; @this if the reply is the list
 	Shape   string
@@ -40,7 +40,7 @@ type Records struct {
 	fault  string          // path of an error message in a reply with status 200
 }
 
-// Read reads the keys format, csv, records, shape, columns, each and error-message.
+// Read reads the keys format, csv, records, shape, columns, each and error-message of a section.
 func Read(s *section.Section) Records {
 	csv, format := s.Section("csv"), formatJSON
 	if csv.Present() {
@@ -81,7 +81,7 @@ type Reply struct {
 	empty   bool   // body has no record
 }
 
-// Raw returns the JSON of the records. Equal pages have an equal Raw.
+// Raw returns the JSON of the records, to compare pages.
 func (r Reply) Raw() string { return r.raw }
 
 // Empty reports whether the reply has no records.
@@ -100,8 +100,8 @@ func (r Reply) Empty() bool {
 // Text returns the text of a field of the reply, such as a cursor; "" for none.
 func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 
-// Walk calls visit with a frame for.Each record. The frame is valid during the call
-// only. count is the number of records. It is valid even if visit returns an error.
+// Walk calls visit with a frame for each record. The frame is valid during the call only. count is the number of
+// visited records, even if visit returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{Part: part}
 	if reply.body != nil {
@@ -115,7 +115,7 @@ func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) e
 	return r.walk(reply, &f, func() error { return visit(&f) })
 }
 
-// walk is [Records.Walk] for a reply that is JSON.
+// walk is [Records.Walk] for a JSON reply.
 func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, err error) {
 	f.reply = reply.root
 	if r.Shape == ShapeTable {
@@ -141,8 +141,8 @@ func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, er
 	return count, err
 }
 
-// WalkEach calls visit for.Each element of the list at the path r.Each, or once if that
-// path is empty. seen is false if the record lacks the list.
+// WalkEach calls visit for each element of the list at the path r.Each, or once if r.Each is "". seen is false if the
+// record lacks the list.
 func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) {
 	if r.Each == "" {
 		return true, visit()
@@ -156,7 +156,7 @@ func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) 
 	return list.IsArray(), err
 }
 
-// Refuse returns the error of a reply or a file that cannot be read at all.
+// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for an unreadable reply or file.
 func Refuse(detail string) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: strings.ToValidUTF8(detail, "?")}
 }

@@ -11,10 +11,9 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Scan calls visit for each record of a text. Before each call it changes f to the record.
-// The argument of visit is the position of the record: its offset, or its number in JSON.
-// f.Bad marks a line that is no record. The result is the position after the last record.
-// A text that cannot be read is an [*ingest.BatchError].
+// Scan calls visit for each record of a file. Before each call it sets f to the record. at is the position of the
+// record: its offset, or its number in JSON. f.Bad is true for a line that is not a record. end is the position after
+// the last record. The error of an unreadable file is an [*ingest.BatchError].
 func (r *Records) Scan(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	switch r.format {
 	case formatCSV:
@@ -72,7 +71,7 @@ func (r *Records) scanTable(in *table.Input, f *Frame, visit func(at int64) erro
 	}
 }
 
-// scanLines is [Records.Scan] for a text with JSON in each line.
+// scanLines is [Records.Scan] for a file with a JSON value on each line.
 func (r *Records) scanLines(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	text, err := in.Text()
 	if err != nil {

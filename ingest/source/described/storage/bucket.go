@@ -22,8 +22,8 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Bucket is a bucket of an S3-compatible object storage. Its requests are GetObject and
-// ListObjectsV2, in path style, which works with every storage and with names that have dots.
+// Bucket is a bucket of an S3-compatible object storage. It sends GetObject and ListObjectsV2 requests. The URLs have
+// path style, which works with every storage and with bucket names that contain dots.
 type Bucket struct {
 	Client   Client
 	Name     string
@@ -35,10 +35,10 @@ type Bucket struct {
 	Limit                int64               // of a file, in bytes
 }
 
-// emptyHash is the SHA-256 of an empty body, which a signed request states.
+// emptyHash is the SHA-256 of an empty body. A signed request must state the hash of its body.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// request returns a request for a key, or for the bucket.
+// request returns a request for the object with a key, or for the bucket if the key is "".
 func (b *Bucket) request(key string, query url.Values) fetch.Request {
 	endpoint := b.Endpoint
 	if endpoint == "" {
@@ -81,7 +81,7 @@ type listing struct {
 	} `xml:"Contents"`
 }
 
-// List implements [Storage]. address is a prefix of keys.
+// List implements [Storage]. address is a prefix of the keys.
 func (b *Bucket) List(ctx context.Context, address string, visit func(Object) error) error {
 	query := url.Values{"list-type": {"2"}, "prefix": {address}, "encoding-type": {"url"}}
 	first := make(map[string]bool) // first keys of the pages
@@ -116,7 +116,7 @@ func (b *Bucket) List(ctx context.Context, address string, visit func(Object) er
 	}
 }
 
-// Open implements [Storage]. A version is the ETag.
+// Open implements [Storage]. The version of an object is its ETag.
 func (b *Bucket) Open(ctx context.Context, o Object, known string) (*Local, error) {
 	if known != "" && o.Version == known {
 		return nil, ErrUnchanged
@@ -137,7 +137,7 @@ func (b *Bucket) Open(ctx context.Context, o Object, known string) (*Local, erro
 	return local, nil
 }
 
-// remedies are remedies of errors by their codes.
+// remedies maps error codes of the storage to remedies for the operator.
 var remedies = map[string]string{
 	"PermanentRedirect":                  "set files.region to the region of the bucket",
 	"AuthorizationHeaderMalformed":       "set files.region to the region of the bucket",
@@ -149,10 +149,10 @@ var remedies = map[string]string{
 	"RequestTimeTooSkewed":               "set the clock of this machine",
 }
 
-// reasonOf finds the code and the message of an error, whose text may be cut off.
+// reasonOf matches the code and the message in an error reply, whose text may be truncated.
 var reasonOf = regexp.MustCompile(`<Code>([A-Za-z]{1,100})</Code>\s*<Message>([^<]{0,300})`)
 
-// explain adds the bucket, the storage's reason and its remedy to an error.
+// explain adds the bucket to an error, and the storage's code and message with a remedy.
 func (b *Bucket) explain(doing string, err error) error {
 	err = fmt.Errorf("%s of bucket %q: %w", doing, b.Name, err)
 	failed, ok := errors.AsType[*fetch.StatusError](err)

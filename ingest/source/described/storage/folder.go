@@ -13,7 +13,7 @@ import (
 	"vayu/ingest/source/file/walk"
 )
 
-// Folder is a folder of this machine with its subfolders.
+// Folder is a local folder with its subfolders.
 type Folder struct {
 	Root   string
 	Settle time.Duration // how long a file must be unchanged, because it may still be growing
@@ -21,12 +21,12 @@ type Folder struct {
 	Clock  func() time.Time
 }
 
-// List implements [Storage]. address is not used. A missing folder is an error.
+// List implements [Storage]. It ignores address. A missing folder is an error.
 func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) error {
 	now := f.Clock()
 	var unreadable []Object
 	err := walk.Files(ctx, f.Root, func(path string, info fs.FileInfo) error {
-		// A file of the future is not new: clocks differ, or the time was set.
+		// A file with a time far in the future has settled, too: its clock differs, or a program set the time.
 		if now.Sub(info.ModTime()).Abs() < f.Settle {
 			return nil
 		}
@@ -51,7 +51,7 @@ func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) e
 	return nil
 }
 
-// versionOf returns a text that changes with the content of a file.
+// versionOf returns a text that changes when the content of a file changes: its size and modification time.
 func versionOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
 }

@@ -1,5 +1,4 @@
-// Package storage lists and opens files of a folder, of a web server, or of an
-// S3-compatible object storage.
+// Package storage lists and opens the files in a folder, on a web server, or in an S3-compatible object storage.
 package storage
 
 import (
@@ -12,12 +11,12 @@ import (
 
 // Object is a file of a storage.
 type Object struct {
-	// Path identifies the file: the path in the folder with slashes, the URL without its
-	// query, or the key in the bucket.
+	// Path identifies the file: its path in the folder with slashes, its URL without the query, or its key in the
+	// bucket.
 	Path string
-	// Version changes with the content; "" if the storage has none before the file is opened.
+	// Version changes when the content changes. It is "" if the storage states a version only when the file is opened.
 	Version string
-	// Err is why the path cannot be read, such as a folder without permission; nil for a file.
+	// Err is the error of a path that cannot be listed, such as a folder without permission; nil for a file.
 	Err error
 
 	address string // of the file on a web server; may contain a key
@@ -25,13 +24,12 @@ type Object struct {
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls visit with the files below an address: a text without fields of the
-	// description, such as a prefix. A missing place is empty. Errors of visit end List.
+	// List calls visit for each file at an address. The address has no fields; it may be a prefix. A missing address
+	// has no files. If visit returns an error, List returns it.
 	List(ctx context.Context, address string, visit func(Object) error) error
-	// Open makes a file readable at a path of this machine. known is the version that was
-	// read before, "" for none. The error is [ErrUnchanged] if the file still has that
-	// version, [ErrMissing] if it does not exist, or an [*ingest.BatchError] if it is too
-	// large or a web page.
+	// Open makes a file readable at a local path. known is the version that was read before; "" for none. The error is
+	// [ErrUnchanged] if the file still has that version, and [ErrMissing] if it does not exist. If the file is too
+	// large or a web page, the error is an [*ingest.BatchError].
 	Open(ctx context.Context, o Object, known string) (*Local, error)
 }
 
@@ -41,30 +39,30 @@ var (
 	ErrMissing   = errors.New("the file does not exist")
 )
 
-// Local is a file of this machine.
+// Local is a file at a local path.
 type Local struct {
 	Path    string
 	Version string // of the content
 	remove  bool
 }
 
-// Close removes a downloaded file.
+// Close removes the file if it was downloaded.
 func (l *Local) Close() {
 	if l.remove {
 		_ = os.Remove(l.Path) // the operating system empties the folder of temporary files
 	}
 }
 
-// Client sends requests within the budget of a description.
+// Client sends requests within the call budget of a description.
 type Client interface {
-	// Get returns a whole reply. Its errors are those of [fetch.Client.Do].
+	// Get returns a complete reply. Its errors are those of [fetch.Client.Do].
 	Get(ctx context.Context, r fetch.Request) (*fetch.Reply, error)
-	// Download writes a reply of at most limit bytes. Its results are those of
+	// Download writes the body of a reply to a file, at most limit bytes. Its results are those of
 	// [fetch.Client.Download].
 	Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (reply *fetch.Reply, modified bool, err error)
 }
 
-// download writes a file into a new temporary file. write returns the version of the content.
+// download creates a temporary file and calls write, which fills it and returns the version of the content.
 func download(write func(*os.File) (version string, err error)) (*Local, error) {
 	f, err := os.CreateTemp("", "vayu-file-*")
 	if err != nil {

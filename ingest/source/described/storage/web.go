@@ -17,23 +17,23 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Web is a web server with files at known URLs, or with pages that link to files.
+// Web is a web server that has files at known URLs, or pages with links to files.
 type Web struct {
 	Client Client
 	Header http.Header
-	// Query has parameters that every request gets, such as a key.
+	// Query has the parameters that are added to every request, such as a key.
 	Query url.Values
 	Clean func(string) string // removes secrets from a text
 	Limit int64               // of a file, in bytes
-	// Index means that the address is that of a page with links to files.
+	// Index is true if the address is that of a page with links to files.
 	Index bool
 }
 
-// mostLinks bounds the memory of an index.
+// mostLinks is the largest number of links of a page, to bound the memory.
 const mostLinks = 200_000
 
-// List implements [Storage]. address is the URL of a file, or of an index. A missing index is
-// empty.
+// List implements [Storage]. address is the URL of a file or of a page with links. If the page is missing, there are no
+// files.
 func (w *Web) List(ctx context.Context, address string, visit func(Object) error) error {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -69,13 +69,13 @@ func (w *Web) List(ctx context.Context, address string, visit func(Object) error
 	return nil
 }
 
-// object returns the object of a URL. Its path has neither query nor user.
+// object returns the object at a URL. Its Path has neither the query nor the user, which may be secret.
 func (w *Web) object(u *url.URL) Object {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return Object{Path: shown.String(), address: w.keyed(u)}
 }
 
-// keyed returns the address of a request. It may contain a key: never log it.
+// keyed returns the address of a request with w.Query. It may contain a key, so it must not be logged.
 func (w *Web) keyed(u *url.URL) string {
 	if len(w.Query) == 0 {
 		return u.String()
@@ -87,7 +87,7 @@ func (w *Web) keyed(u *url.URL) string {
 	return with.String()
 }
 
-// links returns the targets of the links of a page. The lines of another text are links.
+// links returns the targets of the links of an HTML page. If the page is not HTML, each of its lines is a link.
 func links(page []byte) []string {
 	var all []string
 	if !fetch.IsHTML(page) && !bytes.Contains(page, []byte("<a ")) && !bytes.Contains(page, []byte("<A ")) {
@@ -113,7 +113,7 @@ func links(page []byte) []string {
 	return all
 }
 
-// Open implements [Storage]. A version consists of the validators of HTTP.
+// Open implements [Storage]. The version of a file consists of its HTTP validators.
 func (w *Web) Open(ctx context.Context, o Object, known string) (*Local, error) {
 	request := fetch.Request{URL: o.address, Header: w.Header, Clean: w.Clean}
 	request.Known.ETag, request.Known.LastModified, _ = strings.Cut(known, "\n")

@@ -1,5 +1,5 @@
-// Package tabular reads tables of text, such as CSV, as a description file (YAML)
-// defines. It reads one row at a time, so that the size of a table does not matter.
+// Package tabular reads tables of text, such as CSV. A description (YAML) defines their form. The package reads one row
+// at a time, so a table can be larger than the memory.
 package tabular
 
 import (
@@ -13,7 +13,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Format is the form of a table. It is immutable.
+// Format defines the form of a table. It is immutable.
 type Format struct {
 	delimiter byte // 0: the one that yields the most columns of the header
 	quote     byte // 0: quotes are ordinary characters
@@ -27,7 +27,7 @@ type Format struct {
 	Decimal byte
 }
 
-// Limits of a table, which bound the memory of a row.
+// Limits of a table. They bound the memory of a row.
 const (
 	mostSkipped = 1000
 	mostColumns = 4096
@@ -44,7 +44,7 @@ var charsets = map[string]encoding.Encoding{
 	"cp437":        charmap.CodePage437, // of MS-DOS
 }
 
-// Read reads the section csv.
+// Read reads the section csv of a description.
 func Read(s *section.Section) *Format {
 	f := &Format{
 		delimiter: readDelimiter(s), quote: quotes[s.Choice("quote", `"`, `"`, "'", "none")], multiline: s.Bool("multiline", false),
@@ -78,7 +78,7 @@ func Read(s *section.Section) *Format {
 	return f
 }
 
-// readDelimiter reads the key delimiter: an ASCII character, tab or space; 0 for none.
+// readDelimiter reads the key delimiter: an ASCII character, "tab" or "space". It returns 0 if the key is absent.
 func readDelimiter(s *section.Section) byte {
 	text := s.Text("delimiter")
 	switch {
@@ -95,8 +95,8 @@ func readDelimiter(s *section.Section) byte {
 	return 0
 }
 
-// quotes are the values of the key quote.
+// quotes maps the values of the key quote to quote characters; 0 for none.
 var quotes = map[string]byte{`"`: '"', "'": '\'', "none": 0}
 
-// HasHeader reports whether tables of the format name their columns themselves.
+// HasHeader reports whether tables of the format have a line with the names of their columns.
 func (f *Format) HasHeader() bool { return len(f.columns) == 0 }

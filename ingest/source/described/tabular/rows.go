@@ -30,8 +30,8 @@ type Rows struct {
 	number int64 // of its first line
 }
 
-// Open opens a table and reads its header. The caller closes the rows. A table that cannot
-// be read is an [*ingest.BatchError].
+// Open opens a table and reads its header. The caller must close the result. The error of an unreadable table is an
+// [*ingest.BatchError].
 func (f *Format) Open(in *table.Input) (*Rows, error) {
 	decoded := *in
 	if decoded.Charset == nil {
@@ -52,7 +52,7 @@ func (f *Format) Open(in *table.Input) (*Rows, error) {
 // Close closes the file.
 func (r *Rows) Close() error { return r.text.Close() }
 
-// header finds the names of the columns.
+// header sets the names of the columns, from the format or from the header line.
 func (r *Rows) header() error {
 	if head, _ := r.text.Peek(min(table.HeadBytes, r.text.Size())); fetch.IsHTML(head) {
 		return table.Refuse("a web page (HTML) in place of a table")
@@ -89,7 +89,7 @@ func (r *Rows) header() error {
 	return nil
 }
 
-// ended is the error of a table that ends before its header.
+// ended returns the error of a table that ends before its header. It returns other errors unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return table.Refuse("the table has no header")
@@ -97,10 +97,9 @@ func ended(err error) error {
 	return err
 }
 
-// Next returns the cells of the next row, and the offset of its first byte. The cells are
-// valid until the next call. fine is false for a row with invalid quotes, another number
-// of cells than columns, or a text that is not UTF-8 after decoding. The error is io.EOF
-// after the last row.
+// Next returns the cells of the next row, and the offset of its first byte. The cells are valid until the next call.
+// fine is false for an invalid row: it has invalid quotes, a wrong number of cells, or text that is not UTF-8 after
+// decoding. After the last row the error is io.EOF.
 func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 	for {
 		line, at, fine, err := r.line()
@@ -121,8 +120,8 @@ func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 	}
 }
 
-// texts returns the cells of a split line as texts that share one copy of the line. A
-// cell is a part of the line, so the capacities of the two show where it begins.
+// texts returns the cells of a split line as strings that share one copy of the line. A cell is a subslice of the line,
+// so the difference of their capacities is the offset of the cell.
 func (r *Rows) texts(line []byte) []string {
 	whole := string(line)
 	r.cells = r.cells[:0]
@@ -133,8 +132,8 @@ func (r *Rows) texts(line []byte) []string {
 	return r.cells
 }
 
-// line returns the next line that is no comment. With multiline it joins the lines of a
-// quoted cell, at most [table.MaxLine] bytes.
+// line returns the next line that is not a comment. If the format is multiline, line joins the lines of a quoted cell,
+// up to [table.MaxLine] bytes.
 func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	for {
 		line, at, fine, err = r.lines.Next()
@@ -169,11 +168,10 @@ func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	return r.joined, at, true, nil
 }
 
-// open reports whether a text opens or closes a quoted cell without the other.
+// open reports whether a text has an odd number of quotes, so that a quoted cell begins or ends in it.
 func (r *Rows) open(text []byte) bool { return bytes.Count(text, []byte{r.format.quote})%2 == 1 }
 
-// Record returns the number of the first line of the last row and the text of the row, for
-// [ingest.Builder.Describe].
+// Record returns the text of the last row, and the number of its first line, for [ingest.Builder.Describe].
 func (r *Rows) Record() (number int64, text string) {
 	if r.spans {
 		return r.number, r.raw

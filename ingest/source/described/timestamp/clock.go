@@ -1,5 +1,5 @@
-// Package timestamp reads the times of records, as a description file (YAML) defines. It also
-// formats the times of requests.
+// Package timestamp parses the times of records and formats the times of requests. A description (YAML) defines the
+// formats.
 package timestamp
 
 import (
@@ -27,16 +27,14 @@ const (
 	formatEpochMS = "epoch-ms"
 	formatCPCB    = "cpcb"  // the forms of CPCB's portals and data.gov.in, in Indian time
 	formatExcel   = "excel" // days since 30 December 1899, as spreadsheets store times
-	// formatInterval is an interval of ISO 8601: both ends in the form of rfc3339 with a slash
-	// between them.
+	// formatInterval is an ISO 8601 interval: two times in RFC 3339 with a slash between them.
 	formatInterval = "interval"
 )
 
-// namedFormats are the formats that are no layouts. The first three are also those of
-// requests.
+// namedFormats are the formats that are not layouts of Go. The first three are also allowed in requests.
 var namedFormats = []string{formatRFC3339, formatEpoch, formatEpochMS, formatCPCB, formatExcel, formatInterval}
 
-// Clock reads the times of records. It keeps the last times, so each goroutine needs a copy.
+// Clock parses the times of records. It caches the last times, so each goroutine needs its own copy.
 type Clock struct {
 	Field    []record.Path // the time; empty if the interval has two times
 	From, To []record.Path // both ends of the interval
@@ -50,14 +48,14 @@ type Clock struct {
 	at, start stamp // the last times
 }
 
-// stamp is the last parsed text with its time: consecutive records often share one.
+// stamp is the last parsed text with its result, as a cache. Consecutive records often have the same time.
 type stamp struct {
 	text   string
 	at     time.Time
 	length time.Duration // of an interval; 0 for a time
 }
 
-// Read reads a section that describes the times of records, such as time.
+// Read reads a section that defines the times of records, such as the section time.
 func Read(s *section.Section) Clock {
 	c := Clock{zone: time.UTC, join: s.Bool("join", false)}
 	c.Field, c.From, c.To = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
@@ -109,14 +107,14 @@ func Read(s *section.Section) Clock {
 	return c
 }
 
-// Intervals reports whether a text can be an interval.
+// Intervals reports whether some format can be an interval.
 func (c *Clock) Intervals() bool { return slices.Contains(c.formats, formatInterval) }
 
-// CheckRequestFormat checks that a text is a format of times in requests: rfc3339, epoch,
-// epoch-ms, or a layout of Go that holds a date.
+// CheckRequestFormat checks the format of times in requests: rfc3339, epoch, epoch-ms, or a layout of Go that has a
+// date.
 func CheckRequestFormat(format string) error { return checkFormat(format, namedFormats[:3]) }
 
-// checkFormat checks that a text is one of the named formats, or a layout.
+// checkFormat checks that a format is one of the named formats, or a layout of Go.
 func checkFormat(format string, known []string) error {
 	if slices.Contains(known, format) {
 		return nil
@@ -142,7 +140,7 @@ func needsZone(format string) bool {
 	return !slices.Contains(namedFormats, format) && !strings.Contains(format, "Z07") && !strings.Contains(format, "-07") && !strings.HasSuffix(format, "Z")
 }
 
-// Format formats a time as a parameter of a request.
+// Format formats a time for a request.
 func Format(at time.Time, format string) string {
 	switch format {
 	case formatRFC3339:
@@ -155,9 +153,8 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// Of returns the time of a record, which is valid if there is no reason or it is not zero.
-// minutes is the length of its interval if the record has both ends, else 0. seen is false if
-// the record lacks the field.
+// Of returns the time of a record. The time is valid if reason is [ingest.None], or if it is not zero. minutes is the
+// length of the interval if the record has both of its ends, otherwise 0. seen is false if the record lacks the field.
 func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
@@ -183,7 +180,7 @@ func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16
 	return to, minutes, reason, seen && seenTo
 }
 
-// parseField parses the time at the paths.
+// parseField parses the first time at one of the paths.
 func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (at time.Time, ok, seen bool) {
 	text, seen := c.text(f, paths)
 	if text != last.text || text == "" {
@@ -196,8 +193,7 @@ func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (a
 	return last.at, true, seen
 }
 
-// text returns the text of a time. With join it has the texts of all paths, with blanks
-// between them.
+// text returns the text of a time. If the key join is set, it joins the texts at all paths with blanks.
 func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {
 		return f.Text(paths)
@@ -216,7 +212,7 @@ func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bo
 	return text, seen
 }
 
-// parse parses a time, or the end and the length of an interval.
+// parse parses a time, or an interval. For an interval it returns the end and the length.
 func (c *Clock) parse(text string) (at time.Time, length time.Duration, ok bool) {
 	text = strings.TrimSpace(text)
 	for _, format := range c.formats {
@@ -232,7 +228,7 @@ func (c *Clock) parse(text string) (at time.Time, length time.Duration, ok bool)
 	return time.Time{}, 0, false
 }
 
-// parseInterval parses an interval of ISO 8601. One without length is a time.
+// parseInterval parses an ISO 8601 interval. A text without a slash is a time, with length 0.
 func parseInterval(text string) (end time.Time, length time.Duration, ok bool) {
 	first, second, _ := strings.Cut(text, "/")
 	begin, err := time.Parse(time.RFC3339Nano, first)
@@ -246,7 +242,7 @@ func parseInterval(text string) (end time.Time, length time.Duration, ok bool) {
 	return end, end.Sub(begin), true
 }
 
-// latestEpoch is 3000-01-01 in seconds; larger numbers are not seconds.
+// latestEpoch is 3000-01-01 as Unix seconds. A larger number is not a time in seconds.
 const latestEpoch = 32_503_680_000
 
 func (c *Clock) parseAs(text, format string) (time.Time, bool) {

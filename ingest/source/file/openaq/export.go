@@ -1,5 +1,5 @@
-// Package openaq parses saved data of OpenAQ: exports of its first two versions,
-// files of its archive, and pages of its third version.
+// Package openaq parses saved data of OpenAQ: exports of versions 1 and 2 of its API, files of its archive, and pages
+// of version 3.
 package openaq
 
 import (
@@ -13,21 +13,19 @@ import (
 	"vayu/schema/air"
 )
 
-// licence is the licence of OpenAQ's first two versions.
+// licence is the licence of versions 1 and 2.
 const licence = "CC BY 4.0"
 
-// republished is a source name in exports of OpenAQ's second version. That version
-// copied sub-indices of data.gov.in into a column of µg/m³. In the sample all 216
-// values are whole numbers 0–500. CO was taken for mg/m³ and multiplied by 1,000:
-// "28000" is the sub-index 28. The parser reverses this and reads sub-indices.
+// republished is the source name in version 2 whose values are wrong: OpenAQ copied sub-indices of data.gov.in into a
+// column of µg/m³. In the sample all 216 values are whole numbers 0–500. OpenAQ took CO for mg/m³ and multiplied it by
+// 1,000: "28000" is the sub-index 28. The parser reverses this and reads sub-indices.
 const republished = "data.gov.in"
 
-// sensorSources are the sources of OpenAQ that are low-cost sensors.
+// sensorSources are the names of OpenAQ's sources whose stations are low-cost sensors.
 var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap", "sensor.community", "luftdaten", "carnegiemellon"}
 
-// export is an export of OpenAQ with one value in a row. The time is the interval's
-// end. The exports lack the interval's length. The Indian stations report hourly means,
-// so the parser assumes 60 minutes.
+// export is an export of OpenAQ with one value in each row. The time is the end of the averaging interval. The export
+// does not state the length of the interval. The Indian stations report hourly means, so the parser assumes 60 minutes.
 type export struct {
 	location, city, country, pollutant, value, unit int
 	utc, local                                      int // in version 1: the same instant in UTC and local time
@@ -50,13 +48,13 @@ func newExport(h table.Header) *export {
 	}
 }
 
-// NewVersion1 recognises an export of the first version.
+// NewVersion1 returns a parser of rows if the header is that of a version 1 export.
 func NewVersion1(h table.Header) (table.Row, bool) {
 	o := newExport(h)
 	return o, o.complete() && o.utc >= 0
 }
 
-// NewVersion2 recognises an export of the second version.
+// NewVersion2 returns a parser of rows if the header is that of a version 2 export.
 func NewVersion2(h table.Header) (table.Row, bool) {
 	o := newExport(h)
 	return o, o.complete() && o.utc < 0 && o.updated >= 0 && o.source >= 0
@@ -81,8 +79,7 @@ func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the row's reading. If the reason is [ingest.MissingValue], the
-// reading lacks only its value.
+// reading returns the reading in a row. If the reason is [ingest.MissingValue], everything but the value is valid.
 func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	r := air.Reading{Parameter: o.parameters.Parse(string(cells[o.pollutant])), Kind: air.Concentration, Averaging: air.Hourly}
 	country := table.At(cells, o.country)
@@ -111,8 +108,8 @@ func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time parses the row's time. Version 1 gives it in UTC and in local time. If the two
-// differ, time rejects the row, because one has the wrong zone.
+// time parses the time of a row. Version 1 states it in UTC and in local time. If the two are different instants, time
+// rejects the row, because one has the wrong zone.
 func (o *export) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.Parse(cells[o.updated], zoned)
@@ -125,13 +122,13 @@ func (o *export) time(cells [][]byte) (time.Time, bool) {
 	return end, ok
 }
 
-// zoned parses a time that includes its zone.
+// zoned parses a time that states its zone.
 func zoned(text []byte) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, string(text))
 	return t.UTC(), err == nil
 }
 
-// universal parses a time of a column that is UTC by its name.
+// universal parses a time of a column whose name states UTC.
 func universal(text []byte) (time.Time, bool) {
 	if t, ok := zoned(text); ok {
 		return t, true
@@ -164,8 +161,7 @@ func (o *export) describe(cells [][]byte, b *ingest.Builder) air.Station {
 	return s
 }
 
-// credit returns the attribution of a row: the names that it lists, and always
-// OpenAQ.
+// credit returns the attribution of a row: the names that the row lists, and OpenAQ.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

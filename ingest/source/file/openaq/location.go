@@ -17,8 +17,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// location is a location of OpenAQ's third version, with the fields that
-// describe a station.
+// location is a location in version 3 of OpenAQ's API, with the fields that describe a station.
 type location struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -40,7 +39,7 @@ type point struct {
 	Longitude cpcbformat.Scalar `json:"longitude"`
 }
 
-// terms is a licence of a location with its attribution.
+// terms is one licence of a location, with its attribution.
 type terms struct {
 	Name        string                `json:"name"`
 	Attribution struct{ Name string } `json:"attribution"`
@@ -57,13 +56,13 @@ type quantity struct {
 	Units string `json:"units"`
 }
 
-// monitors has the numbers of reference stations whose kind the archive lacks. They are
-// the stations of the United States in New Delhi and Mumbai.
+// monitors has the location numbers of reference stations whose kind is missing in the archive: those of the United
+// States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind distinguishes a reference station from a low-cost sensor. A station outside
-// India's network whose kind is unspecified counts as a sensor. Counting a sensor as a
-// reference station would falsify the AQI of its city.
+// kind returns whether the location is a reference station or a low-cost sensor. If the kind is unspecified, a station
+// outside India's network counts as a sensor. A sensor that counted as a reference station would falsify the AQI of its
+// city.
 func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -76,8 +75,8 @@ func (p *location) kind() air.StationKind {
 	return air.Sensor
 }
 
-// abroad reports whether the location is outside India. A location with neither a country
-// nor a valid position counts as inside.
+// abroad reports whether the location is outside India. A location with neither a country nor a valid position counts
+// as inside India.
 func (p *location) abroad() bool {
 	if p.Country.Code != "" {
 		return p.Country.Code != "IN"
@@ -89,14 +88,13 @@ func (p *location) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia is [geo.InIndia] without Sri Lanka, which lies in the same box and time
-// zone.
+// inIndia is [geo.InIndia] without Sri Lanka, which is inside the same box and time zone.
 func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe makes a station from the location. A station of India's network keeps the id
-// that it has there. Other ids contain OpenAQ's number, because names at OpenAQ repeat.
+// describe makes a station from the location. A station of India's network keeps its id in that network. Other ids
+// contain the location number, because several locations may have the same name.
 func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
@@ -116,8 +114,7 @@ func (p *location) describe(b *ingest.Builder) air.Station {
 	return s
 }
 
-// terms returns the licences and attributions of a location, always including
-// OpenAQ.
+// terms returns the licences and attributions of a location. The attributions always include OpenAQ.
 func (p *location) terms() (licence, attribution string) {
 	var licences, names []string
 	add := func(list *[]string, text string) {
@@ -138,7 +135,7 @@ func (p *location) terms() (licence, attribution string) {
 	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
 }
 
-// locations are the known locations of a file by number, and their sensors.
+// locations has the known locations by their number, and their sensors.
 type locations struct {
 	byID    map[int64]*location
 	sensors map[int64]sensorAt
@@ -166,15 +163,15 @@ func (p *locations) add(all []location) {
 	}
 }
 
-// Limits of the location files that are read for a file: their number, and the size of
-// each. A page of 1,000 locations has about 2 MB.
+// maxLocations is the largest number of location files that are read for a data file. The size of each is limited too.
+// A page of 1,000 locations has about 2 MB.
 const (
 	maxLocations     = 200
 	maxLocationBytes = 8 << 20
 )
 
-// beside reads the saved replies of /v3/locations in the same folder as a file. Their
-// names begin with "location". It skips files that are no such reply.
+// beside reads the saved replies of /v3/locations in the folder of a data file. Their names begin with "location". It
+// skips files that are not such a reply.
 func (p *locations) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -215,13 +212,12 @@ func readLocations(path string) ([]location, bool) {
 	return page.Results, true
 }
 
-// convert converts a value of a station into the parameter's own unit.
+// convert converts a value of a station to the parameter's own unit.
 //
-// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO
-// as ppb with values of 0.3 to 1.2. Its fetcher passes CPCB's mg/m³ on unchanged.
-// Clean air has at least 40 ppb, and Indian stations report less than 30 mg/m³. So
-// the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too.
-// Their values do not show that, so the label applies.
+// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO as ppb, with values of 0.3 to 1.2.
+// Its fetcher forwards CPCB's mg/m³ unchanged. Clean air has at least 40 ppb, and Indian stations report less than 30
+// mg/m³. Therefore the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too. Their values do
+// not show the unit, so the label is used.
 func convert(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true

@@ -40,10 +40,9 @@ type instant struct {
 
 func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 
-// pageReader reads one page. No page has complete readings: pages of measurements
-// lack sensor and location, pages of latest values lack parameter and unit. The
-// rest is in saved replies of /v3/locations beside the file. A page of measurements
-// is from the sensor whose number the file's name contains.
+// pageReader reads one page. No page has complete readings. Pages of measurements lack the sensor and the location.
+// Pages of latest values lack the parameter and the unit. The missing data is in saved replies of /v3/locations beside
+// the file. The name of a file with measurements contains the number of their sensor.
 type pageReader struct {
 	locations locations
 	path      string
@@ -52,7 +51,7 @@ type pageReader struct {
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. Positions in it are numbers of results.
+// ParsePage reads a saved page. The position of a batch is a number of results.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -116,8 +115,7 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// OpenAQ labels quarter-hours as hours. The time between two results is the true
-	// interval.
+	// OpenAQ labels intervals of 15 minutes as hours. The time between two results is the true interval.
 	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d
 	}

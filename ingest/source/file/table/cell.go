@@ -12,7 +12,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// At returns a cell; it is empty for a missing column.
+// At returns a cell of a row; an empty one if the column is missing.
 func At(cells [][]byte, index int) []byte {
 	if index < 0 || index >= len(cells) {
 		return nil
@@ -20,23 +20,22 @@ func At(cells [][]byte, index int) []byte {
 	return cells[index]
 }
 
-// Stations caches the builder's station numbers by the text that names the station.
-// It avoids building the station's id for every row.
+// Stations caches the builder's station numbers by the text that names the station. Without the cache, every row would
+// need the station's id.
 type Stations struct {
 	known map[string]*site
 	last  *site
 }
 
-// site is a station as a file names it.
+// site is a station that a file names.
 type site struct {
 	text   string
 	number int
 	placed bool // whether a row had the station's position
 }
 
-// Find returns the number of the station that a text names. It calls the function
-// describe for a new text. If the first rows had no position, it calls describe again
-// for the first row that has one.
+// Find returns the number of the station that a text names. For a new text, it calls describe. If the first rows had no
+// position, Find calls describe again for the first row that has one.
 func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -55,8 +54,7 @@ func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// Named reports whether a cell contains a name. An id needs at least a letter or
-// digit.
+// Named reports whether a cell contains a name, which must have at least a letter or digit.
 func Named(cell []byte) bool {
 	for _, c := range cell {
 		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
@@ -73,7 +71,8 @@ type Clock struct {
 	ok   bool
 }
 
-// Parse parses a time with the function parse. It reports false for an invalid one.
+// Parse parses a time with the function parse, or returns the cached time if the text is the same. It returns false for
+// an invalid time.
 func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
 	if c.text == "" || string(text) != c.text {
 		c.text = string(text)
@@ -82,11 +81,11 @@ func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// Parameters caches parsed parameter names. A file has about a dozen, so the cache
-// is limited. Other names are parsed each time.
+// Parameters caches parsed names of parameters. A file has about a dozen names, so the cache is small. If it is full,
+// further names are parsed each time.
 type Parameters map[string]parameter.Parameter
 
-// Parse parses the name of a parameter. An unknown name gives an invalid parameter.
+// Parse parses the name of a parameter. For an unknown name it returns an invalid parameter.
 func (known Parameters) Parse(name string) parameter.Parameter {
 	p, ok := known[name]
 	if !ok {
@@ -98,7 +97,7 @@ func (known Parameters) Parse(name string) parameter.Parameter {
 	return p
 }
 
-// Position parses a station's position and counts an invalid one.
+// Position parses a station's position. It counts an invalid position as rejected.
 func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
 	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
 	if reason != ingest.None {
@@ -107,7 +106,7 @@ func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 	return lat, lon
 }
 
-// Concentrations adds the values of one row of a wide table.
+// Concentrations adds the values in one row of a table that has a column for each parameter.
 func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
@@ -130,7 +129,7 @@ func Concentrations(columns []Column, cells [][]byte, station int, end time.Time
 	return nil
 }
 
-// RefuseAll counts every value of a row as rejected for one reason.
+// RefuseAll counts every value of a row as rejected, with the given reason.
 func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error {
 	for i := range columns {
 		b.RejectField(reason, columns[i].Parameter.ID())
@@ -138,8 +137,8 @@ func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error 
 	return nil
 }
 
-// ExcelTime parses Excel's number of days since 30 December 1899, to the minute. It accepts
-// only days of this century. The time is a wall clock, given as UTC.
+// ExcelTime parses Excel's number of days since 30 December 1899, to the minute. It accepts only days of this century.
+// Excel's times have no zone. ExcelTime returns the clock time in UTC.
 func ExcelTime(text []byte) (time.Time, bool) {
 	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
 	if len(text) < 5 || len(text) > 24 {

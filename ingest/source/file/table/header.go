@@ -9,8 +9,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Header is the first line of a table: its separator and its column names, trimmed
-// and in lower case.
+// Header has the separator of a table, and the column names in its first line, trimmed and in lower case.
 type Header struct {
 	Separator byte
 	names     []string
@@ -45,14 +44,14 @@ func HeaderOf(cells [][]byte) Header {
 	return h
 }
 
-// Note notes the columns for the fingerprint of the fetch.
+// Note reports the columns to the builder, for the fingerprint of the fetch.
 func (h Header) Note(b *ingest.Builder) {
 	for _, name := range h.names {
 		b.Field(name, ingest.TextField)
 	}
 }
 
-// Find returns the first column that has one of the names, or -1.
+// Find returns the index of the first column that has one of the names, or -1.
 func (h Header) Find(names ...string) int {
 	for i, name := range h.names {
 		if slices.Contains(names, name) {
@@ -62,7 +61,7 @@ func (h Header) Find(names ...string) int {
 	return -1
 }
 
-// Is reports whether open, the constructor of a kind of table, accepts the header.
+// Is reports whether open accepts the header. open is the constructor of a parser of rows.
 func (h Header) Is(open func(Header) (Row, bool)) bool {
 	_, ok := open(h)
 	return ok
@@ -75,11 +74,10 @@ type Column struct {
 	Unit      string // empty if it is the parameter's own unit
 }
 
-// Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone
-// (ug/m3)", "AT (degree C)". A substance without a unit is in its own unit, as in
-// CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a unit, because its
-// short names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If
-// two columns have the same parameter, the first is used.
+// Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone (ug/m3)", "AT (degree C)". A
+// pollutant without a unit has its own unit, as in CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a
+// unit, because its short names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If two columns
+// have the same parameter, the first is used.
 func (h Header) Columns() []Column {
 	var found []Column
 	taken := make(map[parameter.Parameter]bool)
@@ -108,8 +106,8 @@ func (h Header) Columns() []Column {
 	return found
 }
 
-// Span reports whether a header has columns for both ends of an interval and for
-// values, as in a CAAQM export.
+// Span reports whether a header has columns for the begin and the end of an interval, and for values, as in a CAAQM
+// export.
 func (h Header) Span() bool {
 	return h.Find("from date") >= 0 && h.Find("to date") >= 0 && len(h.Columns()) > 0
 }

@@ -16,11 +16,11 @@ import (
 	"vayu/ingest"
 )
 
-// HeadBytes is the size of the head for format detection. The portal's exports
-// have a page of text before their table.
+// HeadBytes is the number of first bytes from which the format of a file is detected. The portal's exports have a page
+// of text before their table.
 const HeadBytes = 64 << 10
 
-// Input is the bytes of one file, which a parser may open several times.
+// Input is a file that a parser may open several times.
 type Input struct {
 	Path  string // for formats whose station is in the file's name
 	Start int64
@@ -31,8 +31,8 @@ type Input struct {
 	Unpacked int64
 }
 
-// Text opens the file's text, decompressed and in UTF-8 without a byte order mark.
-// Positions count the bytes of this text.
+// Text opens the file and returns its text, decompressed and in UTF-8 without a byte order mark. Positions count the
+// bytes of this text.
 func (s *Input) Text() (*Text, error) {
 	in, err := s.Open()
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Input) Text() (*Text, error) {
 	return &Text{text, in}, nil
 }
 
-// Text is a decoded text with its file.
+// Text reads the decoded text of an open file.
 type Text struct {
 	*bufio.Reader
 	file io.Closer
@@ -55,12 +55,12 @@ type Text struct {
 // Close closes the file.
 func (t *Text) Close() error { return t.file.Close() }
 
-// Decode decompresses a text, decodes UTF-16, and removes byte order marks. The
-// reader's buffer holds the longest accepted line.
+// Decode decompresses a text, decodes UTF-16, and removes byte order marks. The buffer of the result can hold the
+// longest accepted line.
 func Decode(r io.Reader) (*bufio.Reader, error) { return decode(r, nil, 0) }
 
-// decode is [Decode] for a text that is in the given encoding, unless it begins with a
-// byte order mark, and that has at most limit bytes; 0 for no limit.
+// decode is [Decode] for a text in the given encoding, unless the text begins with a byte order mark. limit is the
+// largest number of decompressed bytes; 0 for no limit.
 func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -87,16 +87,16 @@ func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, er
 	return bufio.NewReaderSize(in, MaxLine), nil
 }
 
-// Refuse returns the error of a file that cannot be read at all.
+// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for an unreadable file.
 func Refuse(text string, args ...any) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf(text, args...)}
 }
 
-// maxDocument is the largest document that is read as a whole. The portal's
-// largest known export has 0.4 MB.
+// maxDocument is the size of the largest document that is read as a whole, in bytes. The portal's largest known export
+// has 0.4 MB.
 const maxDocument = 64 << 20
 
-// Limit returns a reader that fails for a document longer than [maxDocument].
+// Limit returns a reader that returns an error for a document longer than [maxDocument].
 func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument, maxDocument} }
 
 type limitedReader struct {

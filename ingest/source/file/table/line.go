@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the longest accepted line. A row of the widest export has under 2 KB.
-// A file without line ends must not exhaust memory.
+// MaxLine is the length of the longest accepted line, in bytes. It bounds the memory for a file without line ends. A
+// row of the widest known export has less than 2 KB.
 const MaxLine = 1 << 20
 
 // Lines reads a text line by line. A quoted cell may not span lines, so an
@@ -30,10 +30,9 @@ func (l *Lines) Record() (number int64, text string) { return l.number, string(l
 // Number returns the number of the last line, from 1.
 func (l *Lines) Number() int64 { return l.number }
 
-// Next returns the next line without its end, and the offset of its first byte. The
-// line is valid until the next call and may be modified. If the line is too long,
-// not UTF-8 or has a NUL, fine is false. The error is io.EOF at the end of the
-// text, else the reader's.
+// Next returns the next line without its end, and the offset of its first byte. The line is valid until the next call,
+// and the caller may modify it. fine is false if the line is too long, is not UTF-8, or has a NUL. At the end of the
+// text the error is io.EOF. Other errors are those of the reader.
 func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	at = l.Offset
 	l.number++
@@ -68,17 +67,16 @@ func (l *Lines) skip() error {
 	}
 }
 
-// Plain reports whether a line is UTF-8 without a NUL.
+// Plain reports whether a line is UTF-8 and has no NUL.
 func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// Split splits a line of CSV into cells and reuses the slice cells. It unquotes cells in
-// place. It reports false for invalid quotes.
+// Split splits a line of CSV into cells. It reuses the slice cells, and unquotes the cells in place. It returns false
+// for invalid quotes.
 func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	return SplitQuoted(line, separator, '"', cells)
 }
 
-// SplitQuoted is [Split] with another quote than ". The quote 0 stands for a table
-// without quotes.
+// SplitQuoted is [Split] with another quote character than ". quote is 0 for a table without quotes.
 func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if quote == 0 || bytes.IndexByte(line, quote) < 0 {

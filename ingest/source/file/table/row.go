@@ -1,5 +1,5 @@
-// Package table reads saved texts and tables: compression and character sets, lines,
-// headers, cells, and the time between rows. The formats of package file use it.
+// Package table reads saved texts and tables: compression and character sets, lines, headers, cells, and the time
+// between rows. The formats of package file use this package.
 package table
 
 import (
@@ -10,21 +10,21 @@ import (
 	"vayu/ingest"
 )
 
-// Row reads the rows of one kind of table. Cells are valid during the call. It may
-// also be a prescanner or a stationResolver.
+// Row reads the rows of one kind of table. The cells are valid during the call only. A Row may also implement
+// prescanner or stationResolver.
 type Row interface {
 	Read(cells [][]byte, b *ingest.Builder) error
 }
 
-// prescanner is a [Row] that must see the whole table before its first row is read.
+// prescanner is a [Row] that needs all rows of the table before it can read the first one.
 type prescanner interface{ Prescan(cells [][]byte) }
 
-// stationResolver is a [Row] for a table that lacks its station or sensor. It finds
-// them from the file's name and neighbouring files, before the table is read.
+// stationResolver is a [Row] for a table that does not name its station or sensor. ResolveStation finds them from the
+// name of the file and from files beside it, before the table is read.
 type stationResolver interface{ ResolveStation(in *Input) error }
 
-// Rows returns the parser of the tables whose header the function open accepts. An
-// unreadable line is skipped and counted.
+// Rows returns a parser of the tables whose header open accepts. The parser counts an unreadable line as rejected and
+// continues.
 func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	return func(in *Input, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -72,7 +72,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	}
 }
 
-// Table is an open text with a header.
+// Table is an open text whose header line has been read.
 type Table struct {
 	text   *Text // nil from ReadHeader, whose caller owns it
 	lines  Lines
@@ -93,7 +93,7 @@ func openTable(in *Input) (*Table, error) {
 	return t, nil
 }
 
-// ReadHeader reads the first line of a text.
+// ReadHeader reads the header, which is the first line of a text.
 func ReadHeader(text *bufio.Reader) (*Table, error) {
 	t := &Table{lines: Lines{In: text}}
 	first, _, _, err := t.lines.Next()
@@ -104,9 +104,8 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Each calls visit for every non-empty line after the header. fine is false for a line
-// that is no row of the table. At the end it calls the functions ended with the text's
-// length.
+// Each calls visit for every non-empty line after the header. fine is false for a line that is not a row of the table.
+// At the end, Each calls the functions ended with the length of the text.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)
 	for {

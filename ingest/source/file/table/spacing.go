@@ -8,8 +8,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Spacings finds the interval length of a table whose rows have one time each. The length
-// is the most frequent time between two rows of a station, so gaps have no effect.
+// Spacings finds the length of the averaging intervals in a table whose rows have one time each. The length is the most
+// frequent time between two rows of a station, so gaps in the data do not change it.
 type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
@@ -43,8 +43,7 @@ func (t *Spacings) Note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// Own returns the interval length from a station's own rows, 0 for a station with
-// a single row.
+// Own returns the interval length according to a station's own rows; 0 for a station with a single row.
 func (t *Spacings) Own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -56,8 +55,8 @@ func (t *Spacings) Own(station []byte) time.Duration {
 	return s.length
 }
 
-// Of returns the interval length of a station, 0 if it is unknown. A station with
-// a single row gets the length of the whole table.
+// Of returns the interval length of a station; 0 if unknown. A station with a single row gets the interval length of
+// the whole table.
 func (t *Spacings) Of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -71,8 +70,7 @@ func (t *Spacings) Of(station []byte) time.Duration {
 	return s.length
 }
 
-// commonest returns the most frequent duration; the shorter one if two are equally
-// frequent.
+// commonest returns the most frequent duration. If two are equally frequent, it returns the shorter one.
 func commonest(counts map[time.Duration]int) time.Duration {
 	var best time.Duration
 	for _, d := range slices.Sorted(maps.Keys(counts)) {
@@ -83,7 +81,7 @@ func commonest(counts map[time.Duration]int) time.Duration {
 	return best
 }
 
-// Minutes converts an interval of a minute to a day to minutes. It returns false for others.
+// Minutes converts a duration to minutes. It returns false for less than a minute and for more than a day.
 func Minutes(d time.Duration) (uint16, bool) {
 	if d < time.Minute || d > time.Duration(air.Daily)*time.Minute {
 		return 0, false

@@ -1,4 +1,4 @@
-// Package walk finds the files of a folder that may be data.
+// Package walk finds the files in a folder that may be data.
 package walk
 
 import (
@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// unfinished are the endings of files that programs still write.
+// unfinished are the endings of the names of files to which a program is still writing.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
-// Files calls visit for each regular file of a folder and of its subfolders, in lexical
-// order. It omits hidden files and folders, and files that programs still write. It calls
-// skip for a path that cannot be read, and continues. The error is that of the folder itself,
-// of visit, or of ctx.
+// Files calls visit for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and
+// folders, and unfinished files. If it cannot read a path, it calls skip and continues. The error is that of the folder
+// itself, of visit, or of ctx.
 func Files(ctx context.Context, root string, visit func(path string, info fs.FileInfo) error, skip func(path string, err error)) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Certainty is how certain a guess is.
+// Certainty states how certain a guess is.
 type Certainty string
 
 // The certainties.
@@ -17,7 +17,7 @@ const (
 	Unknown Certainty = "unknown" // the author must fill it in
 )
 
-// Guess is the value of a key, and the reason for it.
+// Guess is the guessed value of a key, with its evidence.
 type Guess struct {
 	Key       string    `json:"key"`
 	Value     string    `json:"value"`

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Writer writes YAML with a comment behind each guess.
+// Writer writes YAML with a comment after each guess, and collects the guesses.
 type Writer struct {
 	Text    bytes.Buffer
 	Guesses []Guess
@@ -27,7 +27,7 @@ func (w *Writer) Comment(format string, args ...any) {
 // Gap writes an empty line.
 func (w *Writer) Gap() { w.Text.WriteByte('\n') }
 
-// Section writes the keys that inside writes below a key.
+// Section writes a key, and below it the keys that the function inside writes.
 func (w *Writer) Section(key string, inside func()) {
 	_, _ = fmt.Fprintf(&w.Text, "%s%s:\n", w.indent(), scalar(key))
 	w.path = append(w.path, key)
@@ -35,7 +35,7 @@ func (w *Writer) Section(key string, inside func()) {
 	w.path = w.path[:len(w.path)-1]
 }
 
-// Key writes a key with a text, and notes the guess.
+// Key writes a key with a text as its value, and adds the guess.
 func (w *Writer) Key(key, value string, certainty Certainty, evidence string, args ...any) {
 	w.guess(key, value, scalar(value), certainty, fmt.Sprintf(evidence, args...))
 }
@@ -53,7 +53,7 @@ func (w *Writer) List(key string, values []string, certainty Certainty, evidence
 	w.guess(key, strings.Join(values, ", "), "["+strings.Join(all, ", ")+"]", certainty, fmt.Sprintf(evidence, args...))
 }
 
-// Missing writes a comment for a key that is absent, because its value is unknown.
+// Missing writes a comment in place of a key whose value is unknown.
 func (w *Writer) Missing(key, evidence, comment string) {
 	w.Comment("UNKNOWN: %s", comment)
 	w.Guesses = append(w.Guesses, Guess{Key: key, Certainty: Unknown, Evidence: OneLine(evidence)})
@@ -84,7 +84,7 @@ func scalar(text string) string {
 	return plain
 }
 
-// flow returns a text as a YAML scalar in a list in brackets.
+// flow returns a text as a YAML scalar that is valid inside a list in brackets.
 func flow(text string) string {
 	if strings.ContainsAny(text, ",[]{}") {
 		return fmt.Sprintf("%q", text)
@@ -92,8 +92,7 @@ func flow(text string) string {
 	return scalar(text)
 }
 
-// OneLine returns a text on one line, without control characters, as texts of a reply may
-// have any.
+// OneLine puts a text on one line and removes control characters, which texts of a reply may contain.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029 }), " ")
 }

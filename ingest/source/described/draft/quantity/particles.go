@@ -6,17 +6,17 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// doubtful reports whether a name is p1 or p2. In Sensor.Community's replies these are PM10 and PM2.5,
-// elsewhere PM2.5 and PM10, or others.
+// doubtful reports whether a name is p1 or p2. Sensor.Community calls PM10 p1, and PM2.5 p2. Other networks use these
+// names the other way round, or for other parameters.
 func doubtful(name string) bool {
 	name = sample.Fold(name)
 	return name == "p1" || name == "p2"
 }
 
-// valuesOfCommunity is the list of values in records of Sensor.Community, whose P1 is PM10.
+// valuesOfCommunity is the name of the list of values in records of Sensor.Community, in which P1 is PM10.
 const valuesOfCommunity = "sensordatavalues"
 
-// Named is a quantity with the name and the values that it has in a reply.
+// Named is a quantity with its name and its values in a reply.
 type Named struct {
 	*Quantity
 
@@ -24,8 +24,8 @@ type Named struct {
 	Values *sample.Field
 }
 
-// TellParticles decides which of the names p1 and p2 is PM10, and sets the doubts. Other names stay as they are.
-// each is the list of values in a record.
+// TellParticles decides which of the names p1 and p2 is PM10, and sets Doubt. It does not change quantities with other
+// names. each is the path of the list of values in a record.
 func TellParticles(each string, named []Named) {
 	if each == valuesOfCommunity {
 		return

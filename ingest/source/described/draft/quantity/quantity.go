@@ -1,4 +1,4 @@
-// Package quantity reads names of fields and units as networks write them.
+// Package quantity derives parameters and units from the names of fields.
 package quantity
 
 import (
@@ -13,19 +13,19 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Quantity is what the name of a field says about its values.
+// Quantity is the meaning of a field's values, derived from its name.
 type Quantity struct {
 	Parameter parameter.Parameter
 	Unit      string // as in descriptions; "" if the name has none
 	Averaging time.Duration
 	Extra     []string // words that say more, such as corrected
-	// Doubtful marks the names p1 and p2, which networks use for different particles. Doubt says why the
+	// Doubtful means that the name is p1 or p2, which networks use for different particles. Doubt explains why the
 	// parameter is a guess.
 	Doubtful bool
 	Doubt    string
 }
 
-// unitWords are the units that names of fields have, without separators.
+// unitWords maps the units in names of fields to their spelling in descriptions. The keys have no separators.
 var unitWords = map[string]string{
 	"ugm3": "µg/m³", "µgm3": "µg/m³", "μgm3": "µg/m³", "µgm³": "µg/m³", "μgm³": "µg/m³", "ugm": "µg/m³", "ug": "µg/m³", "mgm3": "mg/m³", "mgm³": "mg/m³", "mg": "mg/m³", "ngm3": "ng/m3",
 	"ppb": "ppb", "ppm": "ppm", "ppt": "ppt", "c": "°C", "degc": "°C", "°c": "°C", "celsius": "°C", "f": "°F", "degf": "°F", "°f": "°F", "fahrenheit": "°F", "k": "K", "kelvin": "K",
@@ -33,27 +33,28 @@ var unitWords = map[string]string{
 	"kmph": "km/h", "mph": "mph", "deg": "deg", "degrees": "deg", "mm": "mm", "wm2": "W/m²", "wm²": "W/m²",
 }
 
-// plainWords add nothing to the meaning of a field with values.
+// plainWords are words in names of fields that do not change the meaning of the values.
 var plainWords = []string{
 	"avg", "average", "mean", "value", "val", "conc", "concentration", "raw", "level", "reading", "current", "live", "now", "last", "latest", "measured", "sensor", "outdoor", "ambient", "air", "mass", "total", "data",
 }
 
-// extraWords say that values are not the plain ones.
+// extraWords are words in names of fields whose values were corrected or computed in some way. A field without such a
+// word is preferred.
 var extraWords = []string{"corrected", "corr", "compensated", "calibrated", "cal", "atm", "cf1", "cf", "alt", "a", "b", "est", "estimated", "filtered", "epa", "nowcast"}
 
-// otherWords say that a field has no measured values.
+// otherWords are words in names of fields whose values are not measured values.
 var otherWords = []string{
 	"aqi", "iaqi", "index", "subindex", "idx", "max", "min", "std", "sd", "stddev", "count", "n", "median", "p95", "flag", "flags", "qc", "status", "quality", "qual", "error", "threshold", "limit",
 	"id", "unit", "units", "name", "code", "valid", "validity", "category", "color", "colour", "rank", "serial", "coverage", "rssi", "version", "ledmode", "trend", "samples", "um", "um3",
 }
 
-// windowWord is a word with an averaging interval.
+// windowWord matches a word that states an averaging interval.
 var windowWord = regexp.MustCompile(`^(\d{1,2})(h|hr|hour|hours|min|mins|minute|minutes|m)$`)
 
-// pmName is a form of PM2.5, PM10 or PM1 with separators.
+// pmName matches PM2.5, PM10, PM4 or PM1, spelled with separators.
 var pmName = regexp.MustCompile(`(?i)pm[ _.-]?(2[._p,-]?5|10[._]0|1[._]0|10|1|4[._]0)([^0-9]|$)`)
 
-// wordBreak begins a word in camel case.
+// wordBreak matches the boundary between two words in camel case.
 var wordBreak = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // Words splits the name of a field into words in lower case.
@@ -69,16 +70,16 @@ func Words(name string) []string {
 	})
 }
 
-// leastName is the length of a parameter's name that may stand beside other words. A
-// shorter one, such as at or no, is also an ordinary word.
+// leastName is the least length of a parameter's name that is recognised among other words. Shorter names, such as at
+// or no, are also ordinary words.
 const leastName = 3
 
-// shortNames are names of parameters that devices use and the catalogue lacks.
+// shortNames maps names of parameters that devices use to names in the catalogue of parameters.
 var shortNames = map[string]string{
 	"hum": "humidity", "humi": "humidity", "press": "pressure", "pres": "pressure", "baro": "pressure", "wspd": "wind_speed", "windspeed": "wind_speed", "wdir": "wind_direction", "winddir": "wind_direction",
 }
 
-// parameterOf is [parameter.Parse] with shortNames.
+// parameterOf is [parameter.Parse] that also accepts shortNames.
 func parameterOf(name string) (parameter.Parameter, bool) {
 	if p, ok := parameter.Parse(name); ok {
 		return p, true
@@ -86,7 +87,7 @@ func parameterOf(name string) (parameter.Parameter, bool) {
 	return parameter.Parse(shortNames[sample.Fold(name)])
 }
 
-// Parse returns the quantity that a name states. ok is false for other names.
+// Parse derives the quantity from the name of a field. ok is false if the name states none.
 func Parse(name string) (q Quantity, ok bool) {
 	if p, known := parameterOf(name); known {
 		return Quantity{Parameter: p, Doubtful: doubtful(name)}, true
@@ -114,7 +115,7 @@ func Parse(name string) (q Quantity, ok bool) {
 	return q, fine
 }
 
-// onlyUnits reports whether words are units or add nothing.
+// onlyUnits reports whether every word is a unit or one of plainWords.
 func onlyUnits(all []string) bool {
 	for _, word := range all {
 		if unitWords[word] == "" && !slices.Contains(plainWords, word) && word != "m3" {
@@ -124,8 +125,8 @@ func onlyUnits(all []string) bool {
 	return true
 }
 
-// readRest reads the words beside the parameter. It returns false if they say that the field
-// has no values of it.
+// readRest interprets the words beside the parameter's name. It returns false if they mean that the field has no values
+// of the parameter.
 func (q *Quantity) readRest(rest []string) bool {
 	if slices.Contains(rest, "raw") && (q.Parameter.Group() == parameter.Organic || q.Parameter.ID() == "nox") {
 		return false // the signal of the sensor
@@ -166,7 +167,7 @@ func (q *Quantity) readRest(rest []string) bool {
 	return true
 }
 
-// fits reports whether the unit is one of the parameter.
+// fits reports whether the unit is valid for the parameter.
 func (q *Quantity) fits() bool {
 	_, ok := q.Parameter.Convert(1, q.Unit)
 	return ok

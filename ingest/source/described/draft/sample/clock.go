@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// layouts are the formats of times that are tried, the more precise ones first.
+// layouts are the time formats to try, the more precise ones first.
 var layouts = []string{
 	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05",
 	"2006-01-02 15:04", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05 -0700", "2006-01-02T15:04:05-0700", "2006/01/02 15:04:05", "2006/01/02 15:04",
@@ -16,14 +16,14 @@ var layouts = []string{
 	"2006-01-02 03:04 PM", "02-01-2006 03:04:05 PM", "02/01/2006 03:04 PM", "20060102150405", "200601021504", "20060102T150405Z", "Mon, 02 Jan 2006 15:04:05 MST", "2006-01-02T15", "2006010215",
 }
 
-// Times of readings are in this range.
+// Times outside this range are not the times of readings.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// TimeFormat returns the format that all texts have; "" for none. also are other formats that
-// all texts have, too.
+// TimeFormat returns a time format that fits all texts; "" if there is none. also has further formats that fit all
+// texts.
 func TimeFormat(texts []string) (format string, also []string) {
 	if len(texts) == 0 {
 		return "", nil
@@ -58,13 +58,13 @@ func TimeFormat(texts []string) (format string, also []string) {
 	return format, also
 }
 
-// InRange reports whether a text is a time of readings in a layout.
+// InRange reports whether a text is a time in the given layout, within the range of times of readings.
 func InRange(layout, text string) bool {
 	at, err := time.Parse(layout, strings.TrimSpace(text))
 	return err == nil && at.After(earliest) && at.Before(latest)
 }
 
-// ParseTime returns the time of a text; the zone of a layout without one is UTC.
+// ParseTime parses a text in a format of TimeFormat. If the format has no zone, the time is in UTC.
 func ParseTime(format, text string) time.Time {
 	switch format {
 	case "rfc3339":

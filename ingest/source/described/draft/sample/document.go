@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// mostRecords is how many records are looked at.
+	// mostRecords is the largest number of records that are examined.
 	mostRecords = 300
-	// Deepest is how many names a path has at most.
+	// Deepest is the largest number of names in a path.
 	Deepest = 6
-	// MostFields bounds the fields of an object whose names are data.
+	// MostFields is the largest number of examined fields. An object may have many more if its names are data.
 	MostFields = 400
-	// fewElements is the length of lists whose elements are fields, such as coordinates.
+	// fewElements is the largest length of a list whose elements count as fields, such as a pair of coordinates.
 	fewElements = 4
 )
 
-// bom is the byte order mark that servers in .NET write.
+// bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
 // Document is a decoded reply.
 type Document struct {
 	Root gjson.Result
-	// Table is the form of a table of text, whose rows are the lists in Root; nil for JSON.
+	// Table is the form of a table of text; nil for JSON. The rows of the table are the lists in Root.
 	Table *Table
 
 	header []string
 }
 
-// Decode decodes a body. The error says what it is instead of JSON.
+// Decode decodes a body. If the body is neither JSON nor a table, the error states what the body is.
 func Decode(body []byte) (Document, error) {
 	body = bytes.TrimPrefix(body, bom)
 	switch {
@@ -60,7 +60,7 @@ func Decode(body []byte) (Document, error) {
 	return Document{Root: gjson.ParseBytes(body)}, nil
 }
 
-// Place is where the records of a reply may be.
+// Place is a position in a reply where the records may be.
 type Place struct {
 	At      string // path
 	Shape   string
@@ -91,7 +91,7 @@ func (d Document) Places() []Place {
 	return all
 }
 
-// find finds lists, tables and maps below a value.
+// find appends to all the lists, tables and maps below a value that may be the records.
 func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	switch {
 	case depth > Deepest:
@@ -126,7 +126,7 @@ func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	})
 }
 
-// columnsFor returns the list of n names in the reply, for a table.
+// columnsFor finds the names of the columns of a table with n columns: a list of n texts in the reply.
 func (d Document) columnsFor(n int) (path string, names []string) {
 	d.Root.ForEach(func(key, value gjson.Result) bool {
 		all := value.Array()
@@ -142,7 +142,7 @@ func (d Document) columnsFor(n int) (path string, names []string) {
 	return path, names
 }
 
-// asMap returns an object whose values are similar objects as records.
+// asMap returns the members of an object as records, if they are objects with similar fields.
 func asMap(v gjson.Result, at string) (Place, bool) {
 	p := Place{At: at, Shape: record.ShapeMap}
 	names := make(map[string]int)
@@ -170,7 +170,7 @@ func asMap(v gjson.Result, at string) (Place, bool) {
 	return p, similar && p.Count > 1 && shared*2 > len(names)
 }
 
-// nested returns the places whose values are in a list of the records.
+// nested returns a copy of p for each list in its records, with the path of the list in Each.
 func (p Place) nested() []Place {
 	paths := make(map[string]bool)
 	var all []Place
@@ -187,7 +187,7 @@ func (p Place) nested() []Place {
 	return all
 }
 
-// EachMember calls visit for each member of an object and of the objects in it.
+// EachMember calls visit for each member of an object and, recursively, of the objects in it.
 func EachMember(v gjson.Result, prefix string, depth int, visit func(path string, v gjson.Result)) {
 	if depth > Deepest || !v.IsObject() {
 		return
@@ -248,7 +248,7 @@ func (p Place) Fields() []*Field {
 	return order
 }
 
-// Outside returns the fields of the reply outside the records.
+// Outside returns the fields of the reply that are not part of the records.
 func (d Document) Outside(p Place) []*Field {
 	if p.At == "@this" || !d.Root.IsObject() {
 		return nil
@@ -265,7 +265,7 @@ func (d Document) Outside(p Place) []*Field {
 	return all
 }
 
-// HasSeries reports whether the reply has a list of numbers with the name of a parameter.
+// HasSeries reports whether the reply has a list of numbers whose name is that of a parameter.
 func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	found := false
 	EachMember(d.Root, "", 0, func(path string, v gjson.Result) {
@@ -277,8 +277,8 @@ func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	return found
 }
 
-// Without returns the reply without its records, as the page after the last one. The JSON path next is that of the
-// cursor, "" for none, and becomes null.
+// Without returns the reply without its records, which stands for the page after the last one. next is the JSON path of
+// the cursor, or "". The cursor becomes null.
 func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	switch {
 	case p.Shape == ShapeCSV:
@@ -301,7 +301,7 @@ func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	return out, nil
 }
 
-// scalars notes the texts and numbers of an object, and of the objects in it.
+// scalars calls note for each text and number in an object and, recursively, in its objects.
 func (p Place) scalars(v gjson.Result, prefix, name string, record int, note func(path, name string, record int, v gjson.Result)) {
 	depth := strings.Count(prefix, ".")
 	switch {

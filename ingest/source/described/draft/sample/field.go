@@ -12,14 +12,14 @@ import (
 	"vayu/ingest"
 )
 
-// mostTexts is how many distinct texts of a field are kept.
+// mostTexts is the largest number of distinct texts that are kept of a field.
 const mostTexts = 60
 
-// Field is a field of records, with what its values have in common.
+// Field is a field of the records, with a summary of its values.
 type Field struct {
 	Path string // as in a description
 	Name string // last name of the path
-	// Present counts the records with the field, and Nulls those without a value.
+	// Present counts the records that have the field. Nulls counts those in which it has no value.
 	Present, Nulls int
 	All            []string // texts by occurrence
 	Records        []int    // number of the record of each text
@@ -64,16 +64,16 @@ func (f *Field) Add(record int, v gjson.Result) {
 	}
 }
 
-// Filled is the number of values that are neither null nor empty.
+// Filled returns the number of values that are neither null nor empty.
 func (f *Field) Filled() int { return f.Present - f.Nulls }
 
-// IsNumber reports whether the values are numbers. Some may be broken.
+// IsNumber reports whether at least half of the values are numbers. The others may be errors of the network.
 func (f *Field) IsNumber() bool { return f.numeric > 0 && f.numeric*2 >= f.Filled() && f.bools == 0 }
 
-// InEach reports whether the field is one of the elements of a list.
+// InEach reports whether the field belongs to the elements of a list inside the records.
 func (f *Field) InEach() bool { return strings.HasPrefix(f.Path, "each.") }
 
-// Varies reports whether a record has several values of the field.
+// Varies reports whether the field belongs to a list, and some record has several values of it.
 func (f *Field) Varies() bool { return f.InEach() && f.changes }
 
 // Parent returns the path without its last name.
@@ -94,7 +94,7 @@ func Fold(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// usual returns the numbers without those that mark missing values.
+// usual returns the numbers above -90. Smaller ones, such as -99, mark missing values.
 func (f *Field) usual() []float64 {
 	var all []float64
 	for _, n := range f.Numbers {
@@ -115,18 +115,18 @@ func (f *Field) Median() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// Within reports whether all usual numbers are in a range.
+// Within reports whether all usual numbers are between least and most.
 func (f *Field) Within(least, most float64) bool {
 	all := f.usual()
 	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
 }
 
-// Degrees reports whether all numbers are at most this large.
+// Degrees reports whether no number has a larger absolute value than most.
 func (f *Field) Degrees(most float64) bool {
 	return f.IsNumber() && !slices.ContainsFunc(f.Numbers, func(n float64) bool { return math.Abs(n) > most })
 }
 
-// Among reports whether a name of the path is one of the words.
+// Among reports whether any name in the path is one of the words.
 func (f *Field) Among(words []string) bool {
 	for name := range strings.SplitSeq(f.Path, ".") {
 		if slices.Contains(words, Fold(name)) {
@@ -136,7 +136,7 @@ func (f *Field) Among(words []string) bool {
 	return false
 }
 
-// Sample returns some values for a comment.
+// Sample returns some values as a text for a comment.
 func (f *Field) Sample() string {
 	var all []string
 	for _, text := range f.Texts[:min(len(f.Texts), 3)] {
@@ -152,7 +152,7 @@ func (f *Field) Sample() string {
 	return strings.ToValidUTF8(out, "")
 }
 
-// Span returns the range of the numbers for a comment.
+// Span returns the range of the usual numbers as a text for a comment.
 func (f *Field) Span() string {
 	all := f.usual()
 	if len(all) == 0 {

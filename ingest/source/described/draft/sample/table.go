@@ -15,17 +15,16 @@ import (
 	"vayu/internal/config/section"
 )
 
-// ShapeCSV is the shape of records that are lines of a table of text.
+// ShapeCSV is the shape of records that are the lines of a table of text.
 const ShapeCSV = "csv"
 
-// Table is the form of a table of text, as in the section csv of a description. An empty
-// text stands for the default.
+// Table is the form of a table of text, with the keys of the section csv in a description. "" means the default.
 type Table struct{ Delimiter, Decimal, Encoding string }
 
-// decimalComma is a number with a decimal comma.
+// decimalComma matches a number with a decimal comma.
 var decimalComma = regexp.MustCompile(`^-?[0-9]+,[0-9]+$`)
 
-// decodeTable decodes a table of text. ok is false for another text.
+// decodeTable decodes a table of text. ok is false if the text is not a table.
 func decodeTable(body []byte) (d Document, ok bool) {
 	form := Table{}
 	if !utf8.Valid(body) {
