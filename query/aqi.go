@@ -26,8 +26,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// aqi handles GET /v1/aqi: current figures or history, of one place or of several
-// cities.
+// aqi handles GET /v1/aqi. It answers with current figures or history, of one place or of several cities.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
 	q, err := parse(c.URL.RawQuery, now)
@@ -57,14 +56,14 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// cacheHeader is the Cache-Control value that all answers within one second have.
+// cacheHeader is the Cache-Control value of all answers within one second.
 type cacheHeader struct {
 	second int64
 	value  []string
 }
 
-// publishDelay is how long after the end of an hour its figures are expected.
-// Readings are fetched with a few minutes of jitter.
+// publishDelay is the time after the end of an hour at which its figures are expected. Readings are fetched with a few
+// minutes of jitter.
 const publishDelay = 5 * time.Minute
 
 // cacheControl returns a Cache-Control value that lets clients cache an answer
@@ -83,8 +82,8 @@ func (s *Service) cacheControl(now time.Time) []string {
 
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
 
-// snapshotOf returns the state and the snapshot of the world that a call is for. It
-// returns errNoFigures if there is no snapshot yet.
+// snapshotOf returns the state and the snapshot of the world of a call. The error is errNoFigures if the world has no
+// snapshot yet.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
 	a := s.worlds[c.World]
 	snap := a.publisher.Latest()

@@ -18,7 +18,7 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// bulkLoads is how many cities' histories one bulk query loads concurrently.
+// bulkLoads is the number of cities whose histories one bulk query loads concurrently.
 const bulkLoads = 4
 
 // bulk answers a query for several cities. The results are in the order of the
@@ -64,8 +64,7 @@ func (s *Service) bulk(
 	return resp, err
 }
 
-// appendProblem appends a problem (an error for the client) as the result of a
-// city. It returns any error that is not a problem.
+// appendProblem appends a problem (an error for the client) as the result of a city. It returns other errors.
 func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
@@ -78,8 +77,8 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads the histories of cities concurrently into the cache. It ignores
-// errors, because a history that is still missing is loaded again for the answer.
+// preload loads the histories of cities concurrently into the cache. It ignores errors, because the answer loads a
+// missing history again.
 func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Snapshot, names []string) {
 	var group errgroup.Group
 	group.SetLimit(bulkLoads)
@@ -124,8 +123,7 @@ func splitCities(list string) ([]string, error) {
 	return names, nil
 }
 
-// withField returns a copy of a problem with field as its Field. It returns any
-// other error unchanged.
+// withField returns a copy of a problem whose Field is field. It returns other errors unchanged.
 func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {

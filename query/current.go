@@ -33,8 +33,7 @@ func (a *worldState) cityCurrent(
 	return resp, err
 }
 
-// positionCurrent answers a query for the current figures of a position or pin
-// code.
+// positionCurrent answers a query for the current figures of a position or pin code.
 func (s *Service) positionCurrent(
 	ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
@@ -56,9 +55,8 @@ func (s *Service) positionCurrent(
 	return resp, err
 }
 
-// checkAge sets the age of an answer, and returns an error if the answer is older
-// than the query allows. In a bulk query, the age of each city's answer is checked
-// separately.
+// checkAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a bulk
+// query, checkAge runs for each city.
 func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil

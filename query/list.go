@@ -49,7 +49,7 @@ func (s *Service) oneSource(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: air.SourceReply{Status: schema.Success, Data: *detail}}, nil
 }
 
-// checkParams returns an error for the first parameter, by name, that is no valid text.
+// checkParams checks that every parameter is valid text. The error is about the first invalid one, by name.
 func checkParams(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if err := checkText(name, params[name]); err != nil {
@@ -59,9 +59,8 @@ func checkParams(params map[string]string) error {
 	return nil
 }
 
-// page returns the range of entries that the parameters `limit` and `cursor`
-// select. The list has n entries, sorted by key. A cursor contains the name of its
-// list, so that other lists reject the cursor. next is nil on the last page.
+// page returns the range of entries that the parameters `limit` and `cursor` select. The list has n entries, sorted by
+// key. A cursor contains the name of its list, so that it is invalid for other lists. next is nil on the last page.
 func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
 	limit, wrong := httpapi.PageSize(params)
@@ -128,8 +127,7 @@ func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time
 	return aqi, category, updated
 }
 
-// degrees returns a position in degrees, rounded to about a metre. It returns nil
-// for both if the position is unknown.
+// degrees returns a position in degrees, rounded to about a metre. Both results are nil if the position is unknown.
 func degrees(p places.Point) (lat, lon *float64) {
 	if !p.Known() {
 		return nil, nil
@@ -248,9 +246,8 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// latest returns the latest reading of each parameter of a station. It returns nil
-// if the readings cannot be read, because the rest of the answer does not need
-// them.
+// latest returns the latest reading of each parameter of a station. It returns nil if the readings cannot be read, so
+// that the rest of the answer can be sent.
 func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestReading {
 	if !a.tables.Healthy() {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout limits the query that reads one station's readings for an error
-// message. Without the readings, the message has fewer details.
+// explainTimeout limits the query for the readings of one station, which an error message describes. Without the
+// readings, the message has fewer details.
 const explainTimeout = 500 * time.Millisecond
 
 // conditionText explains, for each condition that a station does not meet, why the
@@ -33,8 +33,7 @@ var conditionText = map[schema.Condition]string{
 	schema.InPeriod:        "it has no index in the requested period",
 }
 
-// noStationNear returns the error for a position without a station nearby that has
-// current figures.
+// noStationNear returns the error for a position that has no station with current figures nearby.
 func (a *worldState) noStationNear(
 	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
@@ -68,8 +67,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if len(stations) == 0 {
 		return problem
 	}
-	// If a station is excluded only because of its kind, the message explains that
-	// station instead of the nearest one.
+	// If a station has figures but its kind does not count, the message explains that station. Otherwise it explains
+	// the nearest one.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {
@@ -110,15 +109,14 @@ func (a *worldState) explain(
 	problem.Message += " " + describe(n)
 }
 
-// measuredPollutants returns the pollutants of the index that a station measures
-// (has), and those with enough hours of readings (whole). In a bulk query, or if
-// the readings cannot be read, it uses the station's latest hour instead.
+// measuredPollutants returns the pollutants of the index that a station measures (has), and those with enough hours of
+// readings (whole). In a bulk query, or if the readings cannot be read, it uses only the station's latest hour.
 func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []air.Pollutant) {
 	if !q.bulk && a.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
-		// This read bypasses the circuit breaker. Its time limit is so short that a
-		// time-out is no sign of a failure of ClickHouse.
+		// This query does not go through the circuit breaker. Its time limit is short, so a timeout does not mean that
+		// ClickHouse has failed.
 		if rows, err := station.Readings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y station.Reading) int { return x.At.Compare(y.At) }).At
 			for _, p := range air.Pollutants {
@@ -146,7 +144,7 @@ func particles(list []air.Pollutant) bool {
 	return slices.Contains(list, air.PM25) || slices.Contains(list, air.PM10)
 }
 
-// describe returns a text about what a station measures and why the station does not count.
+// describe returns a text about the pollutants that a station measures, and the reasons why the station does not count.
 func describe(n *schema.NearestStation) string {
 	text := "The nearest station is " + n.ID
 	if n.DistanceKM != nil {

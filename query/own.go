@@ -11,10 +11,9 @@ import (
 	"vayu/schema/air"
 )
 
-// stationByID returns a station of the snapshot. If the snapshot lacks the station, it
-// returns the one that the calling account has registered under the id or name. The
-// error is a *schema.Problem with not_found for every other station, also for private
-// ones of other accounts.
+// stationByID returns a station of the snapshot. If the snapshot lacks the station, it returns the station that the
+// calling account has registered under the id or name. For other stations, including private stations of other
+// accounts, the error is a *schema.Problem with not_found.
 func (a *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id string) (*station.WithFigures, error) {
 	if i, ok := snap.ByID[id]; ok {
 		st := &snap.Stations[i]

@@ -24,8 +24,7 @@ const (
 	maxName      = 200 // bytes of one place's name; the longest in the gazetteer has 96
 )
 
-// aqiQuery holds the parameters of GET /v1/aqi. They are validated, but the city or
-// pin code may not exist.
+// aqiQuery has the parameters of GET /v1/aqi. They are valid, but the city or pin code may not exist.
 type aqiQuery struct {
 	given    uint16 // bit set of the parameters that are in the query
 	city     string
@@ -178,7 +177,7 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 	return err
 }
 
-// checkText rejects values that no parameter may have, such as control characters.
+// checkText rejects texts that are invalid for every parameter, such as texts with control characters.
 func checkText(name, value string) error {
 	if value == "" {
 		return invalid(name, "The parameter "+name+" is empty.")
@@ -199,8 +198,7 @@ func checkText(name, value string) error {
 	return nil
 }
 
-// checkName rejects a text that cannot be the name of a place, so that no similar
-// names are searched for it.
+// checkName rejects a text that cannot be the name of a place. No similar names are then searched for it.
 func checkName(field, value string) error {
 	if len(value) > maxName {
 		return invalid(field, "A name has at most "+strconv.Itoa(maxName)+" bytes.")
@@ -234,8 +232,8 @@ func parseDay(name, value string) (schema.Day, error) {
 	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
 }
 
-// parseSeconds parses a whole number of seconds. The number has at most 31 bits, so
-// that an integer type of any client's language can hold it.
+// parseSeconds parses a whole number of seconds. The number has at most 31 bits, so that it fits into an integer of
+// every language of clients.
 func parseSeconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {

@@ -43,9 +43,8 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, a, snap, q, &h)
 }
 
-// noDataNear returns the problem for a position that has no stations nearby, or no
-// figures in the period. It takes one of the account's slots, because it queries
-// ClickHouse.
+// noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It takes one
+// of the account's slots, because it queries ClickHouse.
 func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, h *history.Query) error {
 	release, err := s.historySlots.Acquire(c.Context(), c.Account)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// pinTimeout is how long a query waits for the pin codes. Loading them takes about
-// a second after a start.
+// pinTimeout is the longest time that a query waits for the pin codes. Loading them takes about a second after a start.
 const pinTimeout = 3 * time.Second
 
 // locatePin returns the position of a pin code.

@@ -26,8 +26,8 @@ import (
 type Config struct {
 	// Conn runs the queries that answer clients, for both worlds.
 	Conn rollup.Conn
-	// Snapshots runs the queries that build snapshots. It should have connections
-	// of its own, so that queries of clients cannot use them up. nil means Conn.
+	// Snapshots runs the queries that build snapshots; nil means Conn. It should have its own connections, because
+	// queries of clients could use up those of Conn.
 	Snapshots rollup.Conn
 	// Database returns the name of the database of a world (live or sandbox). nil
 	// means [schema.World.Database].
@@ -37,7 +37,7 @@ type Config struct {
 	Operations string
 	// Problems returns the present problems of sources. nil means that there are none.
 	Problems sources.Problems
-	// Progress returns how far sources are fetched. nil means that it is unknown.
+	// Progress returns the progress of the sources. nil means that it is unknown.
 	Progress sources.Progress
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
@@ -47,13 +47,12 @@ type Config struct {
 	PinFile string
 	// Poll is the interval between two polls for new roll-ups. 0 means 1 s.
 	Poll time.Duration
-	// HistoryBytes limits the memory of the history caches of both worlds together.
-	// Three quarters are for days of cities, and one quarter is for hours. 0 means
-	// 64 MiB. That suffices for 10 years of about 200 cities and a month of hours
-	// of about 300 places.
+	// HistoryBytes limits the memory of the history caches of both worlds together. Three quarters are for days of
+	// cities, and one quarter is for hours. 0 means 64 MiB. That is enough for 10 years of about 200 cities and a month
+	// of hours of about 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations that the city tables include. These kinds count
-	// in an answer unless the query names others. nil means [air.Reference].
+	// Kinds are the kinds of stations that the city tables include. They count in an answer if the query names no
+	// kinds. nil means [air.Reference].
 	Kinds   []air.StationKind
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -61,12 +60,12 @@ type Config struct {
 }
 
 const (
-	// defaultPoll leaves a second for the refresh. Answers must show a roll-up, by this
-	// or another instance, within two seconds.
+	// defaultPoll is the default of Config.Poll. Answers must show a roll-up, by this or another instance, within two
+	// seconds. A poll interval of one second leaves a second for the refresh.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
-	// refreshTimeout limits a refresh of a snapshot. The first refresh after an
-	// import of several years reads every station hour once.
+	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
+	// years reads every station hour once.
 	refreshTimeout = 2 * time.Minute
 )
 
@@ -84,8 +83,7 @@ type Service struct {
 	historySlots history.Slots // limit of concurrent history queries per account
 }
 
-// worldState has the parts of the service that exist once for each world (live and
-// sandbox).
+// worldState has the parts of a Service that are separate for each world (live and sandbox).
 type worldState struct {
 	world          schema.World
 	tables         rollup.Tables // for queries that answer clients
@@ -97,8 +95,8 @@ type worldState struct {
 	mu             sync.Mutex // serialises refreshes
 }
 
-// New returns a Service without data. Restore loads the snapshots of the last run.
-// Run keeps the snapshots up to date.
+// New returns a Service without data. Then Restore loads the snapshots of the last run, and Run keeps the snapshots up
+// to date.
 func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
@@ -206,8 +204,8 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world in its first successful call and after a new roll-up.
-// It also does so when an hour is due to become current. Calls for the same world run serially.
+// Refresh publishes a new snapshot of a world if there is none yet, after a new roll-up, and when an hour becomes
+// current. Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()

@@ -8,20 +8,19 @@ import (
 	"vayu/schema"
 )
 
-// Live returns the feed of notices about new figures for SSE streams (Server-Sent
-// Events). All accounts of a world get the same notices.
+// Live returns the feed of notices about new figures for SSE streams. All accounts of a world get the same notices.
 func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds returns the only kind of notice of this feed, with the scope that a key
-// needs for it. It implements sse.Feed.
+// Kinds returns the only kind of notice of this feed, with the scope that a key needs to receive it. It implements
+// sse.Feed.
 func (feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}
 }
 
-// Changes returns one notice for each query, if its world has figures. It uses only
-// the snapshot in memory. It implements sse.Feed.
+// Changes returns one notice for each query whose world has figures. It reads only the snapshot in memory. It
+// implements sse.Feed.
 func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, err error) {
 	for _, a := range asks {
 		snap := f.worlds[a.World].publisher.Latest()

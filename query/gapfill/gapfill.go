@@ -13,13 +13,12 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is how many seconds before the time of a record an amount may be measured
-// to fill a gap of the record.
+// FillWindow is the largest age, in seconds, of an amount that fills a gap. The age is counted from the time of the
+// record that has the gap.
 const FillWindow = 24 * 3600
 
-// LastAmounts holds, for each pollutant of a record, the last amount that a station
-// measured. The field `at` has the end of each amount's hour in Unix seconds; 0 if
-// there is no amount.
+// LastAmounts has, for each pollutant of a record, the last amount that a station measured. at has the end of the hour
+// of each amount in Unix seconds; 0 if there is no amount.
 type LastAmounts struct {
 	Amount [rollup.Records]schema.Figure
 	at     [rollup.Records]uint32
@@ -39,10 +38,9 @@ func Read(
 	})
 }
 
-// ReadWhere is like Read, for the stations that match an SQL condition, and for hours
-// at or after the time from. ClickHouse assigns each hour to the first moment at or
-// after the hour, and thus reads each hour once. Then carryForward copies amounts to
-// later moments.
+// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time from. ClickHouse
+// assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then carryForward
+// copies amounts to later moments.
 func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {
@@ -51,8 +49,8 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 		amounts = append(amounts, rollup.Hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
-	// The SQL function roundDown returns the greatest element of a sorted list that
-	// is at most a given number. With negated numbers, it rounds up.
+	// The SQL function roundDown returns the greatest element of a sorted list that is not above a number. The numbers
+	// are negated, so that it returns the first moment at or after the hour.
 	list := make([]string, len(moments))
 	for i, m := range moments {
 		list[len(list)-1-i] = fmt.Sprint(-int64(m))
@@ -102,8 +100,8 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	return out, nil
 }
 
-// carryForward copies amounts from each moment to the next if the next lacks them.
-// It does not copy amounts that are 24 h old or older at the next moment.
+// carryForward copies each amount to the next moment if that moment has none. It does not copy an amount that would be
+// 24 h old or older there.
 func carryForward(of []LastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
@@ -114,9 +112,8 @@ func carryForward(of []LastAmounts, moments []uint32) {
 	}
 }
 
-// Fill fills the gaps of each element of wanted. It uses the nearest station that
-// has measured the pollutant in the 24 h before the element's time. ids are the
-// stations, sorted by distance.
+// Fill fills the gaps of each element of wanted. For each gap it uses the nearest station that has measured the
+// pollutant in the 24 h before the element's time. ids are the stations, sorted by distance.
 func Fill(ctx context.Context, t rollup.Tables, ids []string, wanted []*rollup.Figures) error {
 	var moments []uint32
 	for _, f := range wanted {

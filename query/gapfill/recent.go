@@ -8,15 +8,15 @@ import (
 	"vayu/schema"
 )
 
-// Recent holds the last amounts of every station, as of one hour. It is immutable.
+// Recent has the last amounts of every station, up to a given hour. It is immutable.
 type Recent struct {
 	at      uint32        // the hour, Unix seconds
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of all stations (`ids`), as of the hour `at`. It copies
-// unchanged stations from the previous result, `before`. It reads all stations if before is nil,
-// the places changed, or `at` is earlier than the hour of before.
+// ReadRecent returns the last amounts of the stations ids up to the hour at. It copies the amounts of unchanged
+// stations from before, the previous result. It reads all stations if before is nil, if the places changed, or if at is
+// earlier than the hour of before.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {
@@ -64,9 +64,8 @@ func ReadRecent(
 	return r, nil
 }
 
-// At returns the last amounts that station i measured in the 24 h before the hour of r. It returns
-// false if r is nil. It also returns false if the instant `at` is after the hour of r, or more than
-// 3 h before that hour.
+// At returns the last amounts that station number i measured in the 24 h before the hour of r. It returns false if r is
+// nil. It also returns false if the time at is after the hour of r, or more than 3 h before it.
 func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
 		return nil, false
@@ -84,8 +83,7 @@ func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	return &within, true
 }
 
-// single returns the amounts of a query for one moment. A station without rows has no
-// amounts.
+// single returns the amounts of a query for a single moment. A station without rows has no amounts.
 func single(of []LastAmounts) LastAmounts {
 	if len(of) == 0 {
 		return noAmounts()
@@ -93,8 +91,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts of l by the amounts of `last`, all measured at or after `since`. It
-// returns false if l has an amount from `since` or later for a pollutant of which `last` has none.
+// update replaces amounts of l by those of last, which were measured at or after since. It returns false if l has an
+// amount from that time for a pollutant of which last has none.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

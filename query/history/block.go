@@ -13,8 +13,7 @@ import (
 	"vayu/schema/air"
 )
 
-// blockDays is the number of days in a block. A range of one year thus needs at
-// most two blocks.
+// blockDays is the number of days in a block. A range of one year lies in at most two blocks.
 const blockDays = 512
 
 // block holds the records of up to blockDays days as JSON text. A comma precedes
@@ -60,9 +59,8 @@ func (b *block) cut(days Span) []byte {
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
-// blocks returns the blocks that cover a range of days. It renders blocks that are
-// not cached. It does not cache a block if reading the values for gap filling
-// failed.
+// blocks returns the blocks that cover a range of days. It renders the blocks that are not cached. If the values for
+// gap filling cannot be read, it does not cache the rendered block.
 func (h *cache) blocks(
 	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
 ) []*block {
@@ -85,7 +83,7 @@ func (h *cache) blocks(
 	return out
 }
 
-// uncachedBlocks renders rows as blocks, and does not cache them.
+// uncachedBlocks renders rows as blocks without caching them.
 func uncachedBlocks(label string, rows []row) []*block {
 	var out []*block
 	for n := blockOf(rows[0].day); n <= blockOf(rows[len(rows)-1].day); n++ {

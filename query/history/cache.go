@@ -19,9 +19,8 @@ import (
 	"vayu/schema"
 )
 
-// cache caches days of cities in memory. The first query for a city loads all days
-// of the city with one SQL query. Later queries find days by binary search. History
-// has a second cache of this type, for the hours of places by day.
+// cache caches days of cities in memory. The first query for a city loads all days of the city with one SQL query.
+// Later queries find days by binary search. A second cache of this type has the hours of places, by day.
 type cache struct {
 	tables        reader
 	entries       *lru.Cache[place, *entry]
@@ -36,8 +35,8 @@ type cache struct {
 // Counters count the reads of history from ClickHouse, and the reads that failed.
 type Counters struct{ Loads, Failures prometheus.Counter }
 
-// maxCities limits the number of entries in a cache. Their total size has another
-// limit, the field `limit`. India has 8,000 towns.
+// maxCities is the largest number of entries in a cache. India has 8,000 towns. The field limit bounds the total size
+// of the entries.
 const maxCities = 10_000
 
 func newCache(t reader, limit int64, c Counters) (*cache, error) {
@@ -51,21 +50,19 @@ func newCache(t reader, limit int64, c Counters) (*cache, error) {
 type entry struct {
 	days atomic.Pointer[[]row] // sorted, immutable
 	mu   sync.Mutex
-	// bytes is the part of the cache's size that is due to this entry. It is 0
-	// after the entry is evicted.
+	// bytes is the part of this entry in the size of the cache. It is 0 after the entry is evicted.
 	bytes   int64
 	evicted bool
 	// dirty is the first day that must be reloaded; notDirty if there is none.
 	dirty schema.Day
-	// invalidations counts calls of invalidate. If it changes during a reload, the
-	// reload does not clear dirty.
+	// invalidations counts the calls of invalidate. If it changed during a reload, the reload leaves dirty unchanged.
 	invalidations uint64
 	filledDays    map[schema.Day]rollup.Figures // days with gaps filled
 	// blocks has the JSON text of days, by block number (see blockOf). Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
-	// hours holds the hours of each day, valid for the stations in the field index. If a day is
-	// present without hours, ClickHouse has no hours of that day.
+	// hours has the hours of each day. They are valid only together with index, which determined the stations. A day
+	// with an empty list has no hours in ClickHouse.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -97,9 +94,8 @@ func (p *entry) dirtyState() (dirty schema.Day, marks uint64) {
 	return p.dirty, p.invalidations
 }
 
-// cityDays returns a city's days, sorted. It first reloads days that are marked as
-// dirty. If ClickHouse is down or slow, it returns the cached days, and the reload
-// continues.
+// cityDays returns a city's days, sorted. It first reloads the days that are marked as dirty. If ClickHouse is down or
+// slow, it returns the cached days while the reload continues.
 func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, error) {
 	p, ok := h.entries.Get(place{city: c})
 	if ok {
@@ -200,8 +196,7 @@ func (h *cache) setDays(p *entry, days []row) {
 	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
 }
 
-// addBytes adds a number of bytes, `grown`, to the size of the cache, unless the entry
-// is evicted. The caller must hold p.mu.
+// addBytes adds grown to the size of the cache, in bytes, unless the entry is evicted. The caller must hold p.mu.
 func (h *cache) addBytes(p *entry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown
@@ -222,9 +217,8 @@ func (h *cache) evictToLimit() {
 	}
 }
 
-// filled returns the given days with gaps filled from stations nearby, and caches
-// the filled days. If the stations' values cannot be read, the gaps stay and whole
-// is false. The time limit is shorter if the last query of ClickHouse failed.
+// filled returns the given days with gaps filled from stations nearby, and caches them. If the values of these stations
+// cannot be read, the gaps stay and whole is false. The time limit is shorter if the last query of ClickHouse failed.
 func (h *cache) filled(
 	ctx context.Context, p *entry, days []row, neighbours func() []string,
 ) (out []row, whole bool) {

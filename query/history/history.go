@@ -52,8 +52,8 @@ func (h *History) Invalidate(from schema.Day) {
 // Bytes returns the memory that cached rows and their JSON texts use.
 func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
 
-// Preload loads the days of a city into the cache. A caller may ignore the error,
-// because Answer loads missing days again.
+// Preload loads the days of a city into the cache. A caller may ignore the error, because [History.Answer] loads
+// missing days again.
 func (h *History) Preload(ctx context.Context, c places.City) error {
 	_, _, err := h.days.cityDays(ctx, c)
 	return err

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// place is the key of a cache entry: a city or a position, and the kinds of
-// stations that count. The kinds are 0 for the default kinds.
+// place is the key of a cache entry: a city or a position, and the kinds of stations that count. kinds is 0 for the
+// default kinds.
 type place struct {
 	city  places.City
 	point places.Point
@@ -24,10 +24,9 @@ func (d dayHours) bytes() int64 {
 	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
 }
 
-// hours returns the hours of a place on the given days, in time order. It calls the
-// function read for days that are not cached. Hours stay cached until a roll-up
-// recomputes their day. They are also discarded for a new index, after stations were
-// added, removed or relocated.
+// hours returns the hours of a place on the given days, in time order. It calls read for days that are not cached.
+// Hours stay cached until a roll-up recomputes their day. They are also discarded if index is new, because stations
+// were then added, removed or relocated.
 func (h *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
 	read func(ctx context.Context, days Span) ([]row, error),
 ) ([]row, error) {
@@ -56,8 +55,8 @@ func (h *cache) entry(key place) *entry {
 	}
 }
 
-// cachedHours returns the span of days to read, and the cached hours before and
-// after that span. marks is the number of invalidations so far, for storeHours.
+// cachedHours returns the span of days to read, and the cached hours before and after that span. marks is the present
+// number of invalidations, which the caller passes to storeHours.
 func (p *entry) cachedHours(
 	h *cache, index *places.Index, days Span,
 ) (before []row, missing Span, after []row, marks uint64) {

@@ -11,13 +11,14 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position from the stations in `near`. It
-// interpolates the stations within 25 km. For days or hours without such figures, it
-// uses the city of the nearest station, if that station is within 25 km. For the
-// remaining days or hours, it uses the nearest station within 100 km.
+// positionRows returns the days or hours of a position. near are the stations nearby. For each day or hour, it uses the
+// first of these that has figures:
 //
-// The city is needed because its history may begin earlier than the history of any
-// station with a known position.
+//  1. the interpolation of the stations within 25 km
+//  2. the city of the nearest station, if that station is within 25 km
+//  3. the nearest station within 100 km
+//
+// The city is used because its history may begin earlier than that of any station with a known position.
 func (h *History) positionRows(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {
@@ -49,8 +50,8 @@ func (h *History) positionRows(
 	return rows, rollup.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations has
-// an AQI. An hourly query does not need these hours, so its result is empty.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. For an hourly query the
+// result is empty, because the query does not need it.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -73,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns the city that the name of city i resolves to. It is another
-// city if the state of city i is unknown and a city of the same name has a state.
+// canonicalCity returns the city that the name of city i means. It is another city if the state of city i is unknown
+// and a city of the same name has a state.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {
@@ -93,8 +94,7 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds to `rows` those rows of `more` whose day or hour is missing in `rows`. It
-// sorts the result by time.
+// join adds to rows each row of more whose day or hour is not in rows. It sorts the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day
@@ -119,10 +119,9 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the figures of the stations in `near` over a range, and
-// interpolates each day or hour. For a day, it uses the last hour with an AQI of each
-// station. It leaves out stations whose hour is more than 3 h older than the newest
-// hour of the day. If reach is 0, it uses only the nearest station.
+// interpolateBetween reads the figures of the stations in near over a range, and interpolates each day or hour. For a
+// day, it uses each station's last hour with an AQI. It skips a station whose hour is more than 3 h older than the
+// newest hour of the day. If reach is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
 	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {
@@ -133,8 +132,7 @@ func (t reader) interpolateBetween(
 	for _, sm := range near {
 		by[snap.Stations[sm.Station].ID] = sm
 	}
-	// One second is subtracted, because a reading at midnight belongs to the day
-	// before.
+	// One second is subtracted, because an hour that ends at midnight belongs to the day before.
 	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {
 		per = "station, at"

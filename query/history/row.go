@@ -8,8 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// row holds the figures of a place on one Indian day. If day is hourOnly, the
-// figures are those of one hour.
+// row has the figures of a place on one Indian day. If day is hourOnly, the figures are those of one hour.
 type row struct {
 	day schema.Day
 	rollup.Figures

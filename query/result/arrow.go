@@ -54,8 +54,8 @@ func Arrow(w io.Writer, rows Rows) (int, error) {
 	return n, err
 }
 
-// arrowType returns the Arrow type of column i. It depends on the Go type into
-// which the column scans; date is set for calendar dates.
+// arrowType returns the Arrow type of column i. It depends on the Go type into which the column scans. date is true for
+// calendar dates.
 func arrowType(c cells, i int, date bool) arrow.DataType {
 	switch c[i].(type) {
 	case *int8, **int8:

@@ -61,8 +61,8 @@ var (
 	composite    = regexp.MustCompile(`^(Tuple|Nested|Variant|Dynamic|JSON)\b`)
 )
 
-// each scans the rows one after the other into the same cells. After each scan it calls
-// the function row. It returns the number of rows.
+// each scans the rows one after the other into the same cells, and calls row after each scan. It returns the number of
+// rows.
 func each(rows Rows, row func(c cells) error) (int, error) {
 	c := newCells(rows)
 	n := 0
@@ -103,8 +103,7 @@ func (c cells) value(i int) any {
 	return v.Interface()
 }
 
-// text returns cell i as text for tables and CSV. For NULL it returns the argument
-// null.
+// text returns cell i as text for tables and CSV. For NULL it returns null.
 func (c cells) text(i int, null string) string {
 	switch v := c.value(i).(type) {
 	case nil:

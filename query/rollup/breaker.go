@@ -10,8 +10,8 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// breaker is a circuit breaker: after a failure of ClickHouse, it rejects queries
-// at once. It opens after one failure and closes after one success.
+// breaker is a circuit breaker. It opens after one failed query of ClickHouse, and then rejects queries at once. After
+// a pause it permits one query, and closes if the query succeeds.
 type breaker = gobreaker.CircuitBreaker[struct{}]
 
 // NewBreaker returns a circuit breaker that is closed, so queries pass.
@@ -23,8 +23,7 @@ func NewBreaker(name string) *breaker {
 			var exception *clickhouse.Exception // ClickHouse is up if it replies, even with an error
 			return err == nil || errors.As(err, &exception)
 		},
-		// A query whose client has disconnected, and a slow query, are no failures
-		// of ClickHouse.
+		// Neither a query whose client has disconnected nor a slow query counts as a failure of ClickHouse.
 		IsExcluded: func(err error) bool {
 			var slow *busyError
 			return errors.Is(err, context.Canceled) || errors.As(err, &slow)
@@ -38,8 +37,7 @@ type busyError struct{ error }
 
 func (e *busyError) Unwrap() error { return e.error }
 
-// lastAnswer is the time when ClickHouse last answered a query, in Unix
-// nanoseconds.
+// lastAnswer has the time at which ClickHouse last answered a query, in Unix nanoseconds.
 type lastAnswer struct{ at atomic.Int64 }
 
 // observe runs a query by calling do. If the query times out although ClickHouse

@@ -1,8 +1,7 @@
 package rollup
 
-// Changes describes how a snapshot differs from the snapshot before. Hours at or
-// after Since may have changed for the stations that Changed marks. Condition is
-// the SQL condition that selects these stations.
+// Changes describes how a snapshot differs from the previous one. Hours at or after Since may have changed for the
+// stations that Changed marks. Condition is the SQL condition that selects these stations.
 type Changes struct {
 	Changed    []bool // by station; nil if there are no such stations
 	Since      uint32 // Unix seconds

@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// Buckets is the number of buckets into which stations are divided by a hash of their
-// id. With 100,000 stations, a bucket has 24 of them on average. If 100 stations
-// change, 2,400 rows are read.
+// Buckets is the number of groups into which stations are divided by a hash of their id. With 100,000 stations, a
+// bucket has 24 stations on average. If 100 stations change, the rows of 2,400 stations are read again.
 const Buckets = 4096
 
-// Digest holds, for each bucket, a checksum of the bucket's rows in a table. The
-// checksum changes if a row is added, replaced or removed. It may also change when
-// ClickHouse merges parts of the table.
+// Digest has a checksum of each bucket's rows in a table. The checksum changes if a row is added, replaced or removed.
+// It may also change when ClickHouse merges parts of the table.
 type Digest []uint64
 
 // MarkDiffering sets the elements of changed for the buckets in which two digests
@@ -25,9 +23,8 @@ func MarkDiffering(a, b Digest, changed []bool) {
 	}
 }
 
-// HashCondition returns the SQL condition that the hash of a column is in a marked
-// bucket. The condition is "" if all buckets are marked. It returns false if no
-// bucket is marked.
+// HashCondition returns an SQL condition: the hash of a column is in a marked bucket. The condition is "" if all
+// buckets are marked. some is false if no bucket is marked.
 func HashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {

@@ -1,6 +1,5 @@
-// Package rollup reads figures (concentrations and indices) of stations and cities from
-// ClickHouse, and computes means of them. A roll-up is the job that computes these
-// figures from readings and stores them.
+// Package rollup reads figures (concentrations and indices) of stations and cities from ClickHouse, and computes means
+// of them. The roll-up is the job that computes these figures from readings and stores them.
 package rollup
 
 import (
@@ -14,9 +13,8 @@ import (
 // Records is the number of pollutants whose concentration a record has.
 const Records = len(air.RecordPollutants)
 
-// Figures holds the values of a place in an hour or on a day. Element p-1 of Amount
-// and Index is the value of pollutant p. Amount has the concentrations of the
-// [air.RecordPollutants]. Index has the sub-indices of all pollutants.
+// Figures has the values of a place in an hour or on a day. Element p-1 of Amount and Index is the value of pollutant
+// p. Amount has the concentrations of the [air.RecordPollutants]. Index has the sub-indices of all pollutants.
 type Figures struct {
 	At, Updated uint32 // Unix seconds; At is 0 if there are no figures
 	Amount      [Records]schema.Figure
@@ -24,9 +22,9 @@ type Figures struct {
 	AQI         int16                      // -1 for none
 	Dominant    air.Pollutant
 	Used, Total uint16
-	// Sets of pollutants; bit p-1 is for pollutant p. Derived: the amount was computed
-	// from a sub-index. Daily: the amount is a 24-hour mean instead of an 8-hour mean.
-	// GapFilled: the amount is from another place.
+	// Sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that the amount was computed from a
+	// sub-index. A bit of Daily means that the amount is a 24-hour mean and not an 8-hour mean. A bit of GapFilled
+	// means that the amount is from another place.
 	Derived, Daily, GapFilled uint8
 }
 

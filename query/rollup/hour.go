@@ -7,22 +7,21 @@ import (
 )
 
 const (
-	// HourWait is how long after its end an hour with too few stations (see complete)
-	// becomes current. Other hours do not wait.
+	// HourWait is the time after its end at which an hour with too few stations becomes current (see complete). Other
+	// hours become current at once.
 	HourWait = 30 * time.Minute
-	// HourReach is how far apart two hours may be to be compared, in seconds.
+	// HourReach is the largest distance, in seconds, of two hours whose numbers of stations are compared.
 	HourReach = 24 * 3600
 )
 
-// CityHour is the end of an hour of a city, and the number of the city's stations
-// that have an AQI in that hour.
+// CityHour is an hour of a city. At is its end, and Used is the number of the city's stations that have an AQI in it.
 type CityHour struct {
 	At   uint32
 	Used uint16
 }
 
-// complete reports whether the hour h has at least half as many stations as the earlier hour
-// `before`. It also returns true if h ends more than a day after that hour.
+// complete reports whether hour h has enough stations to be current: at least half as many as the earlier hour before.
+// It also returns true if h ends more than a day after that hour.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }
@@ -43,9 +42,9 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	return current, next
 }
 
-// hourOfDay returns the index of the hour that represents a day. hours are in time order. The hours
-// of that day begin at index first. The result is the last complete hour of the day; hour 0 counts
-// as complete. If there is none, it is the hour with the most stations.
+// hourOfDay returns the index of the hour that represents a day. hours are in time order, and the hours of the day
+// begin at index first. It is the last complete hour of the day. If no hour is complete, it is the hour with the most
+// stations. The first of all hours counts as complete.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {
@@ -59,8 +58,7 @@ func hourOfDay(hours []CityHour, first int) int {
 	return most
 }
 
-// HoursOfDays returns the hour that represents each day, for the given day and
-// later days.
+// HoursOfDays returns, for the given day and each later day, the hour that represents the day.
 func HoursOfDays(hours []CityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

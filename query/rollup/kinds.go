@@ -18,16 +18,14 @@ func KindsOf(kinds ...air.StationKind) KindSet {
 	return set
 }
 
-// DefaultKinds are the kinds of stations that count in an answer unless the query
-// names others. City mean series are included, because they replace missing
-// reference stations.
+// DefaultKinds are the kinds of stations that count in an answer if the query names no kinds. They include city mean
+// series, which replace missing reference stations.
 var DefaultKinds = KindsOf(air.Reference, air.CityMean)
 
 // Has reports whether the set includes a kind.
 func (s KindSet) Has(k air.StationKind) bool { return s&(1<<k) != 0 }
 
-// names returns the names of the kinds in the set, as in the parameter kinds of a
-// query.
+// names returns the names of the kinds in the set, in the spelling of the query parameter kinds.
 func (s KindSet) names() []string {
 	var out []string
 	for _, k := range [...]air.StationKind{air.Reference, air.Sensor} {

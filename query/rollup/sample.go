@@ -9,8 +9,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Sample has the figures of a station, and the station's distance and weight in an
-// interpolation.
+// Sample has the figures of a station, and its distance and weight in an interpolation.
 type Sample struct {
 	Station int32
 	KM      float64
@@ -18,8 +17,7 @@ type Sample struct {
 	Figures *Figures
 }
 
-// InterpolationWindow is how much older than the newest hour the hour of a station
-// may be in an interpolation, in seconds.
+// InterpolationWindow is the largest age difference, in seconds, of two stations' hours in an interpolation.
 const InterpolationWindow = uint32(StaleAfter / time.Second)
 
 // WeightedMean returns the weighted mean of the samples whose hour is within
@@ -94,10 +92,9 @@ func weightedAmount(used []Sample, i int) schema.Figure {
 	return schema.Figure(HalfUp(sum / weights))
 }
 
-// Mean returns the figures of a city from its stations in one hour, by the rule of
-// pipeline/airquality. The AQI is the mean of the station AQIs, rounded half up.
-// The pollutant with the largest mean sub-index is dominant. Concentrations include
-// those of stations without an AQI. At least one sample must have an AQI.
+// Mean returns the figures of a city from its stations in one hour, with the rules of pipeline/airquality. The AQI is
+// the mean of the station AQIs, rounded half up. The pollutant with the largest mean sub-index is dominant. The mean
+// concentrations include stations without an AQI. At least one sample must have an AQI.
 func Mean(samples []Sample) Figures {
 	out := NoFigures()
 	var aqi, used int
@@ -132,8 +129,7 @@ func Mean(samples []Sample) Figures {
 			continue
 		}
 		out.Index[p-1] = int16(naqi.Mean(sum, n))
-		// If two pollutants have equal mean sub-indices, the one that is dominant
-		// at more stations wins.
+		// If two pollutants have equal mean sub-indices, the dominant one is that which dominates at more stations.
 		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
 			largest, out.Dominant = m, p
 		}

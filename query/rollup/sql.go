@@ -20,15 +20,13 @@ type Conn interface {
 	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
-// Hundredths returns an SQL expression that converts the expression expr, a Nullable
-// concentration, to a schema.Figure.
+// Hundredths returns an SQL expression that converts expr, a Nullable concentration, to a schema.Figure.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns returns the SQL columns of figures, in the order of Scanned.Into. If
-// counts is true, they include the numbers of stations. The tables city_hour and
-// city_day have these numbers, station_hour does not.
+// figureColumns returns the SQL columns of figures, in the order of Scanned.Into. counts adds the columns with the
+// numbers of stations, which city_hour and city_day have but station_hour lacks.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range air.RecordPollutants {
@@ -63,8 +61,8 @@ type Scanned struct {
 	derived, daily uint8
 }
 
-// Into returns the destinations for scanning a row. The row begins with the leading
-// columns, before the columns of the figures.
+// Into returns the destinations for scanning a row. leading are the destinations of the columns before those of the
+// figures.
 func (r *Scanned) Into(leading ...any) []any {
 	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {
@@ -97,9 +95,8 @@ func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 	return clickhouse.Named(name, fmt.Sprint(value))
 }
 
-// Unavailable converts an error to a problem that tells the client to try again
-// later. It returns problems unchanged, and also exceptions of ClickHouse, which
-// are internal errors.
+// Unavailable converts an error to a problem after which the client should try again later. It does not convert
+// problems and exceptions of ClickHouse. An exception is an internal error.
 func Unavailable(err error) error {
 	var exception *clickhouse.Exception
 	var problem *schema.Problem // such as the one of history.Slots.Acquire

@@ -11,27 +11,26 @@ import (
 )
 
 const (
-	// QueryTimeout limits ClickHouse's work for one client query. The 99th percentile of the time
-	// to load a city's history is well below a second. If ClickHouse answers no query for longer,
-	// it counts as down, even if the connection is open.
+	// QueryTimeout limits the time of ClickHouse for one query of a client. The 99th percentile of the time to load a
+	// city's history is well below a second. If ClickHouse answers no query for longer, it counts as down, even if the
+	// connection is open.
 	QueryTimeout = 3 * time.Second
-	// CachedTimeout is how long a query for cached days waits for a reload of changed
-	// days. A reload takes a few milliseconds, or some hundred on a busy machine. If
-	// ClickHouse is healthy, a slow answer is better than a stale one.
+	// CachedTimeout is the longest time that a query for cached days waits for a reload of changed days. A reload takes
+	// a few milliseconds, or some hundred on a busy machine. While ClickHouse works, a slow answer is better than a
+	// stale one.
 	CachedTimeout = time.Second
 	// DownTimeout replaces CachedTimeout after a failure of ClickHouse.
 	DownTimeout = 100 * time.Millisecond
-	// FillTimeout is how long an answer waits for gap filling. It is shorter than
-	// QueryTimeout, because the rest of the answer is already there.
+	// FillTimeout is the longest time that an answer waits for gap filling. It is shorter than QueryTimeout, because
+	// the answer can be sent without gap filling.
 	FillTimeout = time.Second
-	// breakerTimeout is how long the open breaker rejects all queries. Then it lets
-	// one query pass, to test ClickHouse. The header Retry-After of replies is of
-	// the same order.
+	// breakerTimeout is how long the open breaker rejects all queries. Then it permits one query, to test ClickHouse.
+	// The header Retry-After of replies has a similar value.
 	breakerTimeout = 2 * time.Second
 )
 
-// Each runs a query, scans each row into dest, and then calls the function row. If t
-// has a circuit breaker, the query goes through it.
+// Each runs a query. It scans each row into dest and then calls row. If t has a circuit breaker, the query goes through
+// it.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -74,14 +73,12 @@ type Tables struct {
 	lastAnswer *lastAnswer
 }
 
-// NewTables returns the tables of a database. Their queries go through no circuit
-// breaker.
+// NewTables returns the tables of a database, without a circuit breaker.
 func NewTables(conn Conn, database string) Tables {
 	return Tables{conn: conn, Database: database, lastAnswer: &lastAnswer{}}
 }
 
-// WithBreaker returns the same tables with the connection conn. Queries go through a new circuit
-// breaker with the given name.
+// WithBreaker returns the same tables on the connection conn, with a new circuit breaker of the given name.
 func (t Tables) WithBreaker(conn Conn, name string) Tables {
 	t.conn, t.breaker = conn, NewBreaker(name)
 	return t
@@ -92,7 +89,7 @@ func (t Tables) SQL(format string) string {
 	return fmt.Sprintf(format, t.Database)
 }
 
-// each runs a query. It scans each row into dest and then calls the function row.
+// each runs a query. It scans each row into dest and then calls row.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {

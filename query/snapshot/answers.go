@@ -7,8 +7,8 @@ import (
 	"vayu/query/places"
 )
 
-// renderAnswers renders the answers for all cities with an AQI. An answer that equals the city's
-// previous answer keeps its Last-Modified.
+// renderAnswers renders the answers for all cities with an AQI. An answer that equals the city's previous answer has
+// the same Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
 	s.Current = make([]httpapi.Response, len(s.Cities))

@@ -11,9 +11,9 @@ import (
 	"vayu/query/rollup"
 )
 
-// cities returns the cities with their latest hours and current figures. It reads hours that may
-// have changed since an instant, and selects the current hour of each city (see
-// [rollup.CurrentHour]). Cities without changes keep their figures of the parameter old.
+// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed since
+// the time since, and selects the current hour of each city (see [rollup.CurrentHour]). old are the cities of the
+// previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -69,8 +69,8 @@ func (t loader) cities(ctx context.Context, old []city, since uint32, now time.T
 	return out, nil
 }
 
-// promote selects the current hour of each city again, because time has passed. It reads the
-// figures of the hours that have become current.
+// promote selects the current hour of each city again, because a later hour may have become current. It reads the
+// figures of these hours.
 func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) error {
 	wanted := map[places.City]uint32{}
 	for i := range f.cities {
@@ -94,8 +94,8 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// nextPromotion returns when the next hour of any city becomes current without a new roll-up. The
-// result is in Unix seconds; 0 if there is no such hour.
+// nextPromotion returns the next time at which an hour of any city becomes current without a new roll-up. The result is
+// in Unix seconds; 0 if there is no such hour.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.Cities {
@@ -110,8 +110,8 @@ func (s *Snapshot) nextPromotion() int64 {
 	return due
 }
 
-// lastHours reads the hours at or after the time since that are within 25 h of their city's latest
-// hour. If names is not nil, it reads only these cities.
+// lastHours reads the hours at or after the time since that are within 25 h of their city's latest hour. names limits
+// the cities; nil for all.
 func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]rollup.CityHour, error) {
 	out := map[places.City][]rollup.CityHour{}
 	var name places.City
@@ -141,8 +141,7 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// hourFigures reads the figures of each city in the map wanted, in the hour that the map has for
-// the city.
+// hourFigures reads the figures of cities. wanted maps each city to the hour to read.
 func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
 	out := make(map[places.City]rollup.Figures, len(wanted))
 	if len(wanted) == 0 {

@@ -12,15 +12,14 @@ import (
 	"vayu/schema/naqi"
 )
 
-// detailedAnswer is the answer to a query with view=detail. It is cached until its field `stale`
-// would change. It has no Last-Modified, because its stations and that field change at other
-// times than the record.
+// detailedAnswer is the answer to a query with view=detail. It is cached until its field `stale` would change. It has
+// no Last-Modified, because its stations and `stale` change at other times than the record.
 type detailedAnswer struct {
 	httpapi.Response
 	validUntil time.Time // zero if there is no limit
 }
 
-// detailed returns the answer with a record, the detail fields d, and the stations that were used.
+// detailed returns the answer to a query with view=detail: a record, the fields d, and the stations in used.
 func (s *Snapshot) detailed(record air.Record, d air.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
 	s.AddStations(&d, used)
 	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
@@ -46,7 +45,7 @@ type DetailRecord struct {
 	air.Detail
 }
 
-// DetailOf returns those fields of view=detail that depend only on the figures and the time.
+// DetailOf returns the fields of view=detail that depend only on the figures and the time.
 func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 	d := air.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
@@ -80,8 +79,7 @@ func averaging(p air.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// AddStations adds to d the stations of the samples that have figures, and their attributions and
-// sources.
+// AddStations adds to d the stations of the samples that have figures, with their attributions and sources.
 func (s *Snapshot) AddStations(d *air.Detail, samples []rollup.Sample) {
 	for _, sm := range samples {
 		if sm.Figures.At == 0 {
@@ -104,8 +102,7 @@ func (s *Snapshot) AddStations(d *air.Detail, samples []rollup.Sample) {
 	slices.Sort(d.Source)
 }
 
-// OptionalAQI returns an AQI for a reply. It returns nil for a negative AQI, which means that there
-// is none.
+// OptionalAQI returns an AQI for a reply. It returns nil for a negative number, which means that there is no AQI.
 func OptionalAQI(aqi int16) *int {
 	if aqi < 0 {
 		return nil
@@ -114,8 +111,8 @@ func OptionalAQI(aqi int16) *int {
 	return &n
 }
 
-// OfCity returns the city's stations of the given kinds as samples, sorted by distance from the
-// centre of the city. The distance is -1 for a station without a position.
+// OfCity returns the city's stations of the given kinds as samples, sorted by distance from the centre of the city. The
+// distance of a station without a position is -1.
 func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
 	out := make([]rollup.Sample, 0, len(c.Stations))
 	for _, i := range c.Stations {

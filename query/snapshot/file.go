@@ -103,8 +103,8 @@ func unpack(v []int64) (rollup.Figures, error) {
 	return f, nil
 }
 
-// writeSnapshot writes a snapshot atomically. Even after a power failure, the file has the old or
-// the new snapshot.
+// writeSnapshot writes a snapshot atomically: even after a power failure, the file has either the old or the new
+// snapshot.
 func writeSnapshot(path string, s *Snapshot) (err error) {
 	defer func() {
 		if err != nil {
@@ -211,8 +211,7 @@ func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 	return build(f, built, nil), nil
 }
 
-// sum returns a checksum of the contents of a snapshot. It is needed because Arrow files have no
-// checksum.
+// sum returns a checksum of the contents of a snapshot, because Arrow files have none.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
 	line := func(st *air.Station, report [2]int64, fig *rollup.Figures) {

@@ -7,8 +7,8 @@ import (
 	"vayu/query/rollup"
 )
 
-// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time
-// since. It uses one SQL query per hour.
+// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time since. It runs one
+// SQL query for each hour.
 func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {
 		ids    []string
@@ -58,7 +58,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent reads the recent amounts of all stations into s.recent.
+// readRecent reads the recent amounts of all stations, for gap filling, into s.recent.
 func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {

@@ -11,9 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// InterpolationReach is the distance in km within which stations are interpolated. If there are
-// none, the nearest station within NearestReach is used. The median distance from a place to the
-// nearest of 603 stations is 36.6 km.
+// InterpolationReach is the distance in km within which stations are interpolated. If there are none, the nearest
+// station within NearestReach is used. The median distance from a place to the nearest of 603 stations is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0
@@ -47,9 +46,8 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 	return out
 }
 
-// newestAround returns the latest hour in which a station within NearestReach of a point has an
-// AQI; 0 if there is none. Only stations of the given kinds count. It skips grid cells whose newest
-// hour cannot change the result.
+// newestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
+// AQI; 0 if there is none. It skips grid cells whose newest hour cannot change the result.
 func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
@@ -70,11 +68,13 @@ func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	return newest
 }
 
-// Interpolate returns the figures of a position, and the stations whose mean they are. These are
-// the stations within 25 km; if there are none, the nearest station within 100 km. They are of the
-// given kinds and have an AQI, whose hour is at most 3 h older than the newest within 100 km.
-// PreferStations removes doubles. Missing values are filled with amounts up to 24 h old from any
-// station of these kinds within 100 km. It returns false if no such station has an AQI.
+// Interpolate returns the figures of a position, and the stations from which they are computed. These are the stations
+// within 25 km, or if there are none, the nearest station within 100 km. They are of the given kinds and have an AQI.
+// Their hour is at most 3 h older than the newest hour of any such station within 100 km. PreferStations removes
+// duplicates.
+//
+// Missing values are filled with amounts up to 24 h old, from any station of these kinds within 100 km. Interpolate
+// returns false if no station within 100 km has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
 	newest := s.newestAround(p, kinds)
 	if newest == 0 {
@@ -99,16 +99,16 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. Of
-// these, it keeps those that PreferStations selects.
+// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. PreferStations then
+// selects among them.
 func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest
 	}))
 }
 
-// PreferStations removes samples that should not count twice. It removes city mean series if any
-// station has an AQI. If a physical station has several ids, it keeps one of them.
+// PreferStations removes samples that would count twice. It removes city mean series if any station has an AQI. If a
+// physical station has several ids, it keeps one of them.
 func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
 	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
@@ -144,8 +144,8 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the amounts of station i that may fill gaps at an instant: from s.recent, or
-// else from the station's latest hour. It returns false if neither covers the instant.
+// lastMeasured returns the amounts of station i that may fill gaps at the time at. They are from s.recent, or else from
+// the station's latest hour. It returns false if neither has amounts for that time.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true

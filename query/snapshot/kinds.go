@@ -59,8 +59,8 @@ func (s *Snapshot) currentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// The latest hour is current if it has at least half of the stations that reported within a
-	// day (recent): no earlier hour of that day can have more than recent stations.
+	// recent is the number of stations that reported within a day. No hour of that day can have more stations. The
+	// latest hour is therefore current if it has at least half as many.
 	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
@@ -79,8 +79,8 @@ func (s *Snapshot) currentOfKinds(
 	return f, in, true, nil
 }
 
-// readCurrentHour reads the samples of the current hour from ClickHouse. The current hour may be
-// older than the latest hour, and only the latest hour is in memory.
+// readCurrentHour reads the samples of the current hour from ClickHouse. The current hour may be older than the latest
+// hour, which is the only one in memory.
 func (s *Snapshot) readCurrentHour(
 	ctx context.Context, t rollup.Tables, all []rollup.Sample, latest uint32, now time.Time,
 ) ([]rollup.Sample, error) {
@@ -98,8 +98,8 @@ func (s *Snapshot) readCurrentHour(
 	return by[hours[n].At], nil
 }
 
-// CityHours returns, in time order, the hours of the map in which a station has an AQI. In each
-// hour, it keeps only the samples that PreferStations selects.
+// CityHours returns, in time order, the hours in by in which a station has an AQI. In each hour, it keeps only the
+// samples that PreferStations selects.
 func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	out := make([]rollup.CityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {
@@ -111,8 +111,8 @@ func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	return out
 }
 
-// ReadHours reads the figures of the samples' stations, in the hours after one instant and up to
-// another. It returns the figures as samples by hour. condition selects hours in SQL; "" for all.
+// ReadHours reads the figures of the samples' stations in the hours later than after and not later than to. It returns
+// them as samples by hour. condition selects hours in SQL; "" for all.
 func (s *Snapshot) ReadHours(
 	ctx context.Context, t rollup.Tables, samples []rollup.Sample, after, to uint32, condition string,
 ) (map[uint32][]rollup.Sample, error) {

@@ -42,21 +42,20 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	return out, nil
 }
 
-// mark identifies the latest roll-up. If two polls read different marks, there was a
-// roll-up in between.
+// mark identifies the latest roll-up. If two polls read different marks, a roll-up ended between them.
 type mark struct {
 	at    int64 // end of the latest roll-up, Unix milliseconds
 	count uint64
 }
 
-// lookback is how far before the last mark a poll searches for roll-ups. The time in the row of a
-// roll-up is earlier than the moment when the row becomes visible. On a cluster, the time is from
-// another server's clock. The delay is well within a second, and a minute allows for a busy
-// machine. A poll may therefore read the hours of a roll-up a second time.
+// lookback is the time before the last mark from which a poll searches for roll-ups. The row of a roll-up becomes
+// visible later than the time in it. In a cluster, the time is that of another server's clock. The difference is well
+// below a second, and a minute is enough for a busy machine. A poll may therefore read the hours of a roll-up a second
+// time.
 const lookback = time.Minute
 
-// rollups returns the new mark, and the earliest hour that roll-ups since the last mark have
-// computed. It includes roll-ups that ended up to [lookback] before the last mark.
+// rollups returns the new mark, and the earliest hour that roll-ups since the last mark have computed. It considers
+// roll-ups that ended up to [lookback] before the last mark.
 func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},
@@ -68,8 +67,8 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed in hours at or after the time since. It reads the stations
-// and their hours only in buckets whose digest differs from that of the previous snapshot.
+// refresh reads the rows that changed in hours at or after the time since. It reads stations and their hours only in
+// buckets whose digest differs from the previous snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -158,7 +157,7 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// names gets new stations, and stations that lost their latest hour. Both may have older hours.
+	// names are stations that may have hours older than since: new stations, and stations that lost their latest hour.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -194,9 +193,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// digestReach limits the comparison by digest to hours at most this many seconds before the
-// newest hour of the previous snapshot. After a roll-up of older hours, the hours of all
-// stations are read.
+// digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour of
+// the previous snapshot. After a roll-up of older hours, the hours of all stations are read.
 const digestReach = 26 * 3600
 
 // digests are the digests of the rows from which a snapshot was built.
@@ -205,8 +203,8 @@ type digests struct {
 	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
 }
 
-// changedHours returns the new digests of hours, after a roll-up of hours at or after the time
-// since. It also returns which buckets have a changed hour.
+// changedHours returns the new digests of hours after a roll-up, and which buckets have a changed hour. since is the
+// earliest hour of the roll-up.
 func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
 	changed := make([]bool, rollup.Buckets)
 	if old == nil || since+digestReach < old.Newest() {
@@ -233,9 +231,9 @@ func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (
 	return now, changed, nil
 }
 
-// readCityHourReports reads figures for stations whose own latest hour is not the current hour of
-// their city. For each, it reads whether the station reported in the city's hour, and its AQI in
-// that hour. It skips stations for which neither can have changed since the previous snapshot.
+// readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For each
+// it reads whether the station reported in the city's hour, and its AQI in that hour. It skips stations for which
+// neither can have changed since the previous snapshot.
 func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces

@@ -5,8 +5,7 @@ import (
 	"vayu/schema/air"
 )
 
-// newestHours holds, by grid cell and kind of station, the latest hour in which a station has an
-// AQI.
+// newestHours has, for each grid cell and kind of station, the latest hour in which a station has an AQI.
 type newestHours [][air.CityMean + 1]uint32
 
 func newNewestHours(cells [][]int32, stations []Station) newestHours {

@@ -10,7 +10,7 @@ import (
 	"vayu/query/rollup"
 )
 
-// pinAnswers holds the answers for one pin code: the record, and the answer with view=detail.
+// pinAnswers has the answers for one pin code: the record, and the answer with view=detail.
 type pinAnswers struct {
 	record httpapi.Response
 	detail atomic.Pointer[detailedAnswer]
@@ -24,8 +24,8 @@ type Position struct {
 	Detail bool
 }
 
-// CachedPin returns the cached answer for a pin code and the default kinds. It returns false if
-// [Snapshot.At] has cached no answer that is still valid.
+// CachedPin returns the cached answer for a pin code and the default kinds. It returns false if the cache has no valid
+// answer. [Snapshot.At] fills the cache.
 func (s *Snapshot) CachedPin(pin int32, detail bool, now time.Time) (httpapi.Response, bool) {
 	got, ok := s.pins.Load(pin)
 	if !ok {
@@ -77,8 +77,8 @@ func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool
 	return resp, true, nil
 }
 
-// PlaceName returns the name of the place in a record whose nearest station is station i. It is the
-// station's city. If the city is unknown, it is the station's own name.
+// PlaceName returns the name of the place in a record whose nearest station is station i. This is the station's city,
+// or the station's own name if the city is unknown.
 func (s *Snapshot) PlaceName(i int32) string {
 	if c := s.Stations[i].InCity; c >= 0 {
 		return s.Index.Label(int(c))

@@ -62,16 +62,16 @@ func (p *Publisher) Save() error {
 	return writeSnapshot(p.file, p.published.Load())
 }
 
-// Change states what a refresh has changed.
+// Change describes the result of a refresh.
 type Change struct {
 	Published bool
-	// From is the first day whose rows a roll-up may have changed. It is set if Rolled is true.
+	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up; otherwise
+	// From is unset.
 	From   schema.Day
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot in its first successful call, after a new roll-up, and when an
-// hour is due to become current.
+// Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
@@ -97,9 +97,8 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }
 
-// rebuild builds a new snapshot. If rolled is set (there is a new roll-up), it reads the hours at
-// or after the time since. Otherwise it uses the input of the previous snapshot, and only selects
-// the current hours again.
+// rebuild builds a new snapshot. rolled means that there is a new roll-up. rebuild then reads the hours at or after the
+// time since. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again.
 func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

@@ -19,9 +19,9 @@ import (
 type Station struct {
 	air.Station
 	InCity int32 // position in Snapshot.Cities, -1 for none
-	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in
-	// Unix seconds. It is 0 if Figures is of that hour, or if no such reading is known. cityHourAQI
-	// is the station's AQI in that hour; -1 for none.
+	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in Unix seconds. It is
+	// 0 if Figures is of that hour, or if no such reading is known. cityHourAQI is the station's AQI in that hour; -1
+	// for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
 	part            uint16 // bucket of the station, see rollup.Digest
@@ -39,13 +39,13 @@ type city struct {
 	rollup.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. Hours after the hour of
-	// the figures are not current yet; see [rollup.CurrentHour].
+	// hours are the latest hours of the city in the tables, in time order. Hours later than that of the figures are not
+	// current yet; see [rollup.CurrentHour].
 	hours []rollup.CityHour
 }
 
-// Snapshot holds the current figures of one world, and the answers that are built from them. It is
-// immutable once published.
+// Snapshot has the current figures of one world, and the answers that are built from them. It is immutable once
+// published.
 type Snapshot struct {
 	Built       time.Time
 	Kinds       rollup.KindSet // kinds of stations that count by default
@@ -62,7 +62,7 @@ type Snapshot struct {
 	pins        sync.Map // int32 -> *pinAnswers; India has 19,000 pin codes
 }
 
-// snapshotInput holds the rows from which a snapshot is built.
+// snapshotInput has the rows from which a snapshot is built.
 type snapshotInput struct {
 	stations []Station
 	cities   []city
@@ -71,17 +71,16 @@ type snapshotInput struct {
 	changes  rollup.Changes
 }
 
-// build builds a snapshot without gap filling, such as a snapshot that was read from a file.
+// build builds a snapshot without gap filling, from the rows of a snapshot file.
 func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
 	s := assemble(f, nil, now)
 	s.renderAnswers(before)
 	return s
 }
 
-// assemble builds a snapshot of cities and stations, without answers. It leaves out cities without
-// stations. Such a city lost its stations to another city, for example when the state of the
-// stations became known. If no station was added, removed or relocated, the snapshot shares the
-// index and the grid of the previous snapshot.
+// assemble builds a snapshot of cities and stations, without answers. It leaves out cities that have no stations. Such
+// a city lost its stations to another city, for example when their state became known. If no station was added, removed
+// or relocated, the snapshot shares the index and the grid of the previous one.
 func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{Built: now, Kinds: f.kinds, Stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
@@ -152,8 +151,8 @@ func (s *Snapshot) meanPosition(stations []int32) places.Point {
 	return places.Point{Latitude: sum.Latitude / n, Longitude: sum.Longitude / n}
 }
 
-// KindsFor returns the kinds of stations that count in the answer to a query with the given kinds.
-// For 0, they are the default kinds.
+// KindsFor returns the kinds of stations that count in the answer to a query with the given kinds. If kinds is 0, it
+// returns the default kinds.
 func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
 	if kinds == 0 {
 		return s.Kinds
@@ -161,8 +160,8 @@ func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
 	return kinds
 }
 
-// input returns the rows of the snapshot, from which the next snapshot can be built. The caller
-// must copy the stations before it changes them.
+// input returns the rows of the snapshot, from which the next snapshot is built. The caller must copy the stations
+// before it changes them.
 func (s *Snapshot) input() snapshotInput {
 	if s == nil {
 		return snapshotInput{}

@@ -10,7 +10,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Detail returns what operators see of a source; nil if it did not run in the last 30 days. It
+// Detail returns the details of a source for operators; nil if the source did not run in the last 30 days. The result
 // is not cached, because few keys may read it.
 func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now time.Time) (*air.SourceDetail, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
@@ -37,7 +37,7 @@ func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now
 	return d, nil
 }
 
-// ofSource selects the rows of a source of the last 30 days.
+// ofSource is the end of a query that selects the rows of one source in the last 30 days.
 const ofSource = " WHERE world = {world:String} AND source = {source:String} AND started >= fromUnixTimestamp64Micro({since:Int64}) "
 
 func (l *Lists) readRuns(ctx context.Context, d *air.SourceDetail, params []any) error {

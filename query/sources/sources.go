@@ -1,4 +1,4 @@
-// Package sources lists the sources of readings with their last runs.
+// Package sources lists the sources of readings with their last runs, problems and progress.
 package sources
 
 import (
@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// MaxAge is how long a list answers further calls. One account cannot occupy ClickHouse
-	// with the query.
+	// MaxAge is how long a list is cached. The cache prevents that one account occupies ClickHouse with this query.
 	MaxAge = 10 * time.Second
-	// runsRange is the age up to which a list considers runs.
+	// runsRange is the largest age of the runs in a list.
 	runsRange = 30 * 24 * time.Hour
 )
 
-// Problems returns the present problems of the sources of a world by name.
+// Problems returns the present problems of the sources of a world, by the name of the source.
 type Problems func(ctx context.Context, world schema.World) (map[string][]air.FoundProblem, error)
 
-// Progress returns how far the sources of a world are fetched, by name.
+// Progress returns the progress of the sources of a world, by the name of the source.
 type Progress func(ctx context.Context, world schema.World) (map[string]*air.SourceProgress, error)
 
 // Lists has the lists of sources of both worlds (live and sandbox). It is safe for
@@ -35,15 +34,15 @@ type Lists struct {
 	worlds   [len(schema.Worlds)]list
 }
 
-// list is the last list of a world.
+// list caches the last list of a world.
 type list struct {
 	mu    sync.Mutex
 	until time.Time // reply answers calls before this time
 	reply *air.SourcesReply
 }
 
-// New returns the lists that a database has, normally [schema.OpsDatabase]. Without the function progress, the progress of
-// sources is unknown.
+// New returns the lists of the runs in a database, normally [schema.OpsDatabase]. If progress is nil, the progress of
+// the sources is unknown.
 func New(conn rollup.Conn, database string, problems Problems, progress Progress) *Lists {
 	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
@@ -71,7 +70,8 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 	return last.reply, nil
 }
 
-// addProgress completes a list. If the state store cannot be read, the progress stays unknown.
+// addProgress adds the progress of the sources to a list. If the state store cannot be read, the progress stays
+// unknown.
 func (l *Lists) addProgress(ctx context.Context, reply *air.SourcesReply, world schema.World) {
 	if l.progress == nil {
 		return

@@ -17,9 +17,8 @@ type WithFigures struct {
 	rollup.Figures
 }
 
-// Own reads the stations that an account has registered, without figures. The parameter name
-// selects by name or id; "" selects all. The station whose id is name comes first; the others
-// follow by id.
+// Own reads the stations that an account has registered, without figures. name selects stations by name or id; ""
+// selects all. The station whose id is name comes first, and the others follow by id.
 func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures
@@ -43,8 +42,8 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 	return out, nil
 }
 
-// ReadFigures sets the figures of stations that are not in the snapshot, and the times
-// of their first and last measurement. It changes nothing of a station without hours.
+// ReadFigures sets the figures of stations that are not in the snapshot, and the times of their first and last
+// measurement. A station without hours stays unchanged.
 func ReadFigures(ctx context.Context, t rollup.Tables, stations []WithFigures) error {
 	ids, byID := make([]string, len(stations)), make(map[string]*WithFigures, len(stations))
 	for i := range stations {

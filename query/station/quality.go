@@ -23,7 +23,7 @@ type QualityPage struct {
 
 var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not one that this list has given.")
 
-// list returns the name of this list in its cursors. Other lists reject such a cursor.
+// list returns the name of this list, which is part of its cursors. A cursor of another list is invalid.
 func (q *QualityPage) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.Station, q.From, q.To)
 }
@@ -60,8 +60,7 @@ func (q *QualityPage) cursor(r *air.QualityResult) *string {
 	return &text
 }
 
-// Quality reads the results of the quality tests of a station: counts by test, and
-// one page of results.
+// Quality reads the results of a station's quality tests: counts for each test, and one page of results.
 func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityReply, error) {
 	reply := &air.QualityReply{
 		Status: schema.Success, Station: q.Station, From: q.From.String(), To: q.To.String(),
@@ -113,9 +112,8 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 	return reply, nil
 }
 
-// readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of
-// the tested times, such as "one_unit". It returns "neither" if no assumption fits, and nil if no
-// day was tested.
+// readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of the tested times,
+// such as "one_unit". It returns "neither" if no assumption fits, and nil if no day was tested.
 func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, error) {
 	var found *string
 	var name string

@@ -13,21 +13,20 @@ import (
 	"vayu/schema/parameter"
 )
 
-// readingWindow limits the search for the latest reading of a parameter. It is counted back from
-// the station's latest reading. The search thus reads two or three monthly partitions of the table.
+// readingWindow limits the search for the latest reading of a parameter, counted back from the station's latest
+// reading. The search therefore reads two or three monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours is the larger of two figures for the 24 hours
-// before the station's latest reading. One is the number of hours with a reading; the other is the
-// longest averaging interval of these readings, in hours.
+// Reading is the latest reading of a parameter. Hours describes the 24 hours before the station's latest reading. It is
+// the number of hours with a reading, or the longest averaging interval of these readings in hours, whichever is
+// larger.
 type Reading struct {
 	air.LatestReading
 	Hours uint64
 }
 
-// Whole reports whether the parameter has readings in at least 16 of 24 hours, as a
-// sub-index requires. A sub-index that the source has published needs no such
-// hours.
+// Whole reports whether the parameter has readings in at least 16 of 24 hours, as a sub-index requires. A sub-index
+// that the source itself published needs no such hours.
 func (r *Reading) Whole() bool {
 	return r.Hours >= 16 || r.Kind == air.SubIndex.String()
 }
