@@ -2,8 +2,7 @@ package schema
 
 import "slices"
 
-// Scope is a permission of an API key. By default a key has every scope except
-// keys:manage and sources:read.
+// Scope is a permission of an API key. A key has by default every scope except keys:manage and sources:read.
 type Scope string
 
 // The scopes that a key can have.
@@ -17,14 +16,14 @@ const (
 	AccountRead    Scope = "account:read"
 	KeysManage     Scope = "keys:manage"
 	ReadingsWrite  Scope = "readings:write"
-	// SourcesRead is for operators: problems, errors and rejected records of the sources.
+	// SourcesRead permits operators to read the problems, errors and rejected records of sources.
 	SourcesRead Scope = "sources:read"
 )
 
 // Scopes lists every scope.
 var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead}
 
-// DefaultScopes returns the scopes of a key whose request names none.
+// DefaultScopes returns the scopes of a new key if the request for it names no scopes.
 func DefaultScopes() []Scope {
 	return slices.DeleteFunc(slices.Clone(Scopes), func(s Scope) bool { return s == KeysManage || s == SourcesRead })
 }
@@ -91,9 +90,8 @@ type Account struct {
 	Quota     *Quota   `json:"quota"` // null if calls are not counted: an unlimited plan, or the sandbox
 }
 
-// Quota is an account's monthly quota of calls, and how much of it is used. Months are
-// in UTC. Quota is also the data of the events quota.warning (Threshold 80) and
-// quota.exceeded (Threshold 100).
+// Quota is an account's monthly quota of calls, and the used part of it. Months are in UTC. Quota is also the data of
+// the events quota.warning (Threshold 80) and quota.exceeded (Threshold 100).
 type Quota struct {
 	Period    string `json:"period"` // 2026-11
 	Limit     int64  `json:"limit"`
@@ -112,7 +110,7 @@ type UsageDay struct {
 	Counted   int64  `json:"counted"`   // calls that count towards the quota
 }
 
-// Usage is the reply to GET /v1/usage. Its quota is always that of the current month.
+// Usage is the reply to GET /v1/usage. Its quota is that of the present month, whatever days the request names.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -120,8 +118,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one entry of the audit log. Hash is a hash over the row and the hash of
-// the previous row. Both are in lower-case hex.
+// AuditRow is one row of the audit log. Hash is a hash of the row together with the hash of the previous row. Both
+// hashes are in lower-case hexadecimal.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds
@@ -134,8 +132,7 @@ type AuditRow struct {
 	Hash      string         `json:"hash"`
 }
 
-// Owner identifies the owner of data: an account, in one of the worlds (live or
-// sandbox).
+// Owner identifies the owner of data: an account in one of the worlds (live or sandbox).
 type Owner struct {
 	Account string // id of the account
 	World   World

@@ -19,7 +19,7 @@ var BatchStates = []BatchState{BatchQueued, BatchProcessing, BatchCompleted, Bat
 // MaxBatchRecords is the largest number of records in a batch.
 const MaxBatchRecords = 10_000
 
-// Accepted is the status in a reply that accepts work to be done later.
+// Accepted is the status in the reply to a request whose work is done later.
 const Accepted = "accepted"
 
 // BatchAccepted is the reply to an accepted batch.
@@ -32,7 +32,7 @@ type BatchAccepted struct {
 	ResultsURL string     `json:"results_url,omitempty"` // path of the results; empty if StatusURL serves them
 }
 
-// BatchRetention has the URL of a batch's results, and the time when they expire.
+// BatchRetention has the URL of a batch's results, and the time at which they are deleted.
 type BatchRetention struct {
 	ResultsURL string  `json:"results_url,omitempty"`
 	ExpiresAt  *string `json:"expires_at"` // null before completion

@@ -36,13 +36,12 @@ var EventTypes = []EventType{
 	EventSourceDegraded, EventSourceRecovered,
 }
 
-// Operational reports whether events of a type are about the service itself. Only accounts
-// of operators have such events: those with a key that has the scope [SourcesRead].
+// Operational reports whether events of this type are about the service itself. Only accounts of operators receive
+// them: accounts with a key that has the scope [SourcesRead].
 func (t EventType) Operational() bool { return t.Scope() == SourcesRead }
 
-// Scope returns the scope that a key needs to read events of a type. It is the read
-// scope of recharges, verifications, the account or the sources of readings. For an
-// unknown type the result is empty, and no key may read such events.
+// Scope returns the scope that a key needs to read events of this type. It is the read scope of recharges,
+// verifications, the account, or sources of readings. For an unknown type it is empty, and no key can read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -57,8 +56,7 @@ func (t EventType) Scope() Scope {
 	return ""
 }
 
-// Readable returns the types of events that a key with the scopes s may read, in the
-// order of EventTypes.
+// Readable returns the types of events that a key with these scopes may read, in the order of EventTypes.
 func (s ScopeSet) Readable() []EventType {
 	all := make([]EventType, 0, len(EventTypes))
 	for _, t := range EventTypes {
@@ -69,13 +67,12 @@ func (s ScopeSet) Readable() []EventType {
 	return all
 }
 
-// CustomerEventTypes returns the types of events that accounts of customers have.
+// CustomerEventTypes returns the types of events that accounts of customers receive.
 func CustomerEventTypes() []EventType {
 	return slices.DeleteFunc(slices.Clone(EventTypes), EventType.Operational)
 }
 
-// HidesCustomerEvents reports whether a list of readable types lacks a type that accounts of
-// customers have.
+// HidesCustomerEvents reports whether a list of readable types lacks a type that accounts of customers receive.
 func HidesCustomerEvents(readable []EventType) bool {
 	return slices.ContainsFunc(EventTypes, func(t EventType) bool { return !t.Operational() && !slices.Contains(readable, t) })
 }
@@ -89,8 +86,8 @@ func UnreadableEvent(field string, t EventType) *Problem {
 // EventVersion is the value of the field api_version in new events.
 const EventVersion = "2026-11-01"
 
-// Envelope is the JSON body in which a webhook receives an event. An event is encoded
-// once, when it happens, and its bytes never change.
+// Envelope is the JSON body in which a webhook receives an event. An event is encoded once, when it is created, and its
+// bytes never change.
 type Envelope struct {
 	ID         string          `json:"id"` // evt_ + ULID
 	Type       EventType       `json:"type"`

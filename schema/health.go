@@ -3,7 +3,7 @@ package schema
 // Health classifies a webhook by its recent deliveries.
 type Health string
 
-// The values of Health. If several apply, the OpenAPI document defines which is used.
+// The values of Health. If several apply, the OpenAPI document states which is used.
 const (
 	HealthIdle     Health = "idle"     // no recent delivery had an attempt
 	HealthHealthy  Health = "healthy"  // no other value applies
@@ -18,15 +18,14 @@ type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is the number of covered deliveries, and States the number per state.
-	// Since is when the oldest of them was created, null if there are none. HasMore
-	// reports that there are older deliveries.
+	// Deliveries is the number of covered deliveries, and States is their number in each state. Since is the time at
+	// which the oldest of them was created; null if there are none. HasMore is true if there are older deliveries.
 	Deliveries int            `json:"deliveries"`
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
 	States     DeliveryCounts `json:"states"`
-	// OldestWaitingAt is when the oldest waiting delivery was created. NextAttemptAt is
-	// when the next attempt is due. Both are null if no delivery waits.
+	// OldestWaitingAt is the time at which the oldest waiting delivery was created. NextAttemptAt is the time at which
+	// the next attempt is due. Both are null if no delivery is waiting.
 	OldestWaitingAt *string          `json:"oldest_waiting_at"`
 	NextAttemptAt   *string          `json:"next_attempt_at"`
 	Attempts        AttemptCounts    `json:"attempts"`

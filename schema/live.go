@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is the kind of a notice of GET /v1/live, such as a notice of a delivery. It
-// is the field `event` of the Server-Sent Events message.
+// LiveKind is the kind of a notice of GET /v1/live, such as a notice of a delivery. It is the field `event` of the SSE
+// message.
 type LiveKind string
 
 // The kinds of notices.
@@ -26,8 +26,8 @@ type LiveGreeting struct {
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
-// LiveResetNotice is the data of a reset: notices of some kinds were dropped. The
-// client must reload the data of those kinds.
+// LiveResetNotice is the data of a reset, which means that notices of some kinds were dropped. The client must reload
+// the data of these kinds.
 type LiveResetNotice struct {
 	Kinds []LiveKind `json:"kinds"`
 }

@@ -5,9 +5,8 @@ import "strings"
 const (
 	// maskShown is how many characters at the end of a masked number stay visible.
 	maskShown = 4
-	// maskLeast is the length of the shortest number of which characters stay visible.
-	// Four characters of a shorter number would reveal most of it. Ids of DTH
-	// subscribers have eight digits or more.
+	// maskLeast is the length of the shortest number of which characters stay visible. Four characters of a shorter
+	// number would reveal too much of it. Ids of DTH subscribers have eight digits or more.
 	maskLeast = 8
 )
 

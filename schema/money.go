@@ -18,12 +18,11 @@ var (
 	ErrAmountRange     = errors.New("out of range")
 )
 
-// maxAmountDigits is how many digits the largest amount has, in paise.
+// maxAmountDigits is the number of digits of the largest amount in paise.
 const maxAmountDigits = len("9223372036854775807")
 
-// ParsePaise parses a JSON number of rupees exactly, such as 199, 199.5 or 1.995e2. The
-// error is ErrAmountForm, ErrAmountPrecision or ErrAmountRange. The cost is linear in
-// the length of the text, whatever the exponent.
+// ParsePaise parses a JSON number of rupees exactly, such as 199, 199.5 or 1.995e2. The error is ErrAmountForm,
+// ErrAmountPrecision or ErrAmountRange. The time is linear in the length of the text, even if the exponent is large.
 func ParsePaise(text string) (Paise, error) {
 	n, ok := scanNumber(text)
 	if !ok {
@@ -33,7 +32,7 @@ func ParsePaise(text string) (Paise, error) {
 	if digits == "" {
 		return 0, nil
 	}
-	// The value in paise is digits, read as a number, times ten to the power of scale.
+	// The value in paise is the number with these digits, times ten to the power of scale.
 	scale, far := n.scale()
 	trimmed := strings.TrimRight(digits, "0")
 	scale += len(digits) - len(trimmed)
@@ -54,7 +53,7 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number has the parts of a JSON number. shrinks reports that the exponent is negative.
+// number has the parts of a JSON number. shrinks is true if the exponent is negative.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string
@@ -96,9 +95,8 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale returns the power of ten that converts the digits of rupees to paise. far is 1
-// or -1, the exponent's sign, if the exponent is so large that no digits can offset it;
-// otherwise far is 0.
+// scale returns the power of ten by which the digits, as rupees, are multiplied to get paise. If the exponent is too
+// large for the digits to matter, far is its sign, 1 or -1. Otherwise far is 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Code is an error code of the API. The codes and their HTTP statuses are part of the
-// contract: never rename a code.
+// Code is an error code of the API. The codes and their HTTP statuses are part of the contract, so a code is never
+// renamed.
 type Code string
 
 // The error codes of replies.
@@ -62,8 +62,8 @@ const (
 	BankTimeout           Code = "bank_timeout"
 )
 
-// Error codes of a failed verification. The reply has status 200, because the
-// verification has been completed.
+// Error codes of a failed verification. The HTTP status of the reply is 200, because the verification itself was
+// completed.
 const (
 	AccountNotFound Code = "account_not_found"
 	VPANotFound     Code = "vpa_not_found"
@@ -152,11 +152,10 @@ type Problem struct {
 	Status      int             `json:"-"`
 }
 
-// NearestStation is a station of any kind near a place, or in a city, without data, with
-// the reason why it was not used. DistanceKM is null if the position of the station or of
-// the city is unknown. Has lists the pollutants that the station measured in the 24 hours
-// before its last reading. Missing lists the conditions for an answer that the station
-// does not meet.
+// NearestStation is a station near a place or in a city without data, with the reason why an answer does not use the
+// station. DistanceKM is null if the position of the station or of the city is unknown. Has lists the pollutants that
+// the station measured in the 24 hours before its last reading. Missing lists the conditions that the station does not
+// meet.
 type NearestStation struct {
 	ID         string      `json:"id"`
 	DistanceKM *Figure     `json:"distance_km"`
@@ -165,7 +164,7 @@ type NearestStation struct {
 	Missing    []Condition `json:"missing"`
 }
 
-// Condition is a condition that a station must meet so that an answer uses its data.
+// Condition is a condition that a station must meet before an answer can use its data.
 type Condition string
 
 // The conditions for a station. Three are those of the National AQI (CPCB 2014).
@@ -216,7 +215,7 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 // Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// ProblemByStatus is Problem with the errors sorted by their HTTP status: 400 precedes 422.
+// ProblemByStatus is [RequestErrors.Problem] with the errors sorted by their HTTP status: 400 precedes 422.
 func (f RequestErrors) ProblemByStatus() error {
 	slices.SortStableFunc(f, func(a, b ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()
@@ -235,8 +234,8 @@ func NewProblemOf(faults []ProblemDetail) error {
 	return p
 }
 
-// Unavailable returns a Problem with the code service_unavailable for a temporary
-// failure. The client gets message. Only the log gets cause.
+// Unavailable returns a Problem with the code service_unavailable for a temporary failure. The client gets only
+// message. The log also gets cause.
 func Unavailable(message string, cause error) error {
 	return &unavailableError{NewProblem(ServiceUnavailable, "", message), cause}
 }
@@ -248,7 +247,7 @@ type unavailableError struct {
 
 func (e *unavailableError) Error() string { return e.Problem.Error() + ": " + e.cause.Error() }
 
-// Unwrap returns both the Problem and the cause, so that errors.As finds either.
+// Unwrap returns both the Problem and the cause, so that errors.As finds both.
 func (e *unavailableError) Unwrap() []error { return []error{e.Problem, e.cause} }
 
 // Error returns the code and the message. It implements error.

@@ -61,8 +61,8 @@ type Detection struct {
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of the recharge.* events. A comment at a field names the
-// events that have the field.
+// RechargeEvent is the data of the recharge.* events. If only some of these events have a field, the comment at the
+// field names them.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`

@@ -29,8 +29,7 @@ type Identity struct {
 	Data   IdentityData `json:"data"`
 }
 
-// IdentityData is the caller's account, key and session. The session is nil if the
-// caller sent the key, not a session.
+// IdentityData is the caller's account, key and session. The session is nil if the caller sent a key.
 type IdentityData struct {
 	Account IdentityAccount `json:"account"`
 	Mode    string          `json:"mode"` // live or sandbox

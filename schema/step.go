@@ -20,7 +20,7 @@ const (
 // StepAnswer is the provider's answer to an action, or the action's result.
 type StepAnswer string
 
-// The values of StepAnswer.
+// The values of StepAnswer. A comment names the action to which an answer belongs.
 const (
 	AnswerRecorded      StepAnswer = "recorded"       // of ActCreated: the order is stored
 	AnswerPending       StepAnswer = "pending"        // accepted, not final yet
@@ -48,9 +48,8 @@ const (
 	AnswerRefunded StepAnswer = "refunded"
 )
 
-// Step is one entry in the timeline of a recharge or a verification. If the provider
-// answers an action several times in the same way, these answers are one step. Times
-// are RFC 3339 in UTC, with microseconds, as in the statement of a wallet.
+// Step is one entry in the timeline of a recharge or a verification. Equal answers of the provider to one action are
+// one step. Times are RFC 3339 in UTC, with microseconds, as in the statement of a wallet.
 type Step struct {
 	At     string     `json:"at"`    // first time of the answer
 	Until  string     `json:"until"` // last time of the answer

@@ -9,8 +9,8 @@ const IndiaOffset = 5*time.Hour + 30*time.Minute
 // India is the time zone of Indian Standard Time.
 var India = time.FixedZone("IST", int(IndiaOffset/time.Second))
 
-// HourEnd returns the end of the hour in IST to which an interval that ends at t
-// belongs. It is the first full hour of IST at or after t, in UTC (hh:30).
+// HourEnd returns the end of the Indian hour to which an interval that ends at t belongs. It is the first full hour of
+// IST at or after t, in UTC (hh:30).
 func HourEnd(t time.Time) time.Time {
 	const hour = 3600
 	s := t.Unix() + int64(IndiaOffset/time.Second)
@@ -27,8 +27,8 @@ func HourEnd(t time.Time) time.Time {
 // Day is an Indian calendar day (IST), in days since 1 January 1970.
 type Day int32
 
-// DayOf returns the Indian day to which an interval that ends at t belongs. An interval
-// that ends at 24:00 belongs to the day that ends then.
+// DayOf returns the Indian day to which an interval that ends at t belongs. An interval that ends at 24:00 belongs to
+// the ending day.
 func DayOf(t time.Time) Day {
 	s := t.Unix() + int64(IndiaOffset/time.Second) - 1
 	q := s / 86400

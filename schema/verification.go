@@ -1,6 +1,6 @@
 package schema
 
-// VerificationMethod is how a bank account is verified.
+// VerificationMethod is the method by which a bank account is verified.
 type VerificationMethod string
 
 // The methods of verification.

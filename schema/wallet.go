@@ -25,7 +25,7 @@ const (
 // PaymentStates lists every state of a payment.
 var PaymentStates = []PaymentState{PaymentPending, PaymentSuccess, PaymentFailed}
 
-// PaymentMethod is how a payment into a wallet is made.
+// PaymentMethod is the method of a payment into a wallet.
 type PaymentMethod string
 
 // The methods of payment. UPI is the default.
@@ -39,11 +39,11 @@ const (
 // PaymentMethods lists every method of payment.
 var PaymentMethods = []PaymentMethod{UPI, Card, NetBanking, BankTransfer}
 
-// WalletTopup is the purpose in every payment.
+// WalletTopup is the purpose of every payment.
 const WalletTopup = "wallet_topup"
 
-// Payment is a payment in replies and, once it is final, in events. Balance is the
-// available amount of the wallet right after the payment.
+// Payment is a payment in replies and, once it is final, in events. Balance is the available amount of the wallet
+// directly after the payment.
 type Payment struct {
 	PaymentID   string        `json:"payment_id"`
 	Amount      Paise         `json:"amount"`
@@ -62,8 +62,8 @@ type Payment struct {
 // Subject returns the id of the payment that an event is about.
 func (p Payment) Subject() string { return p.PaymentID }
 
-// WalletEntry is a line of an account's statement. It has the changes of the available
-// and of the reserved amount.
+// WalletEntry is a line of an account's statement. It states the changes of the available amount and of the reserved
+// amount.
 type WalletEntry struct {
 	Subject   string `json:"subject"` // id of the recharge or payment
 	Kind      string `json:"kind"`    // topup, reserve, commit, release or refund

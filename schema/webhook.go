@@ -2,10 +2,9 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between the instance that creates a
-// subscription and the instance that creates an event. A subscription receives every
-// event that is created after the subscription. No event is received that is older than
-// the subscription by more than the margin.
+// WebhookClockMargin is the tolerated clock skew between the instance that creates a subscription and the instance that
+// creates an event. A subscription receives every event that is created after it. Because of the margin it may also
+// receive events that were created up to a minute before it.
 const WebhookClockMargin = time.Minute
 
 // Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in
@@ -21,24 +20,23 @@ type Webhook struct {
 	SecretLast4 string      `json:"secret_last4"`
 	// ClearNumbers is true if the numbers in recharge.* events are not masked.
 	ClearNumbers bool `json:"clear_numbers,omitempty"`
-	// PreviousSecretUntil is when the previous secret expires after a rotation; null if
-	// deliveries are signed with one secret only.
+	// PreviousSecretUntil is the time at which the previous secret expires after a rotation; null if deliveries are
+	// signed with one secret only.
 	PreviousSecretUntil *string `json:"previous_secret_until"`
-	// Backlog is present if, in the last 30 days, waiting deliveries failed because
-	// they exceeded the backlog limit.
+	// Backlog is present if waiting deliveries failed in the last 30 days because there were more than the backlog
+	// limit.
 	Backlog *WebhookBacklog `json:"backlog,omitempty"`
 }
 
-// WebhookBacklog reports that a webhook had more waiting deliveries than the backlog
-// limit.
+// WebhookBacklog states that a webhook had more waiting deliveries than the backlog limit.
 type WebhookBacklog struct {
 	Limit     int64  `json:"limit"`  // largest number of waiting deliveries
 	Failed    int64  `json:"failed"` // number of deliveries, the oldest ones, that failed because of the limit
 	ReachedAt string `json:"reached_at"`
 }
 
-// WebhookReply is a reply about one subscription. Secret is only in the reply that
-// creates the subscription, and only if the service generated the secret.
+// WebhookReply is a reply about one subscription. Secret is present only in the reply that creates the subscription,
+// and only if the service generated the secret.
 type WebhookReply struct {
 	Status string `json:"status"`
 	Webhook
@@ -84,8 +82,8 @@ type Delivery struct {
 	State     DeliveryState `json:"state"`
 	Made      int           `json:"attempts_made"`
 	CreatedAt string        `json:"created_at"`
-	// NextAttemptAt is when the next attempt is due. It is null while an attempt runs
-	// or is about to start, and if no attempt will follow.
+	// NextAttemptAt is the time at which the next attempt is due. It is null while an attempt runs or is about to
+	// start, and if no attempt will follow.
 	NextAttemptAt *string `json:"next_attempt_at"`
 	FinishedAt    *string `json:"finished_at"`
 	// RetryOf is the id of the delivery that this delivery retries manually. RetriedAs
@@ -120,11 +118,11 @@ type DeliveryDetail struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Stage is how far an attempt got before it ended.
+// Stage is the step of an HTTP request that an attempt reached before it ended.
 type Stage string
 
-// The stages of an attempt, in order. An attempt that got a response ended in
-// StageStatus, even if the status is an error.
+// The stages of an attempt, in order. An attempt that got a response ended in StageStatus, even if the HTTP status is
+// an error.
 const (
 	StageDNS     Stage = "dns"
 	StageConnect Stage = "connect"
@@ -153,8 +151,8 @@ func NoWebhook(field string) error {
 	return NewProblem(NotFound, field, "There is no such webhook.")
 }
 
-// DeliveriesRetried is the reply of the endpoints for manual retries. HasMore reports
-// that the range has more failed deliveries. To retry those, repeat the request.
+// DeliveriesRetried is the reply of the endpoints for manual retries. HasMore is true if the range has more failed
+// deliveries. To retry these, repeat the request.
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`

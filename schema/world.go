@@ -22,7 +22,7 @@ func (w World) String() string {
 	return "live"
 }
 
-// WorldOf returns the World with a name from [World.String]. Any other text means Live.
+// WorldOf returns the World with the given name; Live if the name is not that of the sandbox.
 func WorldOf(name string) World {
 	if name == Sandbox.String() {
 		return Sandbox
@@ -30,7 +30,7 @@ func WorldOf(name string) World {
 	return Live
 }
 
-// OpsDatabase is the ClickHouse database about the service itself, for operators.
+// OpsDatabase is the ClickHouse database with data about the service itself, for operators.
 const OpsDatabase = "vayu_ops"
 
 // Database returns the name of the world's ClickHouse database.

@@ -28,19 +28,18 @@ type Record struct {
 	Updated  time.Time     `json:"updated"`
 }
 
-// BulkError stands in a bulk reply for a city that has no record.
+// BulkError is the result of a city in a bulk reply if the city has no record.
 type BulkError struct {
 	Status string         `json:"status"`
 	City   string         `json:"city"`
 	Error  schema.Problem `json:"error"`
 }
 
-// Detail has the fields that view=detail adds to a record. SubIndices has the sub-index (0–500) of
-// each pollutant. Estimated lists pollutants whose concentration was gap-filled, or derived from a
-// published sub-index. Stale is true for a current record older than three hours. Pincode is
-// present if the query has a pin code. DistanceKM, for a current record of a pin code or position,
-// is the distance to the nearest used station. Kinds is present if the query names other kinds of
-// stations than the default kinds.
+// Detail has the fields that view=detail adds to a record. Kinds is present if the query names kinds of stations that
+// differ from the default. Pincode is present if the query has a pin code. DistanceKM is the distance to the nearest
+// used station, for a current record of a pin code or position. Stale is true for a current record older than three
+// hours. SubIndices has the sub-index (0–500) of each pollutant. Estimated lists the pollutants whose concentration was
+// gap-filled, or derived from a published sub-index.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
@@ -59,8 +58,8 @@ type Detail struct {
 	Stale         bool              `json:"stale"`
 }
 
-// StationFigure is one station in a detailed record. DistanceKM is the distance from the queried
-// place, or from a city's centre. AQI is null if the station has too few pollutants for an AQI.
+// StationFigure is one station in a detailed record. DistanceKM is the distance from the queried place, or from the
+// centre of the city. AQI is null if the station measures too few pollutants.
 type StationFigure struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"name"`
@@ -137,8 +136,8 @@ type LatestReading struct {
 	Averaging uint16    `json:"averaging"`
 }
 
-// Append appends the record as JSON without the closing brace, so that callers can add
-// fields. Only City is escaped, because no other text needs it.
+// Append appends the record as JSON without the closing brace, so that callers can add fields. It escapes only City,
+// because no other text needs escaping.
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, `{"status":"success","city":`...)
 	b = AppendString(b, r.City)

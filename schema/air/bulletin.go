@@ -7,9 +7,9 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Bulletin is the index of a city as an agency published it for a day. CPCB's bulletin has the
-// mean of the 24 hours until 16:00 Indian time, over the stations of the city. A bulletin is stored
-// as published. The service computes no other value from it.
+// Bulletin is the index of a city that an agency published for a day. CPCB's bulletin has the mean of the 24 hours
+// until 16:00 Indian time, over the stations of the city. A bulletin is stored unchanged, and no other value is
+// computed from it.
 type Bulletin struct {
 	Day      schema.Day // of the bulletin
 	Name     string     // of the city, as the bulletin spells it
@@ -28,5 +28,5 @@ type Bulletin struct {
 // CPCB's bulletins.
 const bulletinHour = 16 * time.Hour
 
-// Until returns the end of the 24 hours.
+// Until returns the end of the 24 hours that the bulletin covers.
 func (b *Bulletin) Until() time.Time { return b.Day.Start().Add(bulletinHour) }

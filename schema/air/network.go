@@ -15,13 +15,12 @@ func NetworkOf(id string) string {
 	return network
 }
 
-// networkPriorities has the priorities of networks. If a physical station has ids in
-// several networks, the id of the highest priority counts. CPCB's id comes first,
-// because CPCB operates the analyser. Then follow networks with stations of their own.
-// Networks that copy the data of others, later and in other units, come last.
+// networkPriorities has the priorities of networks. If a physical station has ids in several networks, the id in the
+// network with the highest priority is used. CPCB's network is first, because CPCB operates the analyser. Networks with
+// stations of their own follow. Networks that copy the data of others, later and in other units, are last.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
-// NetworkPriority returns the priority of a network: 20 if networkPriorities lacks it.
+// NetworkPriority returns the priority of a network. It is 20 for a network that is not in networkPriorities.
 func NetworkPriority(network string) uint8 {
 	if p, ok := networkPriorities[network]; ok {
 		return p
@@ -29,15 +28,14 @@ func NetworkPriority(network string) uint8 {
 	return 20
 }
 
-// The network of an account is ownNetwork and ownDigits digits.
+// The network name of an account's stations is ownNetwork and ownDigits hexadecimal digits.
 const (
 	ownNetwork = "own"
 	ownDigits  = 12
 )
 
-// OwnStationID returns the id of a station that an account has registered under a name
-// of its own. Names are unique only within an account and world, so the network in the id
-// is derived from the account: "own" and 12 hexadecimal digits.
+// OwnStationID returns the id of a station that an account has registered under a name. Names are unique only within an
+// account and world. The network in the id is therefore derived from the account: "own" and 12 hexadecimal digits.
 func OwnStationID(account, name string) string {
 	digest := sha256.Sum256([]byte(account))
 	return ownNetwork + hex.EncodeToString(digest[:ownDigits/2]) + "-" + name

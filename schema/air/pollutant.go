@@ -6,9 +6,8 @@ import "vayu/schema/parameter"
 // zero value is invalid.
 type Pollutant uint8
 
-// The pollutants of the National AQI, in the order of records. Never renumber them: the
-// numbers are also those of Enum8 columns in ClickHouse, and of the first parameters in
-// package parameter.
+// The pollutants of the National AQI, in the order of records. Their numbers must not change. Enum8 columns in
+// ClickHouse have the same numbers, and so have the first parameters in package parameter.
 const (
 	PM25 = Pollutant(parameter.PM25)
 	PM10 = Pollutant(parameter.PM10)
@@ -51,8 +50,8 @@ func (p Pollutant) catalogued() parameter.Parameter {
 	return p.Parameter()
 }
 
-// ParsePollutant returns the pollutant of the National AQI that a source's name means,
-// see [parameter.Parse]. It returns false for any other parameter.
+// ParsePollutant returns the pollutant of the National AQI that a source calls name, see [parameter.Parse]. It returns
+// false for other parameters.
 func ParsePollutant(name string) (Pollutant, bool) {
 	p, ok := parameter.Parse(name)
 	if !ok || !p.Indexed() {

@@ -1,6 +1,6 @@
 package air
 
-// Problem is a problem of a source of readings.
+// Problem is a kind of problem that a source of readings can have.
 type Problem string
 
 // The problems of sources.
@@ -12,10 +12,10 @@ const (
 	ProblemClock    Problem = "clock"    // stations send times of the future
 )
 
-// Problems lists every problem, in the documented order.
+// Problems lists every kind of problem, in the documented order.
 var Problems = []Problem{ProblemFailing, ProblemSilent, ProblemCoverage, ProblemDrift, ProblemClock}
 
-// FoundProblem is a problem that a source has. Since is RFC 3339 in UTC.
+// FoundProblem is a present problem of a source. Since is RFC 3339 in UTC.
 type FoundProblem struct {
 	Problem Problem `json:"problem"`
 	Since   string  `json:"since"`

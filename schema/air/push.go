@@ -1,7 +1,7 @@
 package air
 
-// OwnStation is a station that an account has registered. ID is the id in tables and in
-// replies. Station is the name that the account has chosen for it.
+// OwnStation is a station that an account has registered. ID is its id in tables and replies. Station is the name that
+// the account has given it.
 type OwnStation struct {
 	ID          string  `json:"id"`
 	Station     string  `json:"station"`
@@ -13,7 +13,7 @@ type OwnStation struct {
 	State       string  `json:"state"`
 	Licence     string  `json:"licence"`
 	Attribution string  `json:"attribution"`
-	// Published reports whether every account can see the station.
+	// Published is true if every account can see the station.
 	Published bool `json:"published"`
 }
 
@@ -23,8 +23,8 @@ type OwnStationReply struct {
 	Data   OwnStation `json:"data"`
 }
 
-// PushReply is the reply to pushed readings. Accepted readings are durable. Rejected has
-// the first rejected readings, and RejectedTotal counts all.
+// PushReply is the reply to pushed readings. The accepted readings are durable. Rejected has the first rejected
+// readings, and RejectedTotal is the number of all.
 type PushReply struct {
 	Status        string            `json:"status"`
 	Accepted      int               `json:"accepted"`
@@ -32,8 +32,8 @@ type PushReply struct {
 	Rejected      []RejectedReading `json:"rejected"`
 }
 
-// RejectedReading is a pushed reading that was not stored. Index is its position in the
-// request, from 0. Field is the field at fault; empty if the reading as a whole is at fault.
+// RejectedReading is a pushed reading that was not stored. Index is its position in the request, from 0. Field is the
+// invalid field; empty if the whole reading is invalid.
 type RejectedReading struct {
 	Index   int    `json:"index"`
 	Reason  string `json:"reason"`

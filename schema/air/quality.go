@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// QualityCount is the number of results with one flag, for one test of one parameter.
+// QualityCount is the number of results with the same flag, of one test for one parameter.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`
@@ -25,9 +25,8 @@ type QualityResult struct {
 	Detail    string    `json:"detail"`
 }
 
-// QualityReply is the reply to GET /v1/stations/{id}/quality: all counts, and one page
-// of results, the newest first. NOxForm names the units in which the station reports
-// NO, NO2 and NOx; nil if they are not determined.
+// QualityReply is the reply to GET /v1/stations/{id}/quality: all counts, and one page of results, the newest first.
+// NOxForm names the units in which the station reports NO, NO2 and NOx; nil if they are unknown.
 type QualityReply struct {
 	Status     string          `json:"status"`
 	Station    string          `json:"station"`

@@ -37,8 +37,8 @@ type Flag uint8
 const (
 	// Plain marks a reading without an anomaly.
 	Plain Flag = iota
-	// Stuck marks a day's mean that equals the day's minimum and maximum, if the last
-	// hour has no value. The sensor is probably stuck.
+	// Stuck marks the mean of a day that equals the minimum and the maximum of the day, while the last hour has no
+	// value. The sensor is then probably stuck.
 	Stuck
 	// Clipped marks a value at the end of its sensor's range.
 	Clipped
@@ -61,10 +61,9 @@ const (
 	Daily  uint16 = 1440
 )
 
-// Reading is one value of one parameter at one station. At is the end of the averaging
-// interval, in UTC. Value is in the parameter's unit, or 0–500 for a SubIndex.
-// Averaging is the length of the interval in minutes. For a SubIndex it is the interval
-// at which the source publishes (60).
+// Reading is one value of one parameter at one station. At is the end of the averaging interval, in UTC. Averaging is
+// the length of this interval in minutes. Value is in the parameter's unit, or 0–500 for a SubIndex. The Averaging of a
+// SubIndex is the interval at which the source publishes (60).
 type Reading struct {
 	Station   string
 	Parameter parameter.Parameter

@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// SourceRun is a run of a source that received or stored something, or failed.
+// SourceRun is a run of a source. Runs without requests, readings and errors are not recorded.
 type SourceRun struct {
 	ID        uint64            `json:"run"` // of the tables source_run, rejected and reading
 	Kind      string            `json:"kind"`
@@ -16,7 +16,7 @@ type SourceRun struct {
 	Rejected  map[string]uint64 `json:"rejected"` // values by reason
 }
 
-// SourceRuns are the sums over several runs of a source.
+// SourceRuns has the sums over several runs of a source.
 type SourceRuns struct {
 	Runs      uint64            `json:"runs"`
 	Failed    uint64            `json:"failed"`
@@ -30,10 +30,10 @@ type Source struct {
 	Name          string     `json:"source"`
 	NewestReading *time.Time `json:"newest_reading_at"` // end of its averaging interval; nil for none
 	LastSuccess   *time.Time `json:"last_success_at"`   // start of the last run without an error; nil for none
-	// State is good, degraded or unknown: unknown if the problems cannot be read.
+	// State is good, degraded or unknown. It is unknown if the problems cannot be read.
 	State    string        `json:"state"`
 	Problems []OpenProblem `json:"problems"`
-	// Progress is how far the readings are fetched; nil if it is unknown.
+	// Progress is the progress of the source; nil if it is unknown.
 	Progress *SourceProgress `json:"progress"`
 	LastRun  SourceRun       `json:"last_run"`
 	LastDay  SourceRuns      `json:"last_24_hours"` // runs that began in the last 24 hours
@@ -50,13 +50,13 @@ const (
 	RejectedLimit  = 100    // rejected values of a [SourceDetail]
 )
 
-// OpenProblem is a problem that a source has, without its detail.
+// OpenProblem is a present problem of a source, without its detail.
 type OpenProblem struct {
 	Problem Problem   `json:"problem"`
 	Since   time.Time `json:"since"`
 }
 
-// Coverage has the readings of a source in each hour of the last 7 days.
+// Coverage has the number of readings of a source in each hour of the last 7 days.
 type Coverage struct {
 	From  time.Time `json:"from"`  // end of the first hour; hours are those of an Indian clock
 	Hours []uint32  `json:"hours"` // the largest number of readings of the hour in one run; 0 for none
@@ -80,7 +80,7 @@ type Rejected struct {
 	Raw       string    `json:"raw"`
 }
 
-// SourceDetail is what operators see of a source.
+// SourceDetail has the details of a source for operators.
 type SourceDetail struct {
 	Name     string         `json:"source"`
 	Problems []FoundProblem `json:"problems"`
@@ -94,12 +94,12 @@ type SourceReply struct {
 	Data   SourceDetail `json:"data"`
 }
 
-// SourceProgress is how far the readings of a source are fetched.
+// SourceProgress describes how far the readings of a source are fetched.
 type SourceProgress struct {
 	Watermark  *time.Time `json:"watermark_at"`       // the readings up to here are fetched; nil before the first run
 	Partitions uint64     `json:"partitions"`         // 0 for a source without partitions
 	Failing    uint64     `json:"partitions_failing"` // partitions whose last fetch failed
-	// Oldest are the partitions with the oldest watermarks, in this order, at most [MaxOldest].
+	// Oldest are the partitions with the oldest watermarks, the oldest first, at most [MaxOldest].
 	Oldest   []PartitionProgress `json:"oldest_partitions"`
 	Backfill *SourceBackfill     `json:"backfill"` // the last one by command; nil for none in 90 days
 }
@@ -107,14 +107,14 @@ type SourceProgress struct {
 // MaxOldest is the largest number of partitions in [SourceProgress].
 const MaxOldest = 20
 
-// PartitionProgress is how far a partition of a source, such as a sensor, is fetched.
+// PartitionProgress describes how far a partition of a source, such as a sensor, is fetched.
 type PartitionProgress struct {
 	Partition string    `json:"partition"` // the fields that its requests use
 	Watermark time.Time `json:"watermark_at"`
 	Failures  uint64    `json:"failures"` // failed fetches since the last successful one
 }
 
-// SourceBackfill is the state of a backfill by command.
+// SourceBackfill is the state of a backfill that an operator started by command.
 type SourceBackfill struct {
 	State      string    `json:"state"` // running, done, failed or cancelled
 	From       time.Time `json:"from"`

@@ -52,9 +52,9 @@ func ParseStationKind(text string) (StationKind, bool) {
 	return 0, false
 }
 
-// ParseCityKinds parses the kinds of stations that count for a city's AQI: reference
-// only, as CPCB computes it, or reference and sensor. [CityMean] is an error. A city
-// mean is used only where no other kind has values.
+// ParseCityKinds parses the kinds of stations from which a city's AQI is computed. These are reference stations only,
+// as in CPCB's AQI, or reference stations and sensors. [CityMean] is an error, because a city mean is used only where
+// no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
 	var kinds []StationKind
 	for _, name := range names {
@@ -95,18 +95,17 @@ type Station struct {
 	// ByPosition is true if City and State were derived from the position, not from
 	// names.
 	ByPosition bool
-	// SameAs is the id of the station that a city counts in place of this station,
-	// because both are one physical station; empty for none.
+	// SameAs is the id of another station that is the same physical station; empty for none. The AQI of a city uses
+	// that station in place of this one.
 	SameAs string
 }
 
 // Located reports whether the station's position is known.
 func (s *Station) Located() bool { return s.Latitude != 0 || s.Longitude != 0 }
 
-// StationID returns a station's id, which is derived from its network and name. So a
-// station has the same id in all files and feeds. "Anand Vihar, Delhi - DPCC" is
-// "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in CAAQM exports and in
-// OpenAQ.
+// StationID returns a station's id, which is derived from its network and name. A station therefore has the same id in
+// all files and feeds. "Anand Vihar, Delhi - DPCC" is "cpcb-anand-vihar-delhi-dpcc" in CPCB's feed, on data.gov.in, in
+// CAAQM exports and in OpenAQ.
 func StationID(network, name string) string { return network + "-" + Slug(name) }
 
 // Slug converts a name to lower-case ASCII letters, digits and single hyphens, without
@@ -135,8 +134,7 @@ func Slug(name string) string {
 	return b.String()
 }
 
-// ascii reports whether s is ASCII. [Slug] does not decompose the characters of such a
-// text.
+// ascii reports whether s is ASCII. [Slug] need not decompose the characters of an ASCII text.
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

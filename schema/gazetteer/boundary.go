@@ -32,13 +32,12 @@ type bounded struct {
 	ring  orb.Ring
 }
 
-// borderDegrees is how far outside all outlines a position may be and still belong
-// to the nearest state. The outlines are simplified, and some stations are on piers
-// and beaches. 0.05° is at most 5.6 km.
+// borderDegrees is the largest distance, in degrees, of a position from a state to which it still belongs although it
+// is outside all outlines. The outlines are simplified, and some stations are on piers and beaches. 0.05° is at most
+// 5.6 km.
 const borderDegrees = 0.05
 
-// outlines parses states.txt. It panics on a bad line, because the file is
-// generated and part of the program.
+// outlines parses states.txt. It panics on an invalid line, because the file is part of the program.
 var outlines = sync.OnceValue(func() []*outline {
 	var all []*outline
 	for line := range strings.Lines(statesText) {
@@ -68,9 +67,8 @@ var outlines = sync.OnceValue(func() []*outline {
 	return all
 })
 
-// borders has the squares, with sides of a tenth of a degree, that an outline may
-// cross. Every other square is entirely in one state, or in none. The map inner caches
-// the state's name for such squares.
+// borders has the squares, with sides of a tenth of a degree, that an outline may cross. Every other square is entirely
+// in one state or in none. inner caches the names of the states of such squares.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none

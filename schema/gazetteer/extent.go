@@ -30,8 +30,8 @@ type atlas struct {
 	cells  map[cell][]int    // extents that overlap a cell
 }
 
-// cell is a square with sides of half a degree. That is larger than the radius of
-// any extent, so an extent overlaps only a few cells.
+// cell is a square with sides of half a degree. The sides are longer than the radius of any extent, so an extent
+// overlaps only a few cells.
 type cell struct{ lat, lon int }
 
 const cellDegrees = 0.5
@@ -40,8 +40,7 @@ func cellOf(lat, lon float64) cell {
 	return cell{int(math.Floor(lat / cellDegrees)), int(math.Floor(lon / cellDegrees))}
 }
 
-// atlasOf parses extents.csv. It panics on a bad line, because the file is
-// generated and part of the program.
+// atlasOf parses extents.csv. It panics on an invalid line, because the file is part of the program.
 var atlasOf = sync.OnceValue(func() *atlas {
 	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
 	for line := range strings.Lines(extentsCSV) {
@@ -68,10 +67,9 @@ var atlasOf = sync.OnceValue(func() *atlas {
 	return a
 })
 
-// at returns the extent that contains a position. It considers only cities that lie
-// at least partly in the given state. Of several extents, it returns the one for
-// which the distance to the centre, divided by the radius, is smallest. It returns
-// false if there is none.
+// at returns the extent that contains a position. It considers only cities that are at least partly in the given state.
+// Several extents may contain the position. at then returns the one for which the distance to the centre, divided by
+// the radius, is smallest. It returns false if there is none.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

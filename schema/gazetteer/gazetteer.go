@@ -103,9 +103,8 @@ func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1
 }
 
-// Canonical returns the canonical name and state of a city. For example, it returns
-// "Gurugram" and "Haryana" for "Gurgaon" and "". If the table lacks the city, it
-// only cleans both texts. It does the same if the state is missing and cities of
+// Canonical returns the canonical name and state of a city. For example, it returns "Gurugram" and "Haryana" for
+// "Gurgaon" and "". If the city is unknown, it only cleans both texts. It also does so if state is "" and cities of
 // several states have the name.
 func Canonical(city, state string) (name, stateName string) {
 	city, state = air.CleanPlace(city), air.CleanState(state)

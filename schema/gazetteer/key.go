@@ -7,12 +7,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendKey appends the key of a place's name to b. All spellings of a name have
-// the same key. The key is in lower case, without blanks, hyphens, dots, commas,
-// brackets, underscores and diacritics. It keeps the vowel signs of Indian scripts.
-// Unicode classes them as marks, but they distinguish names. The key keeps all
-// other characters, so a name with a stray quote or angle bracket matches no city.
-// For ASCII names, AppendKey does not allocate if b has room.
+// AppendKey appends the key of a place's name to b. All spellings of a name have the same key. The key is in lower
+// case, without blanks, hyphens, dots, commas, brackets, underscores and diacritics. It keeps the vowel signs of Indian
+// scripts, which are marks in Unicode but distinguish names. It keeps all other characters, so a name with a stray
+// quote or angle bracket matches no city. AppendKey does not allocate for an ASCII name if b has enough capacity.
 func AppendKey(b []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]

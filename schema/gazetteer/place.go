@@ -2,8 +2,7 @@ package gazetteer
 
 import "vayu/schema/geo"
 
-// Place is the city and state of a station. City is "" if the station is in no
-// known city.
+// Place is the city and state of a station. City is "" if the station is not in a known city.
 type Place struct {
 	City, State string
 	// ByPosition is true if City and State were derived from the position, because
@@ -11,27 +10,26 @@ type Place struct {
 	ByPosition bool
 }
 
-// nameSlack is how far, in km, a station may be outside the extent of the city in
-// its name. Some networks name a station after the nearest large city. data.gov.in
-// has 594 stations with a position. Of these, 591 are within the extent of their
-// city, and two more are within 12 km of it. The last one is 36 km away, in no
-// city, and its name is right.
+// nameSlack is the largest distance, in km, of a station from the extent of the city in its name. Some networks name a
+// station after the nearest large city. data.gov.in has 594 stations with a position. Of these, 591 are within the
+// extent of their city, and two more are within 12 km of it. The last one is 36 km away, in no other city, and its name
+// is correct.
 const nameSlack = 15
 
-// Locate returns the place of a station. Sources give the names of its city and
-// state, and its position p. The first rule that applies determines the place:
+// Locate returns the place of a station. city and state are the names that its source states, and p is its position.
+// The first rule that applies determines the place:
 //
 //   - Without a position in India, the names are used.
 //   - If the names are official and have a city, they are used. In CPCB's files no
 //     name contradicts the position, while lists with geocoded positions place
-//     stations in other cities. The city may be missing in the table, because CPCB's
+//     stations in other cities. The table may lack the city, because CPCB's
 //     network grows.
 //   - If the position is within [nameSlack] of the named city's extent, the names
 //     are used.
 //   - If the position is in the extent of another city, that city is used. Exception:
-//     the table has the named city, but not the named city's extent.
+//     the table has the named city, but not its extent.
 //   - If the table has the named city, the names are used.
-//   - Else the city is the named one, and the state is that of the position.
+//   - Otherwise the city is the named one, and the state is that of the position.
 func Locate(city, state string, p geo.Point, official bool) Place {
 	name, nameState := Canonical(city, state)
 	byName := Place{City: name, State: nameState}

@@ -1,5 +1,4 @@
-// Package geo has positions on the Earth and the distance between them. No other
-// package has a formula for distances.
+// Package geo has positions on the Earth and the distance between them. No other package may compute distances.
 package geo
 
 import "math"
@@ -7,14 +6,13 @@ import "math"
 // Point is a position in degrees (WGS 84).
 type Point struct{ Latitude, Longitude float64 }
 
-// Known reports whether the position is known. Sources use 0,0 for a missing
-// position; that point is in the Atlantic.
+// Known reports whether the position is known. Sources state 0,0 for a missing position. That point is in the Atlantic.
 func (p Point) Known() bool { return p.Latitude != 0 || p.Longitude != 0 }
 
 // EarthRadius is the mean radius of the Earth in km (IUGG).
 const EarthRadius = 6371.0088
 
-// Radian is one degree in radians. Degrees are multiplied by it to get radians.
+// Radian is one degree in radians, the factor that converts degrees to radians.
 const Radian = math.Pi / 180
 
 // Distance returns the great-circle distance between two positions in km. It uses

@@ -1,12 +1,10 @@
-// Package naqi implements India's National Air Quality Index: breakpoints,
-// sub-indices, the index, its categories, and the inverse of a sub-index. It
-// follows the Central Pollution Control Board (CPCB, National Air Quality Index,
+// Package naqi implements India's National Air Quality Index: breakpoints, sub-indices, the index, its categories, and
+// the inverse of a sub-index. It follows the Central Pollution Control Board (CPCB, National Air Quality Index,
 // CUPS/82/2014-15).
 //
-// All arithmetic is in integer millionths of a concentration's unit, and rounds a half
-// up. In floating point, values such as CO 1.13 mg/m³ would be rounded the wrong way.
-// The service computes indices with [Functions], the same rules in ClickHouse SQL. The
-// Go functions are the reference, and a test compares both.
+// All arithmetic uses integer millionths of a concentration's unit, and rounds a half up. Floating point would round
+// values such as CO 1.13 mg/m³ the wrong way. The service computes indices with [Functions], which implement the same
+// rules in ClickHouse SQL. The Go functions are the reference, and a test compares both.
 package naqi
 
 import "vayu/schema/air"
@@ -18,12 +16,10 @@ const micro = 1_000_000
 // 100, Moderate 200, Poor 300, Very Poor 400, Severe 500.
 var indexEdge = [...]int64{0, 50, 100, 200, 300, 400, 500}
 
-// breakpoint has the upper end of each concentration band of a pollutant, in
-// millionths of the pollutant's unit. The first six values are CPCB's. Bands are
-// contiguous: CPCB prints "0–30" and "31–60", but a value of 30.5 is in the second
-// band, not in a gap. Of 2,210 published sub-indices, 2,169 agree with contiguous
-// bands, but only 1,741 with gaps. The last value continues the slope of the fifth
-// band up to index 500, the end of the scale.
+// breakpoint has the upper end of each concentration band of a pollutant, in millionths of the pollutant's unit. The
+// first six values are CPCB's. The bands have no gaps: CPCB prints "0–30" and "31–60", but 30.5 belongs to the second
+// band. Of 2,210 published sub-indices, 2,169 agree with bands without gaps, but only 1,741 with gaps. The last value
+// continues the slope of the fifth band up to index 500, the end of the scale.
 var breakpoint = [...][7]int64{
 	air.PM25: {0, 30 * micro, 60 * micro, 90 * micro, 120 * micro, 250 * micro, 380 * micro},
 	air.PM10: {0, 50 * micro, 100 * micro, 250 * micro, 350 * micro, 430 * micro, 510 * micro},
@@ -40,12 +36,11 @@ var breakpoint = [...][7]int64{
 const (
 	// MaxIndex is the end of the scale. No index or sub-index exceeds it.
 	MaxIndex = 500
-	// MinHours is how many of 24 hours must have data for a sub-index.
+	// MinHours is the number of hours with data, of 24, that a sub-index needs.
 	MinHours = 16
-	// MinHoursOf8 is how many of 8 hours must have data for an 8-hour mean of O3 or
-	// CO. It is two thirds of 8, rounded up.
+	// MinHoursOf8 is the number of hours with data, of 8, that an 8-hour mean of O3 or CO needs. It is two thirds of 8,
+	// rounded up.
 	MinHoursOf8 = 6
-	// MinPollutants is the minimum number of sub-indices for an AQI. One of them
-	// must be of PM2.5 or PM10.
+	// MinPollutants is the number of sub-indices that an AQI needs. One of them must be of PM2.5 or PM10.
 	MinPollutants = 3
 )

@@ -27,9 +27,8 @@ func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
 }
 
-// Lead returns the sub-index of a concentration, but not rounded and not limited to
-// 500. It is for comparing pollutants whose sub-indices are equal. It returns 0 if
-// there is no sub-index.
+// Lead returns the sub-index of a concentration, but not rounded and not limited to 500. It decides which of two
+// pollutants with equal sub-indices is dominant. It returns 0 if there is no sub-index.
 func Lead(p air.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
@@ -74,18 +73,15 @@ func None() SubIndices {
 	return s
 }
 
-// Precedence is the order in which pollutants with equal sub-indices become dominant.
-// CPCB names PM10 before PM2.5 if both are equal. In one capture of CPCB's feed, two of
-// 191 stations have such equal sub-indices.
+// Precedence is the order of pollutants with equal sub-indices. The first of them is dominant. CPCB names PM10 before
+// PM2.5 if both are equal. In one capture of CPCB's feed, two of 191 stations have equal largest sub-indices.
 var Precedence = [...]air.Pollutant{
 	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }
 
-// Index returns the AQI, which is the largest sub-index, and the dominant
-// pollutant. If several pollutants have the largest sub-index, the first of them in
-// [Precedence] is dominant. Callers that have concentrations compare the results of
-// [Lead] instead. Index returns false if there are fewer than three sub-indices, or
-// none of PM2.5 and PM10.
+// Index returns the AQI, which is the largest sub-index, and the dominant pollutant. If several pollutants have the
+// largest sub-index, the first of them in [Precedence] is dominant. A caller that has concentrations should compare the
+// results of [Lead] instead. Index returns false if there are fewer than three sub-indices, or none of PM2.5 and PM10.
 func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	count := 0
 	aqi = -1
@@ -104,8 +100,8 @@ func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	return aqi, dominant, true
 }
 
-// Mean returns the mean of n indices, whose sum is given. It rounds a half up. A
-// city's AQI is the mean of its stations' AQIs (footnote of CPCB's daily bulletin).
+// Mean returns the mean of n indices, rounded half up. sum is their sum. A city's AQI is the mean of its stations' AQIs
+// (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
 // Category returns the health category of an index. The upper limits are Good 50,

@@ -7,15 +7,13 @@ import (
 	"vayu/schema/air"
 )
 
-// Function is a ClickHouse SQL function. The statement CREATE FUNCTION Name AS
-// Lambda creates it.
+// Function is a ClickHouse SQL function, created by the statement CREATE FUNCTION Name AS Lambda.
 type Function struct{ Name, Lambda string }
 
-// Functions returns the functions of the index as SQL functions. For each pollutant, such
-// as PM2.5, there are three. `naqi_pm25(x)` returns the sub-index of a concentration.
-// `naqi_pm25_lead(x)` is like [Lead]. `naqi_pm25_inverse(i)` returns the concentration
-// for a sub-index. All three return NULL for NULL and for invalid input.
-// `naqi_category(aqi)` is for all pollutants; only NULL gives NULL.
+// Functions returns the index as SQL functions. For each pollutant, such as PM2.5, there are three. `naqi_pm25(x)`
+// returns the sub-index of a concentration. `naqi_pm25_lead(x)` is [Lead]. `naqi_pm25_inverse(i)` returns the
+// concentration of a sub-index. All three return NULL for NULL and for invalid input. `naqi_category(aqi)` is common to
+// all pollutants, and returns NULL only for NULL.
 func Functions() []Function {
 	all := make([]Function, 0, 3*len(air.Pollutants)+1)
 	for _, p := range air.Pollutants {

@@ -1,14 +1,12 @@
 package parameter
 
-// catalogue lists every parameter. The first eight are those of the constants PM25 to
-// Pb. Add a new parameter as a row at the end.
+// catalogue lists every parameter. The first eight are those of the constants PM25 to Pb. New parameters are added at
+// the end.
 //
-// Units are those of CPCB's exports: µg/m³, but mg/m³ for CO and ppb for NOx. The upper
-// limits are several times the highest hourly means of Indian stations; for example,
-// PM10 exceeds 4,000 µg/m³ in dust storms. These limits still reject values in which
-// the digits of two numbers were joined. The limits for weather include India's
-// records. The records are -60 °C (Siachen) and 51 °C, a gust of 120 m/s in a cyclone,
-// and 300 mm of rain in an hour.
+// Units are those of CPCB's exports: µg/m³, but mg/m³ for CO and ppb for NOx. The upper limits are several times the
+// highest hourly means of Indian stations. For example, PM10 exceeds 4,000 µg/m³ in dust storms. The limits still
+// reject values that are two numbers joined by mistake. The limits for weather include India's records: -60 °C
+// (Siachen) and 51 °C, a gust of 120 m/s in a cyclone, and 300 mm of rain in an hour.
 var catalogue = [...]entry{
 	{"pm25", "PM2.5", "µg/m³", Particle, 0, 0, 5000, []string{"pm2.5", "pm02", "p2", "pm2d5", "pm2p5"}},
 	{"pm10", "PM10", "µg/m³", Particle, 0, 0, 10000, []string{"p1"}},

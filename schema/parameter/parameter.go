@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Parameter is the number of a row of the catalogue. Numbers are valid only within
-// one process, so tables contain [Parameter.ID] instead. The zero value is invalid.
+// Parameter is the number of a row of the catalogue. A number is valid only within one process, so tables contain
+// [Parameter.ID] instead. The zero value is invalid.
 type Parameter uint8
 
-// The parameters of India's National Air Quality Index. The Enum8 columns
-// `dominant` in ClickHouse contain the same numbers, so never change a number.
+// The parameters of India's National Air Quality Index. Their numbers must not change, because the Enum8 columns
+// `dominant` in ClickHouse contain them.
 const (
 	PM25 Parameter = 1 + iota
 	PM10

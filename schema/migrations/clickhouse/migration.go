@@ -1,6 +1,6 @@
-// Package clickhouse has the numbered migrations of the ClickHouse databases. One text
-// serves both a single node and a cluster: template parameters stand for the
-// differences. Package columnstore describes the functions of the templates.
+// Package clickhouse has the numbered migrations of the ClickHouse databases. The same text is used for a single node
+// and for a cluster; template parameters stand for the differences. Package columnstore documents the functions of the
+// templates.
 package clickhouse
 
 import (
@@ -10,16 +10,14 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Files has the migrations, NNNN_name.sql, in the order in which they are applied. A
-// released migration is never edited.
-//
-//go:embed *.sql
+// Files has the migrations, NNNN_name.sql, which are applied in the order of their numbers. A released migration is
+// never edited.
 var Files embed.FS
 
 //go:embed ops/*.sql
 var opsFiles embed.FS
 
-// OpsFiles returns the migrations of the database [schema.OpsDatabase], in the form of Files.
+// OpsFiles returns the migrations of the database [schema.OpsDatabase], named like those in Files.
 func OpsFiles() fs.FS {
 	files, err := fs.Sub(opsFiles, "ops")
 	if err != nil {

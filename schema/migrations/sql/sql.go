@@ -1,6 +1,5 @@
-// Package sql has the migrations of the state store: numbered SQL files, with one text
-// for both SQLite and PostgreSQL. A released file is never edited. A later change is a
-// new file.
+// Package sql has the migrations of the state store as numbered SQL files. The same text is used for SQLite and
+// PostgreSQL. A released file is never edited; a later change is a new file.
 package sql
 
 import "embed"
