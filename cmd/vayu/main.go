@@ -38,8 +38,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. A terminal that is closed sends SIGHUP.
-// That signal is included, unless the program was started with nohup, which makes it ignore SIGHUP.
+// stopSignals returns the signals that stop the program gracefully. A closing terminal sends SIGHUP. It is included
+// unless the program was started with nohup, which makes the program ignore SIGHUP.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -48,8 +48,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. A problem is an error body of the
-// API. For a problem with a status below 500, the text names flags, not JSON fields, and omits the code.
+// userMessage returns the text of an error for a user of the command line. A problem is an error body of the API. If
+// its status is below 500, the text names flags in place of JSON fields, and omits the code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -105,8 +105,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that only has subcommands gets an argument, because the argument
-// names none of its subcommands. Package cobra checks such arguments for the root command only.
+// rejectUnknown returns an error if a command that only has subcommands gets an argument, because the argument is then
+// not the name of a subcommand. Package cobra checks this for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

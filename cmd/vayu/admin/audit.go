@@ -71,8 +71,8 @@ minute; --since compares the log with a copy of that file.`,
 	return cmd
 }
 
-// checkHeads prints each head of a file, if the head cannot be parsed or is not in the audit log. It returns
-// true if it prints none. A head is the hash of a chain's last row at the time of the copy.
+// checkHeads checks the heads in a file. A head is the hash of the last row of an audit chain at the time of the copy.
+// It prints each head that it cannot parse or that is not in the audit log, and returns true if there is none.
 func checkHeads(ctx context.Context, out io.Writer, st *tool.State, path string, names map[string]string) (valid bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {

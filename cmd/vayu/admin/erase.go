@@ -57,17 +57,17 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 	return cmd
 }
 
-// erasures returns the erasures of a closed account's personal data, one for each table. The erasures are
+// erasures returns the statements that erase the personal data of a closed account, one for each table. They are
 // ordered so that no remaining row refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), access.Personal())
 }
 
-// activeKeys counts the keys of account $1 that can be used at time $2.
+// activeKeys is a query that counts the keys of account $1 that are valid at time $2.
 const activeKeys = "SELECT count(*) FROM api_key WHERE account_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
 
-// matters are queries that count the open matters of account $1, such as pending recharges. An account without
+// matters are queries that count what prevents the erasure of account $1, such as pending recharges. An account without
 // open matters and without active keys is closed.
 var matters = [...]struct{ name, query string }{
 	{"paise in its live wallet", "SELECT CAST(COALESCE(sum(available + held), 0) AS BIGINT) FROM wallet WHERE account_id = $1 AND mode = 'live'"},
@@ -122,7 +122,7 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 	return done, err
 }
 
-// printErasure prints the number of erased rows in each table. It returns an error if personal data are left.
+// printErasure prints the number of erased rows in each table. It returns an error if personal data remain.
 func printErasure(cmd *cobra.Command, id string, done []sqlstore.Erased) error {
 	out := tool.NewTable(cmd.OutOrStdout(), "TABLE\tERASED\tLEFT")
 	var left int64

@@ -14,7 +14,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account without its own name tolerance (how similar names must be).
+// defaultTolerance is the text for an account without a name tolerance of its own. The tolerance is the least
+// similarity of two names that match.
 const defaultTolerance = "default"
 
 // toleranceScores are the minimum scores of the named tolerances. API requests use the same names.

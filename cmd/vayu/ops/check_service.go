@@ -17,8 +17,8 @@ import (
 // serviceTimeout limits the request of `vayu doctor` to a running service.
 const serviceTimeout = 5 * time.Second
 
-// checkService reports the readiness of the service at the configured address, and the state of its sources.
-// It reports no fault if no service runs, because `vayu doctor` also works without a running service.
+// checkService reports the readiness of the service at the configured address, and the state of its sources. If no
+// service runs, that is not a fault, because `vayu doctor` also works without a running service.
 func checkService(ctx context.Context, c settings.Config) []finding {
 	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
@@ -50,8 +50,8 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	return all
 }
 
-// fetchReadiness requests /readyz from the internal listener, whose reply has details, or from the API if that
-// reply is missing or no JSON. It returns the URL that replied. The caller closes the body.
+// fetchReadiness requests /readyz from the internal listener, whose reply has details. If that reply is missing or not
+// JSON, it requests /readyz from the API. It returns the URL that replied. The caller must close the body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	addresses := []string{c.LocalURL() + readyPath}
 	if internal := c.InternalURL(); internal != "" {

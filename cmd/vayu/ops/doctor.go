@@ -23,7 +23,7 @@ type finding struct {
 	text  string
 }
 
-// minFreeDisk is the number of free bytes below which `vayu doctor` reports a fault. ClickHouse needs space to
+// minFreeDisk is the number of free bytes below which `vayu doctor` reports a fault. ClickHouse needs free space to
 // merge its largest parts, which have a few gigabytes after years of readings.
 const minFreeDisk = 2 << 30
 
@@ -120,7 +120,7 @@ func disk(dir string) finding {
 	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness reports the age of the newest city index of a world (live or sandbox). Having none is no fault.
+// freshness reports the age of the newest city index of a world (live or sandbox). A missing index is not a fault.
 func freshness(ctx context.Context, t *tool.Database, w schema.World) finding {
 	var (
 		readings, cities uint64

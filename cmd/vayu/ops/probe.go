@@ -24,8 +24,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// Limits of a probe. Container engines allow 30 seconds, which is too long for use by hand, so probeTimeout is
-// shorter. The body of a reply usually has a few hundred bytes, and at most maxProbeBody bytes are read.
+// Limits of a probe. Container engines permit 30 seconds, which is too long for manual use, so probeTimeout is shorter.
+// A reply usually has a few hundred bytes, and at most maxProbeBody bytes are read.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -123,7 +123,7 @@ func (r *probeRequest) probe(ctx context.Context, target string) (string, error)
 		return "", err
 	}
 	client := http.Client{
-		// The transport uses no proxy, because the probe is for this service itself.
+		// The transport uses no proxy, because the probe requests this service itself.
 		Transport:     &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

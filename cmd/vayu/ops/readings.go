@@ -45,8 +45,8 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagRequired("reason")
 }
 
-// run appends the audit entry that prepare returns, runs work, and recomputes the affected hours and days. It
-// appends the entry first, so that every change has an audit row.
+// run appends the audit row that prepare returns, runs work, and recomputes the affected hours and days. The audit row
+// is appended first, so that no change can be without one.
 func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (audit.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")

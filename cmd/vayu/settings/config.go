@@ -153,7 +153,8 @@ func (c Config) Validate() []error {
 	return f
 }
 
-// SourcesOf returns the names of the sources that fill a world: the configured ones, and the simulator for the sandbox.
+// SourcesOf returns the names of the sources of a world: the configured sources of the live world, or the simulator of
+// the sandbox.
 func (c Config) SourcesOf(w schema.World) []string {
 	if w == schema.Live {
 		return c.LiveSources()
@@ -178,7 +179,7 @@ func (c Config) Catalogue() (*source.Catalogue, error) {
 // SourceFolder returns the folder of descriptions of sources.
 func (c Config) SourceFolder() string { return cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")) }
 
-// SourceLimits returns what is normal for the sources of a world (live or sandbox).
+// SourceLimits returns the limits of normal behaviour of each source of a world (live or sandbox).
 func (c Config) SourceLimits(w schema.World) (map[string]monitor.Limits, error) {
 	all, _ := c.Catalogue() // Validate has rejected an invalid one
 	return all.Limits(w, c.LiveSources(), time.Now())
@@ -198,12 +199,12 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store; with share, for a command beside a service.
+// StateStore returns the configuration of the state store. share is true for a command that runs beside a service.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }
 
-// CallLimits returns the limits on API calls. If the setting rate-limits is off, there are no rate limits.
+// CallLimits returns the limits of API calls. If the setting rate-limits is off, it returns no rate limits.
 func (c Config) CallLimits() access.Settings {
 	a := c.Access
 	if !c.RateLimits {

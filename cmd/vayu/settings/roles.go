@@ -7,10 +7,10 @@ import (
 	"vayu/internal/config"
 )
 
-// Roles of instances. By default, an instance has all four. In a larger installation, each role can have
-// separate instances.
+// Roles of instances. By default, an instance has all four. In a larger installation, each role can have its own
+// instances.
 const (
-	// RoleAPI serves API requests. For a recharge or verification, that includes the first call to a provider.
+	// RoleAPI serves API requests. For a recharge or a verification this includes the first call of a provider.
 	RoleAPI = "api"
 	// RoleIngest collects readings and computes indices. Of several such instances, only the leader does so.
 	RoleIngest = "ingest"
@@ -31,8 +31,8 @@ func (c Config) Has(some ...string) bool {
 // UsesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
-// checkRoles validates the roles. Another instance must have each role that this instance lacks. The settings
-// must then name stores that instances share, and, for the role pipeline without api, public-url.
+// checkRoles validates the roles. Other instances must have the roles that this instance lacks. The settings must then
+// name stores that instances share. For the role pipeline without api they must also have public-url.
 func (c Config) checkRoles(f *config.Faults) {
 	faults := len(*f)
 	for _, role := range c.Roles {

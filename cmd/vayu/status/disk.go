@@ -1,4 +1,4 @@
-// Package status has the facts about a running service that its probes, metrics and `vayu doctor` report.
+// Package status determines the state of a running service for its probes, its metrics and `vayu doctor`.
 package status
 
 import "golang.org/x/sys/unix"

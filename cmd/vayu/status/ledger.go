@@ -7,8 +7,8 @@ import (
 	"vayu/pipeline/wallet"
 )
 
-// CheckLedgers checks the ledgers (accounts of the bookkeeping) of the API account with an id. If id is "", it
-// checks all API accounts. It also checks that transactions in a final state have their audit rows.
+// CheckLedgers checks the ledgers (bookkeeping accounts) of the API account with an id. If id is "", it checks all API
+// accounts. It also checks that transactions in a final state have their audit rows.
 func CheckLedgers(ctx context.Context, db *sqlstore.DB, id string) (wallet.Report, error) {
 	r, err := wallet.Verify(ctx, db, id)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // RollUp computes the hours and days of new readings of a world (live or sandbox).
 type RollUp func(ctx context.Context, w schema.World, rollup *airquality.Rollup) error
 
-// Update is the RollUp of a command, which holds no answers in memory.
+// Update is the RollUp for commands. Unlike the service, a command has no snapshot to refresh.
 func Update(ctx context.Context, _ schema.World, rollup *airquality.Rollup) error {
 	_, err := rollup.Update(ctx)
 	return err

@@ -9,7 +9,7 @@ import (
 // RestoringName is the name of a file that marks the data directory of an incomplete restore.
 const RestoringName = "restore.partial"
 
-// CheckNotRestoring returns an error if the data directory is that of an incomplete restore.
+// CheckNotRestoring returns an error if the data directory is marked as that of an incomplete restore.
 func CheckNotRestoring(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, RestoringName)); err == nil {
 		return fmt.Errorf("a restore into %s is running, or was killed: in that case empty the directory and restore again", dir)

@@ -28,8 +28,8 @@ type Database struct {
 	Reg *prometheus.Registry
 }
 
-// WithDatabase runs work as soon as ClickHouse and its tables are ready. If no server is configured, the data
-// directory must exist. WithDatabase then uses a running service's engine, or starts one until work ends.
+// WithDatabase runs work as soon as ClickHouse and its tables are ready. If no server is configured, the data directory
+// must exist. WithDatabase then uses the engine of a running service, or starts an engine that runs until work ends.
 func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{}.Run(cmd, work)
 }
@@ -92,7 +92,7 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 	return errors.Join(outcome, err)
 }
 
-// EngineDrain is how long the engine may take to stop, which means to finish its queries and close its tables.
+// EngineDrain is the time that the engine has to finish its queries and close its tables when it stops.
 const EngineDrain = 20 * time.Second
 
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).
@@ -103,8 +103,8 @@ func Worlds(cluster string) (all []migration.Params) {
 	return all
 }
 
-// Databases returns the migration parameters of all databases: that of operators, and those of both worlds. If the user
-// of ClickHouse lacks the right to create the first, a migration fails before it changes the others.
+// Databases returns the migration parameters of all databases: first that of operators, then those of both worlds. If
+// the ClickHouse user may not create the first one, a migration fails before it changes the others.
 func Databases(cluster string) []migration.Params {
 	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles(), TTL: map[string]string{
 		"source_run": "toDateTime(started) + toIntervalDay(400)",

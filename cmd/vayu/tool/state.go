@@ -29,7 +29,7 @@ func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) err
 	return runState(cmd, false, work)
 }
 
-// WithKey is like WithState, but first opens the encryption key, which MACs of the audit log need.
+// WithKey is [WithState] with the encryption key opened, which the MACs of the audit log need.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }

@@ -72,19 +72,19 @@ func needsMigration(err error) bool {
 }
 
 const (
-	// tablesPollInterval is how often an instance checks the tables while it waits for their migration.
+	// tablesPollInterval is the pause between two checks of an instance that waits for the migration of the tables.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the interval of log messages of an instance that waits for the tables.
+	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
-	// tablesTimeout is how long a command that uses the engine of a running service waits until the service
-	// has migrated the tables.
+	// tablesTimeout limits the time that a command waits for the tables if it uses the engine of a running service. The
+	// service then migrates the tables.
 	tablesTimeout         = 10 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if
-// change is true or this process has started the engine. It retries while the tables need a migration, or a
-// server or node is unavailable. It logs the reason, and returns an error if a retry cannot help.
+// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change is true
+// or if this process has started the engine. It retries while the tables need a migration, and while a server or node
+// is unavailable. It logs the reason. If a retry cannot succeed, it returns an error.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	var logged time.Time
 	for {

@@ -79,8 +79,8 @@ func (a *air) prepare(ctx context.Context) error {
 	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
 }
 
-// changed rolls up new readings, and refreshes the answers in memory. Then it runs the quality tests of time
-// series. If the tests change hours, it refreshes the answers again.
+// changed rolls up new readings and refreshes the snapshot in memory. Then it runs the quality tests of time series. If
+// the tests change hours, it refreshes the snapshot again.
 func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Rollup) error {
 	if _, err := rollup.Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -98,8 +98,8 @@ func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Ro
 	return a.refresh(ctx, w)
 }
 
-// refresh updates the answers that this instance holds in memory. An instance without the role api holds no
-// answers. Instances that do not collect readings poll ClickHouse for changes, and do not call refresh.
+// refresh updates the snapshot in the memory of this instance. An instance without the role api has none. Instances
+// that do not collect readings poll ClickHouse for changes instead of calling refresh.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.Has(settings.RoleAPI) {
 		return nil

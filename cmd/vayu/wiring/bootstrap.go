@@ -13,12 +13,12 @@ import (
 	"vayu/schema"
 )
 
-// bootstrapKeys are the keys that this start of the service has created, by world (live or sandbox). The keys
-// are empty texts if the store already had an account.
+// bootstrapKeys has the key that this start of the service has created for each world (live or sandbox). The keys are
+// empty if the store already had an account.
 type bootstrapKeys [len(schema.Worlds)]string
 
-// bootstrap creates the first account of an empty store, and a key for each world (live and sandbox). It
-// prints the keys, because the store has only the hashes of the keys.
+// bootstrap creates the first account of an empty store, and a key for each world (live and sandbox). It prints the
+// keys, because the store has only their hashes.
 func (s *Service) bootstrap(ctx context.Context) error {
 	err := s.state.Update(ctx, func(tx *sqlstore.Tx) error {
 		s.bootstrapKeys = bootstrapKeys{}

@@ -26,7 +26,7 @@ import (
 	"vayu/pipeline/wallet"
 )
 
-// money has the services that move money: wallets, recharges, verifications, and batches of the last two.
+// money has the services that move money: wallets, recharges, verifications, and batches of recharges or verifications.
 type money struct {
 	wallets       *wallet.Service
 	recharges     *recharge.Service
@@ -89,8 +89,8 @@ func banks(c settings.Config, o httpconnector.Options) ([]bank.Connection, error
 		func(c bank.Connection) string { return c.Name })
 }
 
-// connect opens a connection for each file that a setting lists, and adds the connection of the sandbox.
-// Names must be unique across worlds (live and sandbox): the path of a callback has the name but no world.
+// connect opens a connection for each file that a setting lists, and adds the connection of the sandbox. Names must be
+// unique even across worlds (live and sandbox), because the path of a callback has only the name.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {
@@ -106,8 +106,8 @@ func connect[C any](setting string, sandbox C, files []string, open func(file st
 	return all, nil
 }
 
-// callDrain is the time that calls to operators and banks have to finish when the service stops. If a call is
-// aborted, its result is unknown, so a status enquiry follows after the next start.
+// callDrain is the time that calls of operators and banks have to finish when the service stops. The result of an
+// aborted call is unknown, so a status enquiry follows after the next start.
 const callDrain = 20 * time.Second
 
 // parts returns the parts of the money services that this instance's roles need, in the order of their start.

@@ -19,13 +19,12 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// readyTimeout limits the store checks of a readiness probe. It is half of the time-out that docs/operations
-// gives for a proxy. If a probe took longer than the time-out, the proxy would remove instances that can still
-// answer from memory.
+// readyTimeout limits the store checks of a readiness probe. It is half of the timeout that docs/operations recommends
+// for a proxy. If a probe exceeded the timeout, the proxy would remove instances that can still answer from memory.
 const readyTimeout = 500 * time.Millisecond
 
-// readinessTTL is how long the result of the store checks is reused. Anyone can call the probe without a key,
-// so calls must not be able to put load on the stores.
+// readinessTTL is how long the result of the store checks is cached. The probe needs no key, so without the cache any
+// client could put load on the stores.
 const readinessTTL = 200 * time.Millisecond
 
 type readinessCache struct {
@@ -66,7 +65,7 @@ func (s *Service) bareReadiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
 }
 
-// writeReadiness replies with the status of the service, and includes detail if detail is not nil.
+// writeReadiness replies with the status of the service, and with detail if it is not nil.
 func (s *Service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail
 	if shown == nil {
@@ -136,8 +135,8 @@ func storeStatus(err error, wrong string) string {
 	return storeOK
 }
 
-// figures adds to detail the time of the newest readings of each world (live and sandbox). It reports whether
-// any world has readings to answer with.
+// figures adds the time of the newest readings of each world (live and sandbox) to detail. It returns true if any world
+// has readings.
 func (s *Service) figures(detail map[string]any) (some bool) {
 	for _, world := range schema.Worlds {
 		newest, ok := s.query.Newest(world)

@@ -188,8 +188,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than most requests
-// take, and shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. It is longer than most requests, and
+// shorter than the time after which service managers kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
@@ -213,8 +213,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start. If the
-// instance has no internal listener, the parameter internal is nil.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. internal is nil
+// if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher starts before the parts that wait for other stores, so that it reports these stores.
 	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
@@ -239,7 +239,7 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
-	// The part "air" waits for ClickHouse, so only parts that can start late come after it.
+	// The part "air" waits for ClickHouse, so the parts after it may start late.
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "air", Run: s.air.Run, Ready: s.air.Ready})
 	}
@@ -258,8 +258,8 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	return parts
 }
 
-// drainContext returns a context that ends after ctx. The setting drain-delay is the time between the two ends.
-// During the delay, /readyz reports that the service stops, and requests are still served.
+// drainContext returns a context that ends later than ctx, by the setting drain-delay. During the delay, /readyz
+// reports that the service stops, and requests are still served.
 func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

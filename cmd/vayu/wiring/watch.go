@@ -20,13 +20,14 @@ import (
 )
 
 const (
-	// storeCheckInterval is the pause between store checks. It may be long, because alerts fire after minutes.
+	// storeCheckInterval is the pause between store checks. Alerts fire only after minutes, so shorter pauses are
+	// useless.
 	storeCheckInterval = 15 * time.Second
-	// The ledger is checked some minutes after this instance becomes the leader, and then daily. A check reads
-	// every posting, so it should not compete with other work at startup.
+	// The first check of the ledger is some minutes after this instance becomes the leader, and then a check is daily.
+	// A check reads every posting, so it should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// A failed check is retried soon. A new leader has ten attempts before the alert LedgerUnverified fires.
+	// A failed check is retried after this time. A new leader has ten attempts before the alert LedgerUnverified fires.
 	ledgerRetryInterval = 5 * time.Minute
 	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. If the
 	// last row is removed from the audit log later, the copied head reveals the removal.
@@ -116,8 +117,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks checks the ledger at intervals until ctx ends. The parameter prove performs one check. If
-// prove returns false, the check was not completed, and repeatLedgerChecks retries it soon.
+// repeatLedgerChecks checks the ledger at intervals until ctx ends. prove performs one check, and returns false if it
+// could not complete it. repeatLedgerChecks then retries soon.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

@@ -151,8 +151,8 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 	})
 }
 
-// settler returns a recharge service that can settle recharges, even while `vayu serve` runs. The service has
-// no connections to providers, because settling sends them no requests.
+// settler returns a recharge service that settles recharges, even while `vayu serve` runs. It has no connections to
+// providers, because settling sends them no requests.
 func settler(st *tool.State) (reconcile.Settler, error) {
 	events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})
 	return recharge.New(recharge.Config{Options: transaction.Options{DB: st.DB, Events: events, Log: st.Log}})

@@ -27,7 +27,8 @@ func newDifferences(out io.Writer, names map[string]string, of *reconcile.Compar
 	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
 }
 
-// difference prints d as JSON. Without --json, it keeps at most maxShown of each kind for [differences.end].
+// difference prints d as JSON. Without --json, it keeps at most maxShown differences of each kind, which
+// [differences.end] prints.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -81,7 +82,8 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is a number of lines or recharges, and the sums of their amounts in file and store, as JSON.
+// countLine is a JSON object with a number of lines or recharges, and the sums of their amounts in the file and in the
+// store.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
@@ -90,7 +92,7 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. After an error, it prints at most how many differences were settled.
+// end prints the result of a comparison. After an error, it prints only the number of settled differences, if any.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:
@@ -118,7 +120,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	})
 }
 
-// head prints the name of the file, and how many lines of the file match the recharge that they describe.
+// head prints the name of the file, and the number of its lines that match their recharges.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -164,7 +166,7 @@ func (s *differences) kinds(sum reconcile.Summary) error {
 	return nil
 }
 
-// action returns what an operator can do about the differences of a kind, or that the command has done it.
+// action returns what an operator can do about the differences of a kind, or what the command has done about them.
 func (s *differences) action(about reconcile.KindInfo, done int) string {
 	switch {
 	case done > 0:
@@ -239,7 +241,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail prints the last line of the report: how many differences were settled, and how many are left.
+// tail prints the last line of the report: the numbers of settled and of remaining differences.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {

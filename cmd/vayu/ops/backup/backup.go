@@ -31,16 +31,16 @@ const (
 	encryptionKey = "encryption.key" // the same name as in the data directory
 )
 
-// backupManifest marks a complete backup, and describes it.
+// backupManifest describes a backup. It is written last, so its presence means that the backup is complete.
 type backupManifest struct {
 	Version string    `json:"version"` // of vayu
 	Made    time.Time `json:"made"`    // UTC
-	// Encryption names the place of the state store's encryption key: keyInBackup, keyInSetting or keyApart.
-	// It is empty if the store has no key yet.
+	// Encryption states where the encryption key of the state store is: keyInBackup, keyInSetting or keyApart. It is
+	// empty if the store has no key yet.
 	Encryption string `json:"encryption"`
 	// Owner is the id of the encryption key; empty if there is no key, and in backups of earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the public key of the tool age to which the backup is encrypted; empty for a plain backup.
+	// Recipient is the public key to which the tool age encrypts the backup; empty for a plain backup.
 	Recipient string `json:"recipient,omitempty"`
 }
 
@@ -51,8 +51,8 @@ const (
 	keyApart     = "apart" // in the data directory, but not in the backup
 )
 
-// stagingName is the folder of the data directory where a backup is built before it is encrypted. Only the
-// owner may read this folder.
+// stagingName is the folder in the data directory in which a backup is built before it is encrypted. Only the owner may
+// read this folder.
 const stagingName = "backup.staging"
 
 // NewBackup returns the command `vayu backup`.
@@ -200,8 +200,8 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	})
 }
 
-// backUpKey copies the key file into dir if the backup will be encrypted. It returns the place of the key,
-// such as keyInBackup. The parameter owner is the id of the store's key; "" if the store has no key.
+// backUpKey copies the key file into dir if the backup will be encrypted. It returns where the key is, such as
+// keyInBackup. owner is the id of the store's key; "" if the store has no key.
 func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil

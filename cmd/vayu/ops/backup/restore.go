@@ -22,7 +22,7 @@ import (
 	"vayu/internal/sqlstore/dump"
 )
 
-// decryptedName is the folder of the data directory that contains the decrypted backup during a restore.
+// decryptedName is the folder in the data directory that has the decrypted backup during a restore.
 const decryptedName = "restore.decrypted"
 
 // NewRestore returns the command `vayu restore`.

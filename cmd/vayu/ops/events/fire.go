@@ -95,8 +95,8 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns a text about the events and their webhooks, and a function that commits
-// the nth event.
+// prepare finds the account. It returns a text about the events and their webhooks, and a function that commits event
+// number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
 	holder, err := tool.AccountByName(st.DB.View(ctx), v.account)
 	if err != nil {
@@ -130,11 +130,11 @@ func numbered(object json.RawMessage, n int64) json.RawMessage {
 // maxConcurrentCommits limits the commits in flight. On SQLite, at most this many share one transaction.
 const maxConcurrentCommits = 256
 
-// fire commits events until all are committed, ctx ends or a commit fails. It then waits for commits in
-// flight and returns the first error.
+// fire commits events until all are committed, ctx ends or a commit fails. It then waits for the commits in flight and
+// returns the first error.
 //
-// The number of an event and the rate alone determine when the event is due. If slow commits delay events,
-// fire therefore commits the overdue events without pauses.
+// Only the number of an event and the rate determine when the event is due. If slow commits have delayed events, fire
+// commits the overdue events without pauses.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	commits, running := errgroup.WithContext(ctx)
 	commits.SetLimit(maxConcurrentCommits)

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// backfillFlags are the flags of `vayu source backfill`, in part also of `vayu source replay`.
+// backfillFlags are the flags of `vayu source backfill`. `vayu source replay` has some of them.
 type backfillFlags struct {
 	collect.BackfillCommand
 
@@ -51,7 +51,7 @@ backfill, or shows the last one.`,
 	return cmd
 }
 
-// bind adds the flags that both commands have.
+// bind adds the flags that `backfill` and `replay` have in common.
 func (f *backfillFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.to, "to", "", "end of the time range; default now")
 	flags.StringSliceVar(&f.Wanted.Partitions, "partition", nil, "only these partitions; may be repeated")
@@ -59,7 +59,7 @@ func (f *backfillFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Detach, "detach", false, "do not follow the progress")
 }
 
-// parse sets the source and the wanted range, and returns the world of the source.
+// parse sets the source and the time range to fetch, and returns the world of the source.
 func (f *backfillFlags) parse(cmd *cobra.Command, name string) (schema.World, error) {
 	all, _, err := catalogue(cmd)
 	if err != nil {

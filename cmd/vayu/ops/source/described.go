@@ -95,7 +95,7 @@ future, a late row, the same window twice, and renamed fields. The command fails
 	})
 }
 
-// onDescription completes a command that works on a description and the folder of its cases.
+// onDescription completes a command that works on a description and the folder of its test cases.
 func onDescription(
 	cmd *cobra.Command, bind func(*pflag.FlagSet), run func(cmd *cobra.Command, f described.File, cases string) error,
 ) *cobra.Command {

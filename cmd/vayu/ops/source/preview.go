@@ -14,7 +14,7 @@ import (
 	"vayu/ingest/runner"
 )
 
-// keptExchanges is how many requests `source preview` shows.
+// keptExchanges is the largest number of requests that `source preview` shows.
 const keptExchanges = 20
 
 func newTest() *cobra.Command {
@@ -35,7 +35,7 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 	})
 }
 
-// fetchCommand completes a command that fetches a source once and shows so many requests.
+// fetchCommand completes a command that fetches a source once and shows at most kept requests.
 func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 	var window windowFlags
 	var most int
@@ -72,7 +72,7 @@ func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// windowFlags are the flags of the fetched window.
+// windowFlags are the flags of the window to fetch.
 type windowFlags struct{ from, to string }
 
 func (f *windowFlags) bind(flags *pflag.FlagSet) {

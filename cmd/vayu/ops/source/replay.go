@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// replayRange is how long ago the rejected values of a replay are at most, without --from.
+// replayRange is the largest age of the rejected values that a replay considers if --from is not set.
 const replayRange = 30 * 24 * time.Hour
 
 func newReplay() *cobra.Command {

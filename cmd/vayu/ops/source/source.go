@@ -52,7 +52,8 @@ func newList() *cobra.Command {
 	}
 }
 
-// watermarks returns up to which time each source is fetched, as text. Without a state store there are none.
+// watermarks returns the watermark of each source as text, by the name of the source. It returns none if there is no
+// state store.
 func watermarks(cmd *cobra.Command, cfg settings.Config) (all map[string]string) {
 	if _, err := os.Stat(filepath.Join(cfg.Data, "state.db")); err != nil && cfg.State == "" {
 		return nil
@@ -70,7 +71,7 @@ func watermarks(cmd *cobra.Command, cfg settings.Config) (all map[string]string)
 	return all
 }
 
-// catalogue returns all sources, and the settings.
+// catalogue returns the catalogue of all sources, and the settings.
 func catalogue(cmd *cobra.Command) (*source.Catalogue, settings.Config, error) {
 	loaded, _, err := settings.Load(cmd)
 	if err != nil {
