@@ -113,7 +113,7 @@ func (b *backfill) run(ctx context.Context) error {
 	return b.end(ctx)
 }
 
-// ErrNoHistory means that a source cannot be asked for past readings.
+// ErrNoHistory means that the requests of a source cannot name a time range, so it has no past readings.
 var ErrNoHistory = errors.New("the source serves no past readings: its requests do not name a time range")
 
 // failed ends the backfill as failed if err is errRefused. It returns any other error, after which the work is retried.

@@ -75,7 +75,7 @@ var patterns = map[string]*regexp.Regexp{
 	person: regexp.MustCompile(`\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b`),
 }
 
-// firstNumber is added to the number of a placeholder that replaces a JSON number.
+// firstNumber is the base of the placeholders for numbers. A number replaces a number, so that its field keeps the type.
 const firstNumber = 1_000_000
 
 // leastReplaced is the length from which a value is also replaced outside its own field. A shorter value can occur

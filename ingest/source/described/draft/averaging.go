@@ -71,8 +71,7 @@ var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}
 
-// namedInterval returns the averaging interval that a field states; 0 for none. The field must have the same value in
-// all records.
+// namedInterval returns the averaging interval that a field states, with the same value in all records; 0 for none.
 func namedInterval(f *sample.Field) time.Duration {
 	if !slices.Contains(intervalNames, f.Folded()) || len(f.Texts) != 1 {
 		return 0
@@ -104,8 +103,7 @@ func namedInterval(f *sample.Field) time.Duration {
 	return d
 }
 
-// spacing returns the most frequent distance between consecutive times of a station, and how often this distance
-// occurs.
+// spacing returns the most frequent distance between consecutive times of a station, and how often it occurs.
 func (r *reading) spacing() (time.Duration, int) {
 	times := make(map[string][]time.Time)
 	for i, at := range r.clock.times {

@@ -89,15 +89,13 @@ func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) sta
 
 func distinct(f *sample.Field) int { return len(f.Texts) }
 
-// isKey reports whether the values of a field can identify a station. They must be short texts or whole numbers, but no
-// times.
+// isKey reports whether the values of a field can identify a station: short texts or whole numbers, but no times.
 func isKey(f *sample.Field) bool {
 	format, _ := sample.TimeFormat(f.Texts)
 	return format == "" && !slices.ContainsFunc(f.Texts, func(t string) bool { return len(t) > 100 || strings.Contains(t, ".") && f.IsNumber() })
 }
 
-// keyOfPositions returns a field with a code or number that differs between records exactly when their positions
-// differ.
+// keyOfPositions returns a field with a code or number that differs exactly where the positions of records differ.
 func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	if s.latitude == nil || s.longitude == nil || len(s.latitude.All) != len(s.longitude.All) {
 		return nil

@@ -77,8 +77,7 @@ func findValues(fields []*sample.Field, body sample.Document) values {
 	return v
 }
 
-// notMeasured are names of objects whose numbers are not measured values, although a number may have the name of a
-// parameter.
+// notMeasured are names of objects whose numbers are not measured values, even if their names are those of parameters.
 var notMeasured = []string{"iaqi", "aqi", "index", "indices", "standard", "standards", "limits", "threshold", "thresholds", "breakpoints", "coverage", "forecast"}
 
 // isIndex reports whether a place has indices or limits, and not measured values.
@@ -282,8 +281,7 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 	return path, unit
 }
 
-// usualUnit guesses the unit from the numbers. Numbers of a gas fit several units, so the author must fill in the unit
-// of a gas.
+// usualUnit guesses the unit from the numbers. For a gas, several units are possible, so the author must fill it in.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()
