@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
 
 	"vayu/cmd/vayu/settings"
@@ -153,4 +154,15 @@ func applyStatements(cmd *cobra.Command, statements []string) error {
 		}
 		return nil
 	})
+}
+
+// clickHouseError reduces an error of the ClickHouse server to its code and message. It wraps any other error.
+func clickHouseError(err error) error {
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
+	}
+	if err != nil {
+		return fmt.Errorf("querying ClickHouse: %w", err)
+	}
+	return nil
 }

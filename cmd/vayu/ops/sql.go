@@ -4,58 +4,88 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
+	"os/signal"
 	"strings"
+	"syscall"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/columnstore"
-	"vayu/query/result"
+	"vayu/query/console"
 )
 
-// clickHouseError reduces an error of the ClickHouse server to its code and message. It wraps any other error.
-func clickHouseError(err error) error {
-	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
-		return fmt.Errorf("ClickHouse, code %d: %s", e.Code, e.Message)
-	}
-	if err != nil {
-		return fmt.Errorf("querying ClickHouse: %w", err)
-	}
-	return nil
+// sqlFlags are the flags of `vayu sql`.
+type sqlFlags struct {
+	mode, format, output, file string
+	params                     []string
+	write                      bool
 }
 
 // NewSQL returns the command `vayu sql`.
 func NewSQL() *cobra.Command {
-	var format string
-	names := strings.Join(slices.Sorted(maps.Keys(result.Formats)), ", ")
+	var r sqlFlags
 	cmd := &cobra.Command{
-		Use:   `sql "SELECT …"`,
+		Use:   `sql ["SELECT …"]`,
 		Short: "Query ClickHouse in SQL, beside a running service or without one",
-		Long: `Query ClickHouse in SQL, beside a running service or without one. Live air is in the database vayu, simulated air in
-vayu_sandbox. Each row is read once: of equal keys the latest version.`,
-		Example: `  vayu sql "SELECT city, aqi FROM vayu_sandbox.city_hour ORDER BY at DESC LIMIT 1 BY city"
-  vayu sql --format arrow "SELECT * FROM vayu.reading" > readings.arrow`,
-		Args: cobra.ExactArgs(1),
+		Long: `Query ClickHouse in SQL, beside a running service or without one. Without a query, it reads statements from a
+terminal, or from the standard input. Each row is read once: of equal keys the latest version.
+Formats are ` + strings.Join(console.Formats, ", ") + ` and all of ClickHouse: https://clickhouse.com/docs/interfaces/formats`,
+		Example: `  vayu sql "SELECT city, aqi FROM city_hour ORDER BY at DESC LIMIT 1 BY city"
+  vayu sql --format parquet -o pune.parquet --param city=Pune "SELECT * FROM city_hour WHERE city = {city:String}"
+  vayu sql --mode sandbox`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, known := result.Formats[format]
-			if !known {
-				return fmt.Errorf("format %q is none of %s", format, names)
+			if len(args) > 1 {
+				return fmt.Errorf("the query is one argument, in quotes: these are %d", len(args))
 			}
-			return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
-				rows, err := t.DB.Conn().Query(columnstore.Final(ctx), strings.TrimSuffix(strings.TrimSpace(args[0]), ";"))
-				if err != nil {
-					return clickHouseError(err)
-				}
-				defer func() { _ = rows.Close() }()
-				_, err = write(os.Stdout, rows)
-				return clickHouseError(err)
-			})
+			if len(args) > 0 && r.file != "" {
+				return errors.New("--file and a query exclude each other")
+			}
+			return r.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "form of the answer: "+names)
+	f := cmd.Flags()
+	f.StringVar(&r.mode, "mode", "live", "world of the air: live, or sandbox (test does too)")
+	f.StringVar(&r.format, "format", "", "form of the result (default table, or what the name of --output says)")
+	f.StringVarP(&r.output, "output", "o", "", "file of the result; it gets this name once it is complete")
+	f.StringVarP(&r.file, "file", "f", "", "file of statements, separated by semicolons; - for the standard input")
+	f.StringArrayVar(&r.params, "param", nil, "name=value of {name:Type} in a query; repeatable")
+	f.BoolVar(&r.write, "write", false, "allow statements that change data")
 	return cmd
+}
+
+func (r sqlFlags) run(cmd *cobra.Command, args []string) error {
+	c := console.Config{Write: r.write, Format: r.format, Params: map[string]string{}, Out: os.Stdout, Err: os.Stderr}
+	world, err := tool.ParseWorld(r.mode)
+	if err != nil {
+		return err
+	}
+	c.Database = world.Database()
+	for _, p := range r.params {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return fmt.Errorf("--param: %q is not name=value", p)
+		}
+		c.Params[name] = value
+	}
+	if c.Format == "" {
+		c.Format = console.FormatOf(r.output)
+	}
+	c.Progress = term.IsTerminal(int(os.Stderr.Fd()))
+	prompt := len(args) == 0 && r.file == "" && r.output == "" && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	if prompt { // Ctrl-C cancels a statement and not the command
+		ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM, syscall.SIGHUP)
+		defer stop()
+		cmd.SetContext(ctx)
+	}
+	return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) (err error) {
+		if c.HTTP, c.URL, err = t.DB.HTTP(); err != nil {
+			return err
+		}
+		if prompt {
+			return c.Prompt(ctx, console.HistoryFile())
+		}
+		return c.Script(ctx, console.Input{Args: args, File: r.file, Stdin: os.Stdin}, r.output)
+	})
 }

@@ -1,0 +1,132 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+var (
+	codes    = regexp.MustCompile(`^(?:Code: \d+\. )?(?:DB::Exception: )?`)
+	versions = regexp.MustCompile(`(?s)\s*\(version [^)]*(?:\([^)]*\))?\)\s*$`)
+	names    = regexp.MustCompile(`\s*\(([A-Z][A-Z0-9_]+)\)$`)
+	scopes   = regexp.MustCompile(`(?s)[.:]?\s+[Ii]n scope .*?(\. Maybe you meant|$)`)
+	expected = regexp.MustCompile(`(?s)\. Expected one of: .{60,}$`)
+	detail   = regexp.MustCompile(`(?s): (?:while executing|While executing|\(in query:|while processing) .*$`)
+	traces   = regexp.MustCompile(`(?s)\s*(?:, )?Stack trace.*$`)
+	meant    = regexp.MustCompile(`[.:]* Maybe you meant:? \[?(.*?)\]?\??\.?$`)
+)
+
+// plain replaces terms of ClickHouse's parser.
+var plain = strings.NewReplacer(
+	"Unknown table expression identifier", "unknown table", "Unknown expression identifier", "unknown column",
+	"Substitution `", "parameter `", " (end of query): ", " (the end of the query)",
+)
+
+// failure returns an error of ClickHouse as its message and its suggestion, without code, scope, version and stack.
+func (c *Console) failure(text string) error {
+	text = marks.ReplaceAllString(traces.ReplaceAllString(strings.TrimSpace(text), ""), "")
+	text = versions.ReplaceAllString(text, "")
+	name := names.FindStringSubmatch(text)
+	text = names.ReplaceAllString(text, "")
+	for short := codes.ReplaceAllString(text, ""); short != text; short = codes.ReplaceAllString(text, "") {
+		text = short
+	}
+	text = strings.TrimSuffix(text, ".")
+	text = detail.ReplaceAllString(text, "")
+	text = scopes.ReplaceAllString(text, "$1")
+	text = expected.ReplaceAllString(text, "")
+	text = strings.TrimPrefix(text, "default: ")
+	if at := meant.FindStringSubmatchIndex(text); at != nil {
+		names := strings.NewReplacer("'", "", ",", ", ").Replace(text[at[2]:at[3]])
+		text = text[:at[0]] + "; did you mean " + names + "?"
+	}
+	text = plain.Replace(strings.TrimSuffix(text, ":"))
+	if text == "" {
+		return errors.New("ClickHouse has failed without a message")
+	}
+	if len(name) > 1 {
+		text += advice[name[1]]
+	}
+	return fmt.Errorf("ClickHouse: %s", strings.TrimSpace(text)) //nolint:perfsprint // the same form as elsewhere
+}
+
+// advice has the remedy for errors of ClickHouse whose message has none.
+var advice = map[string]string{
+	"READONLY":                "; statements that change something need --write",
+	"ACCESS_DENIED":           "; statements that change something need --write",
+	"UNKNOWN_QUERY_PARAMETER": "; set it with --param name=value",
+	"TIMEOUT_EXCEEDED":        "; select fewer rows, such as a shorter time",
+	"MEMORY_LIMIT_EXCEEDED":   "; select fewer rows or columns, or group by fewer keys",
+}
+
+// body reads a result. ClickHouse reports an error after the first bytes as a block at the end of the result. The block
+// begins with a line "__exception__" and the tag of the reply. body returns the block as an error.
+type body struct {
+	ctx    context.Context
+	reader io.Reader
+	mark   []byte // begin of the block; empty if the server has no such blocks
+	held   []byte // the last bytes read, if they may be the begin of mark
+	fail   func(text string) error
+	err    error
+}
+
+func (c *Console) body(ctx context.Context, reply *http.Response) *body {
+	b := &body{ctx: ctx, reader: reply.Body, fail: c.failure}
+	if tag := reply.Header.Get("X-ClickHouse-Exception-Tag"); tag != "" {
+		b.mark = []byte("\r\n__exception__\r\n" + tag)
+	}
+	return b
+}
+
+// Read reads into p, which must be longer than an exception block's first two lines.
+func (b *body) Read(p []byte) (int, error) {
+	for b.err == nil {
+		size := copy(p, b.held)
+		n, err := b.reader.Read(p[size:])
+		b.err, b.held = err, b.held[:0]
+		size += n
+		if at := bytes.Index(p[:size], b.mark); at >= 0 && len(b.mark) > 0 {
+			block, _ := io.ReadAll(io.MultiReader(bytes.NewReader(bytes.Clone(p[at:size])), io.LimitReader(b.reader, maxRefusal)))
+			b.err = b.fail(blockText(block[len(b.mark):]))
+			size = at
+		} else if err == nil {
+			keep := partial(p[:size], b.mark)
+			b.held = append(b.held, p[size-keep:size]...)
+			size -= keep
+		} else if !errors.Is(err, io.EOF) {
+			b.err = fmt.Errorf("reading the result: %w", unwrapURL(b.ctx, err))
+		}
+		if size > 0 {
+			return size, nil
+		}
+	}
+	return 0, b.err
+}
+
+// partial returns the length of the longest end of data with which mark begins.
+func partial(data, mark []byte) int {
+	for n := min(len(data), len(mark)-1); n > 0; n-- {
+		if bytes.HasPrefix(mark, data[len(data)-n:]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// blockText returns the message of an exception block. Behind the message are its length, the tag and the mark.
+func blockText(block []byte) string {
+	text := strings.TrimSpace(string(block))
+	if at := strings.LastIndex(text, "\r\n__exception__"); at >= 0 {
+		text = text[:at]
+	}
+	if at := strings.LastIndex(text, "\n"); at >= 0 {
+		text = text[:at]
+	}
+	return text
+}

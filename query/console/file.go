@@ -1,0 +1,54 @@
+package console
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// File is a file of results. It has another name until it is complete.
+type File struct {
+	*os.File
+
+	path string // final name, "" if the file was there and is no regular file
+}
+
+// Create creates the file of results path, under another name in the same folder. It writes directly to a path that
+// exists and is no regular file, such as /dev/null.
+func Create(path string) (*File, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, fmt.Errorf("writing the result: %w", err)
+		}
+		return &File{File: file}, nil
+	}
+	file, err := os.OpenFile(path+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // the umask decides who may read results
+	if err != nil {
+		return nil, fmt.Errorf("writing the result: %w", err)
+	}
+	return &File{File: file, path: path}, nil
+}
+
+// Finish gives a complete file its name. If failed is not nil, it removes the file and returns failed.
+func (f *File) Finish(failed error) error {
+	if f.path == "" {
+		return errors.Join(failed, f.Close())
+	}
+	if failed == nil {
+		failed = f.Sync()
+	}
+	failed = errors.Join(failed, f.Close())
+	if failed == nil {
+		failed = os.Rename(f.Name(), f.path)
+	}
+	if failed != nil {
+		_ = os.Remove(f.Name())
+	}
+	return failed
+}

@@ -1,0 +1,82 @@
+package console
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/peterh/liner"
+)
+
+// history is the file of the lines of earlier prompts, one statement a line. A nil history keeps none.
+type history struct {
+	file *os.File
+	line *liner.State
+}
+
+// historySize is the length from which the file is shortened to its second half, in bytes: some ten thousand statements.
+const historySize = 1 << 20
+
+// HistoryFile returns the file of the history in the user's data directory; "" if the user has none.
+func HistoryFile() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "vayu", "sql_history")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "share", "vayu", "sql_history")
+}
+
+// openHistory reads the file path into the prompt, and opens it for further statements. Only its owner can read it,
+// because statements may contain names and numbers of people.
+func openHistory(path string, line *liner.State) (*history, error) {
+	h := &history{line: line}
+	if path == "" {
+		return h, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return h, fmt.Errorf("making the folder of the history: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return h, fmt.Errorf("reading the history: %w", err)
+	}
+	if len(text) > historySize {
+		text = text[len(text)/2:]
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return h, fmt.Errorf("shortening the history: %w", err)
+		}
+	}
+	if _, err := line.ReadHistory(strings.NewReader(string(text))); err != nil {
+		return h, fmt.Errorf("reading the history: %w", err)
+	}
+	h.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return h, fmt.Errorf("opening the history: %w", err)
+	}
+	return h, h.file.Chmod(0o600)
+}
+
+// add appends text to the history. oneLine is text with its line breaks replaced, which is enough if text has no
+// comment until the end of a line.
+func (h *history) add(oneLine, text string) {
+	if strings.Contains(text, "--") || oneLine == "" {
+		oneLine = text
+	}
+	if oneLine == "" || strings.Contains(oneLine, "\n") {
+		return
+	}
+	h.line.AppendHistory(oneLine)
+	if h.file != nil {
+		_, _ = fmt.Fprintln(h.file, oneLine) // without it the statement runs as well
+	}
+}
+
+func (h *history) close() {
+	if h.file != nil {
+		_ = h.file.Close()
+	}
+}

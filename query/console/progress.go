@@ -1,0 +1,82 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/term"
+)
+
+// marks finds the mark of a statement in its text.
+var marks = regexp.MustCompile(`\n?-- vayu-sql-[A-Z0-9]{16}`)
+
+// newMark returns a comment by which a statement is found in system.processes. The embedded engine has no ids of queries.
+func newMark() string { return "vayu-sql-" + rand.Text()[:16] }
+
+// progressPause is the time between two looks at the progress of a statement. Faster statements show none.
+const progressPause = 400 * time.Millisecond
+
+// watch shows the progress of the statement with a mark until stop is called. stop removes the line of the progress.
+func (c *Console) watch(ctx context.Context, mark string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.showProgress(ctx, mark)
+	}()
+	return sync.OnceFunc(func() { cancel(); <-done })
+}
+
+func (c *Console) showProgress(ctx context.Context, mark string) {
+	tick := time.NewTicker(progressPause)
+	defer tick.Stop()
+	began, shown := time.Now(), false
+	defer func() {
+		if shown {
+			_, _ = fmt.Fprint(c.Err, "\r\x1b[K")
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		rows, err := c.rows(ctx, "SELECT sum(read_rows), sum(read_bytes), sum(total_rows_approx) FROM system.processes WHERE endsWith(query, '"+mark+"')")
+		if err != nil || len(rows) != 1 || len(rows[0]) != 3 {
+			continue
+		}
+		_, _ = fmt.Fprint(c.Err, "\r\x1b[K", progressLine(rows[0], time.Since(began)))
+		shown = true
+	}
+}
+
+// progressLine returns the text of rows read, bytes read and rows in all after some time.
+func progressLine(fields []string, elapsed time.Duration) string {
+	var n [3]float64
+	for i := range n {
+		n[i], _ = strconv.ParseFloat(fields[i], 64) // the engine sends numbers
+	}
+	line := fmt.Sprintf("%s rows, %s, %s rows/s", count(n[0]), humanize.Bytes(uint64(n[1])), count(n[0]/elapsed.Seconds()))
+	if n[2] > n[0] {
+		line += fmt.Sprintf(", %.0f %%", 100*n[0]/n[2])
+	}
+	return line
+}
+
+// count returns a number with a decimal prefix, such as 2.3 M.
+func count(n float64) string {
+	if n < 1000 {
+		return strconv.Itoa(int(n))
+	}
+	return humanize.SIWithDigits(n, 1, "")
+}
+
+func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
