@@ -136,7 +136,7 @@ func TestIntegrationAnOlderProgramRefusesNewerData(t *testing.T) {
 		if out, err := vayu(t, data, "migrate"); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		if out, err := vayu(t, data, "sql", "INSERT INTO vayu.migration (version, name, checksum) VALUES (9999, '9999_later.sql', '')"); err != nil {
+		if out, err := vayu(t, data, "sql", "--write", "INSERT INTO vayu.migration (version, name, checksum) VALUES (9999, '9999_later.sql', '')"); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		s, _ := startProcess(t, exec.Command(binary(t)), data)

@@ -53,10 +53,11 @@ func (c *Console) Run(ctx context.Context, text string, data io.Reader) error {
 		return fmt.Errorf("the format %s takes the result of one statement: these are %d", c.format.name, results(statements))
 	}
 	for i, s := range statements {
-		if i < len(statements)-1 {
-			data = nil
+		var rows io.Reader
+		if i == len(statements)-1 {
+			rows = data
 		}
-		if err := c.statement(ctx, s, data); err != nil {
+		if err := c.statement(ctx, s, rows); err != nil {
 			if len(statements) > 1 {
 				return fmt.Errorf("statement %d: %w", i+1, err)
 			}
@@ -84,11 +85,17 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 	if done, err := c.session(ctx, s); done {
 		return err
 	}
+	if s.Verb == "INSERT" && !c.Write { // readonly does not cover table functions that write, such as file
+		return fmt.Errorf("INSERT is not allowed%s", advice["READONLY"])
+	}
 	shown := c.format
 	if s.Format != "" && s.Verb != "INSERT" {
 		shown = format{name: s.Format}
 	}
 	q := query{text: s.Text, format: shown, data: data}
+	if shown.name == "Arrow" || shown.name == "ArrowStream" {
+		q.text = c.instants(ctx, s)
+	}
 	stop := func() {}
 	if c.Progress {
 		q.mark = newMark()

@@ -26,6 +26,7 @@ var own = map[string]format{
 	}},
 	"csv": {name: "CSVWithNames", joins: true, settings: url.Values{
 		"date_time_output_format": {"iso"}, "format_csv_null_representation": {""},
+		"output_format_csv_serialize_tuple_into_separate_columns": {"0"},
 	}},
 	"json": {name: "JSONEachRow", joins: true, settings: url.Values{
 		"date_time_output_format": {"iso"}, "output_format_json_quote_64bit_integers": {"0"}, "output_format_json_quote_denormals": {"0"},
