@@ -18,8 +18,8 @@ type File struct {
 // Create creates the file of results path, under another name in the same folder. It writes directly to a path that
 // exists and is no regular file, such as /dev/null.
 func Create(path string) (*File, error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)

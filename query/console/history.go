@@ -46,7 +46,7 @@ func openHistory(path string, line *liner.State) (*history, error) {
 	}
 	if len(text) > historySize {
 		text = text[len(text)/2:]
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+		if err := os.WriteFile(path, text, 0o600); err != nil { //nolint:gosec // the path is the user's own
 			return h, fmt.Errorf("shortening the history: %w", err)
 		}
 	}

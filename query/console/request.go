@@ -15,7 +15,7 @@ import (
 // query is one request to ClickHouse.
 type query struct {
 	text   string
-	mark   string // finds the query in system.processes; "" if nobody looks for it
+	mark   string // finds the query in system.processes; "" if its progress is not shown
 	format format
 	data   io.Reader // rows of an INSERT, may be nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 )
 
-// tableRows limits the rows of a table. A table holds its rows in memory, and nobody reads more.
+// tableRows limits the rows of a table. A table holds its rows in memory, and a person reads fewer.
 const tableRows = 10_000
 
 // table writes a result as a table. It calls start before it writes.
@@ -31,8 +31,8 @@ func (c *Console) table(result io.Reader, start func()) error {
 	table := tablewriter.NewWriter(c.Out)
 	table.Options(tablewriter.WithHeaderAutoFormat(-1))
 	table.Header(header)
-	n := 0
-	for ; ; n++ {
+	cut := false
+	for n := 0; ; n++ {
 		var row []json.RawMessage
 		err := rows.Decode(&row)
 		if errors.Is(err, io.EOF) {
@@ -42,10 +42,7 @@ func (c *Console) table(result io.Reader, start func()) error {
 			return err
 		}
 		if n == tableRows {
-			start()
-			defer func() {
-				_, _ = fmt.Fprintf(c.Err, "Only the first %d rows are shown. For all rows, add --format csv -o FILE.\n", tableRows)
-			}()
+			cut = true
 			break
 		}
 		line := make([]string, len(row))
@@ -59,6 +56,9 @@ func (c *Console) table(result io.Reader, start func()) error {
 	start()
 	if err := table.Render(); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
+	}
+	if cut {
+		_, _ = fmt.Fprintf(c.Err, "Only the first %d rows are shown. For all rows, add --format csv -o FILE.\n", tableRows)
 	}
 	return nil
 }
