@@ -19,9 +19,9 @@ const batchRows = 1 << 18
 // missing value, so a larger number would make the query too large.
 const batchMissing = 1 << 16
 
-// Builder turns parsed readings into batches. A source creates a Builder, describes its
-// stations, adds readings, and closes the Builder. The Builder applies the plausibility
-// rules, so that sources need none. It is not safe for concurrent use.
+// Builder turns parsed readings into batches. A source creates a Builder, describes its stations, adds readings, and
+// closes the Builder. The Builder applies the plausibility rules, so that sources need no rules of their own. It is not
+// safe for concurrent use.
 type Builder struct {
 	source string
 	now    time.Time

@@ -40,8 +40,8 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station and fills in r.Station and r.Source. A reading that
-// violates the rules is counted as rejected. The only errors are those of yield.
+// Add adds a reading of a station and fills in r.Station and r.Source. A reading that violates the rules is counted as
+// rejected. Add returns only errors of yield.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err

@@ -76,7 +76,7 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// field adds a field.
+// field adds a type to a field, which it adds to f if necessary.
 func (f *Fingerprint) field(path string, is FieldType) {
 	if len(path) > maxFieldName {
 		path = strings.ToValidUTF8(path[:maxFieldName], "")

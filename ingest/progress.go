@@ -24,7 +24,7 @@ type Progress struct {
 	Partitions map[string]PartitionProgress
 }
 
-// PartitionProgress is how far a partition is fetched.
+// PartitionProgress describes how far a partition is fetched.
 type PartitionProgress struct {
 	Watermark time.Time
 	Failures  int // failed fetches since the last successful one

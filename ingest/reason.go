@@ -17,7 +17,7 @@ import (
 // the summary of an import counts rejections by reason.
 type Reason string
 
-// The reasons. The reason None marks a valid value.
+// The reasons for rejecting a value. None marks a valid value.
 const (
 	None             Reason = ""
 	MissingValue     Reason = "missing_value"     // an empty cell, or a marker such as "NA" or -999

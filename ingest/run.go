@@ -20,7 +20,7 @@ import (
 // RunKind is the kind of a run of a source: live, backfill or import.
 type RunKind int8
 
-// The kinds, numbered as in the table source_run.
+// The kinds of runs, numbered as in the table source_run.
 const (
 	LiveRun     RunKind = 1 // the newest readings, on schedule
 	BackfillRun RunKind = 2 // a slice of the history
@@ -175,7 +175,7 @@ type MessageInfo struct {
 }
 
 // Recorder counts the requests and bodies of a fetch, and collects its fields and units. It is safe for concurrent use.
-// Methods of a nil Recorder do nothing.
+// The methods that record something do nothing if the Recorder is nil.
 type Recorder struct {
 	// Kept is the largest number of exchanges that the recorder keeps.
 	Kept int

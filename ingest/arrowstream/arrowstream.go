@@ -1,10 +1,9 @@
-// Package arrowstream reads flat tables from Arrow IPC streams of unknown origin. It reads
-// the columns that its caller names, and skips others. It checks every length and offset
-// before use, and its memory is bounded by the size of the stream and by [MaxBytes].
+// Package arrowstream reads flat tables from Arrow IPC streams of unknown origin. It reads the columns that its caller
+// names, and skips other columns. It checks every length and offset before use. Its memory is bounded by the size of
+// the stream and by [MaxBytes].
 //
-// It reads what table libraries write for flat tables: integers, floating-point numbers,
-// text, text as a dictionary, and timestamps; with LZ4, Zstandard or no compression. The
-// layout is that of the Arrow Columnar Format 1.5
+// The package reads the usual types of flat tables: integers, floating-point numbers, text, text as a dictionary, and
+// timestamps. The buffers may be compressed with LZ4 or Zstandard. The layout is that of the Arrow Columnar Format 1.5
 // (https://arrow.apache.org/docs/format/Columnar.html).
 package arrowstream
 
@@ -14,15 +13,15 @@ import (
 	"fmt"
 )
 
-// MaxBytes limits the memory of a stream, in bytes. It applies to all decompressed buffers together, and separately to
-// all texts together. A hostile stream can refer to the same bytes from many texts.
+// MaxBytes limits the memory of a stream, in bytes. It applies to all decompressed buffers together. It also applies to
+// all texts together, because a hostile stream can make many texts refer to the same bytes.
 const MaxBytes = 32 << 20
 
 // MaxText is the length of the longest readable text, in bytes. Many rows can refer to the same text of a dictionary,
 // and the caller processes the text once for each row.
 const MaxText = 1 << 10
 
-// Error says why a stream cannot be read.
+// Error is the error of an invalid or unsupported stream.
 type Error struct {
 	Column  string // "" if no column is at fault
 	Message string // a sentence
@@ -102,7 +101,7 @@ func (r *reader) take(n int64) ([]byte, error) {
 	return part, nil
 }
 
-// message reads a message. more is false at the end of the stream.
+// message reads the next message of the stream. more is false at the end of the stream.
 func (r *reader) message(visit func(*Batch) error) (more bool, err error) {
 	if len(r.rest) == 0 {
 		return false, nil

@@ -77,7 +77,7 @@ func (r *reader) schema(header table) error {
 	return nil
 }
 
-// column reads a field of the schema.
+// column reads the definition of a column from the schema.
 func (r *reader) column(field table) (column, error) {
 	c := column{name: field.string(0)}
 	c.wanted = r.wanted[c.name]

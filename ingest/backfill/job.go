@@ -1,5 +1,5 @@
-// Package backfill fetches past readings of sources by command. A backfill is a row in the state store, so that it
-// continues after a crash, on any instance.
+// Package backfill fetches past readings of a source when an operator starts it by command. A backfill is a row in the
+// state store. After a crash, the same or another instance therefore continues it.
 package backfill
 
 import (
@@ -11,7 +11,7 @@ import (
 // State is the state of a backfill.
 type State string
 
-// The states.
+// The states of a backfill.
 const (
 	Running   State = "running"   // an instance works on it, or will
 	Done      State = "done"      // all partitions are fetched, except those that fail

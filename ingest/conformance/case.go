@@ -1,6 +1,5 @@
-// Package conformance checks sources of readings. A test case is a folder with the
-// input bytes, and the expected readings or error. A bug report becomes a folder,
-// without Go code.
+// Package conformance checks sources of readings. A test case is a folder with the input bytes, and the expected
+// readings or error. A bug report can therefore become a test case without Go code.
 //
 //	case.json      the replies or the input, and the expected result (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
@@ -66,7 +65,7 @@ type Case struct {
 
 	// URL is the address of the server.
 	URL string `json:"-"`
-	// Path is the path of Input.
+	// Path is the local path of Input.
 	Path string `json:"-"`
 
 	dir string

@@ -19,10 +19,9 @@ var agencies = []string{
 	"kjs cements", "ipca lab", "glenmark",
 }
 
-// ParseLooseName returns a station by a name without punctuation, as in file names:
-// "Anand Vihar Delhi DPCC" is "Anand Vihar, Delhi - DPCC". A city or state may follow the
-// agency ("… DPCC Delhi"). ParseLooseName reports false if the place, a known city or the
-// agency is missing, or if other words follow the agency.
+// ParseLooseName returns the station whose name is given without punctuation, as in file names: "Anand Vihar Delhi
+// DPCC" is "Anand Vihar, Delhi - DPCC". A city or state may follow the agency ("… DPCC Delhi"). ParseLooseName returns
+// false if the place, a known city or the agency is missing, or if other words follow the agency.
 func ParseLooseName(words string) (air.Station, bool) {
 	fields := strings.Fields(words)
 	begin, end, ok := findAgency(fields)

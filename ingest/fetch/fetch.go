@@ -27,7 +27,7 @@ const userAgent = "vayu (air quality service)"
 // maxRedirects is the largest number of redirects. The known feeds redirect at most once.
 const maxRedirects = 3
 
-// errorBody is how much of a reply with an error status is read, in bytes.
+// errorBody is the number of bytes that are read of a reply with an error status.
 const errorBody = 2 << 10
 
 // Client downloads replies. It is safe for concurrent use.
@@ -156,7 +156,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// messageBytes is how much of a server's explanation an error quotes.
+// messageBytes is the number of bytes of a server's explanation that an error quotes.
 const messageBytes = 200
 
 // message returns the explanation in a reply with an error status. It returns "" if the reply might repeat a key of the
@@ -202,7 +202,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// Download is [Client.Do] for files. It writes the body to the writer to, at most limit bytes, and leaves Body nil.
+// Download is [Client.Do] for files. It writes the body, at most limit bytes, to a writer, and leaves Body nil.
 // Modified is false if the server replied with status 304. An empty file is not an error.
 func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
 	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {

@@ -1,6 +1,6 @@
-// Package monitor watches the sources of readings. From their runs it finds failures,
-// silence, low coverage, changed fields and units, and clocks that are ahead. It
-// keeps the problems in the state store, and events announce them to operators.
+// Package monitor watches the sources of readings. From the runs of a source it detects failures, silence, low
+// coverage, changed fields and units, and clocks that are ahead. It stores the problems in the state store, and events
+// announce them to operators.
 package monitor
 
 import (

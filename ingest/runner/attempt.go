@@ -13,7 +13,7 @@ import (
 	"vayu/internal/panics"
 )
 
-// errTimeout is the cause of a fetch that exceeded [Feed.Timeout].
+// errTimeout is the cause with which a fetch is cancelled after [Feed.Timeout].
 var errTimeout = errors.New("the fetch timed out")
 
 const (

@@ -11,7 +11,7 @@ import (
 // Outcome is the result of one run of a source. It is a label of the metric vayu_source_runs_total.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a run.
 const (
 	Done        Outcome = "done"         // everything fetched and stored
 	FetchFailed Outcome = "fetch_failed" // the source returned an error

@@ -218,8 +218,9 @@ func point(s *air.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// aliasable are the networks whose imported files have CPCB's stations under other names. Only readings from such files
-// are stored under the id of a CPCB station. A station of a live source keeps its own id; see [samePhysicalStation].
+// aliasable are the networks whose imported files have CPCB's stations under other names. Of other networks than
+// CPCB's, only readings from such files are stored under the id of a CPCB station. A station of a live source keeps its
+// own id; see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
 // mayAlias reports whether readings of the station alias may be stored under the id of the station into.

@@ -31,7 +31,7 @@ type Decoder interface {
 // Outcome is the result of processing a message. It is a label of vayu_stream_messages_total.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a message.
 const (
 	Read         Outcome = "read"         // its values are readings or rejected values
 	Availability Outcome = "availability" // it has the state of a device

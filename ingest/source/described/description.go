@@ -39,7 +39,7 @@ const (
 	mostHistory        = 20 * 366 * 24 * time.Hour
 )
 
-// File is the text of a description.
+// File is the file of a description.
 type File struct {
 	// Path is the path of the file, for errors. The default name of the source is its base without the extension.
 	Path string

@@ -10,8 +10,8 @@ const (
 	// doubtful is the time before the loss of a connection in which sent acknowledgements may not have reached the
 	// broker.
 	doubtful = 10 * time.Second
-	// mostRecent is the largest number of recorded messages. The broker sends at most inFlight messages without an
-	// acknowledgement, so it cannot repeat more.
+	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped, so that at
+	// least inFlight messages remain. The broker cannot repeat more.
 	mostRecent = 2 * inFlight
 )
 

@@ -44,7 +44,7 @@ const (
 	dialTimeout = 10 * time.Second
 	// packetTimeout bounds the time for a reply of the broker.
 	packetTimeout = 10 * time.Second
-	// keepAlive is the interval between pings. The client notices a lost connection after 1.5 intervals.
+	// keepAlive is the interval between pings. The client detects a lost connection after 1.5 intervals.
 	keepAlive = 30 * time.Second
 	// inFlight is the number of unacknowledged messages that the broker may send (receive maximum of MQTT 5). Brokers
 	// have smaller limits of their own; Mosquitto's is 20.

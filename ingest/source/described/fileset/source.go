@@ -237,7 +237,7 @@ func (f *fetching) list(ctx context.Context, tasks []task, part, date map[string
 	return tasks, err
 }
 
-// address returns the URL or path of the files, with each {field} replaced by that of the partition or the date.
+// address returns the URL or path of the files. Each {field} is replaced by its value in the partition or the date.
 func (f *fetching) address(part, date map[string]string) string {
 	escape := func(text string) string { return text }
 	if f.c.kind == byURL || f.c.kind == byIndex {

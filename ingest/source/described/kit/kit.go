@@ -23,7 +23,7 @@ import (
 // Result is the result of a check.
 type Result string
 
-// The results.
+// The results of a check.
 const (
 	Pass Result = "pass"
 	Fail Result = "fail"

@@ -109,7 +109,7 @@ func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	return m
 }
 
-// Field is a field of the API that the readings need.
+// Field is a field of the API that readings are made from.
 type Field struct {
 	Key   string   // in the description
 	Paths []string // alternatives, as in the description

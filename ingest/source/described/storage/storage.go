@@ -9,7 +9,7 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Object is a file of a storage.
+// Object is a file in a storage.
 type Object struct {
 	// Path identifies the file: its path in the folder with slashes, its URL without the query, or its key in the
 	// bucket.

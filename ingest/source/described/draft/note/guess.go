@@ -1,4 +1,4 @@
-// Package note writes a description with a comment behind each guess.
+// Package note writes a description as YAML, with a comment after each guess.
 package note
 
 import (
@@ -10,7 +10,7 @@ import (
 // Certainty states how certain a guess is.
 type Certainty string
 
-// The certainties.
+// The degrees of certainty.
 const (
 	Found   Certainty = "found"   // the reply or the request says it
 	Guessed Certainty = "guess"   // it is likely, but nothing says it
