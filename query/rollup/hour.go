@@ -42,9 +42,9 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	return current, next
 }
 
-// hourOfDay returns the index of the hour that represents a day. hours are in time order, and the hours of the day
-// begin at index first. It is the last complete hour of the day. If no hour is complete, it is the hour with the most
-// stations. The first of all hours counts as complete.
+// hourOfDay returns the index of the hour that represents a day: the last complete hour of the day. If no hour is
+// complete, it is the hour with the most stations. hours are in time order, and the hours of the day begin at index
+// first. The first of all hours counts as complete.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {
