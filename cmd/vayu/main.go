@@ -1,5 +1,5 @@
-// Command vayu is the service and its tools in one binary. It serves the API, runs the
-// embedded ClickHouse engine, imports files and answers SQL.
+// Command vayu is the service and its tools in one binary. It serves the API, runs the embedded ClickHouse engine,
+// imports files and runs SQL queries.
 package main
 
 import (

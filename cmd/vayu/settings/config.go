@@ -102,7 +102,7 @@ func (c LogConfig) Validate() []error {
 	return f
 }
 
-// Defaults returns the settings of an instance that sets none.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Data:       "data",

@@ -12,7 +12,8 @@ import (
 const (
 	// RoleAPI serves API requests. For a recharge or a verification this includes the first call of a provider.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes indices. Of several such instances, only the leader does so.
+	// RoleIngest collects readings and computes indices. Several such instances share the sources, and the leader
+	// computes.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions, runs batches and checks the ledger.
 	RolePipeline = "pipeline"
