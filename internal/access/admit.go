@@ -133,7 +133,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
 		return schema.NewProblem(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
 	}
-	own, shared := g.state.buckets[c.Class(route)], g.account.buckets[g.world][c.Class(route)]
+	own, shared := g.state.buckets[c.Class], g.account.buckets[g.world][c.Class]
 	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
 	var empty *bucket
 	if permitted {
@@ -142,6 +142,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	if c.Limits.Rate = scarcer(own, shared, now); empty != nil {
 		c.Limits.Rate = empty.state(now)
 	}
+
 	c.Limits.Quota = p.usage.State()
 	switch {
 	case !permitted:
@@ -195,8 +196,7 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	if counts(status) && !p.unsigned {
 		counted = max(1, c.Count)
 	}
-	p.usage.End(status >= 400, counted)
-	c.Limits.Quota = p.usage.State()
+	c.Limits.Quota = p.usage.End(status >= 400, counted)
 }
 
 // isExempt reports whether an endpoint is about the account itself. The quota never rejects calls of such an

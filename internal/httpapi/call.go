@@ -15,6 +15,9 @@ type Call struct {
 	// SessionPrefix, which the router has removed.
 	BySession bool
 	Session   string // id of the browser session; empty unless BySession
+	// Class is the class of token buckets from which the call takes a token. Calls of browser sessions have the
+	// class Viewing, except for recharges and verifications.
+	Class LimitClass
 	// Params has the query parameters that the client sent. It is nil for a [Route] without Params.
 	Params   map[string]string
 	Body     []byte // the whole body; nil for none
@@ -34,15 +37,6 @@ func (c *Call) Reserve(n int64) error {
 		return nil
 	}
 	return c.pass.Reserve(c, n)
-}
-
-// Class returns the class of token buckets from which the call takes a token. Calls of browser sessions have
-// the class Viewing, except for recharges and verifications.
-func (c *Call) Class(r *Route) LimitClass {
-	if c.BySession && r.Limit == Calls {
-		return Viewing
-	}
-	return r.Limit
 }
 
 // Who identifies a caller in the audit log: id of the key, id of the request, and address of the client.

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
+	"time"
 
 	"vayu/internal/httpapi/server"
 )
@@ -10,12 +12,11 @@ import (
 // single allocation.
 type exchange struct {
 	http.ResponseWriter
-	call       Call
-	LimitClass                     // class of token buckets from which the call takes a token
-	pass       Pass                // admission of the call; nil before Admit and after end
-	head       *server.HeaderBlock // nil if the router's headers go into net/http's map
-	limited    bool                // the rate-limit headers are written
-	varied     bool                // the header Vary is decided
+	call    Call
+	pass    Pass                // admission of the call; nil before Admit and after end
+	head    *server.HeaderBlock // nil if the router's headers go into net/http's map
+	limited bool                // the rate-limit headers are written
+	varied  bool                // the header Vary is decided
 }
 
 // end passes the status of the reply to the Pass of the call (its admission by Access), if the call was admitted.
@@ -84,4 +85,77 @@ func (x *exchange) constant(name string, value []string) {
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter
+}
+
+// varyBy writes the Vary header, which names the header with the credential of the call. It returns the
+// kind of the credential. For noCredential, it writes nothing.
+func (x *exchange) varyBy(route *Route) credential {
+	x.varied = true
+	switch {
+	case x.call.BySession:
+		x.constant("Vary", varyCookie)
+		return sessionCredential
+	case route.NoAuth:
+		return noCredential
+	}
+	x.constant("Vary", varyKey)
+	return keyCredential
+}
+
+// limits writes the headers about the rate limit and the quota, if the call has these limits.
+//
+// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. The draft describes windows,
+// whereas the rate limit is a token bucket. The parameter q is the bucket's size, and w is the time in seconds
+// in which an empty bucket fills. A client may send q calls at once after w seconds without calls, and about
+// q/w calls per second in the long term. The X- headers are for older clients, with the reset in Unix seconds.
+func (x *exchange) limits() {
+	if x.limited {
+		return
+	}
+	x.limited = true
+	if rate := &x.call.Limits.Rate; rate.Burst > 0 {
+		fill := max(rate.PerSecond, 1)
+		x.policy("RateLimit-Policy", `;q=`, rate.Burst, `;w=`, (rate.Burst+fill-1)/fill)
+		x.policy("RateLimit", `;r=`, rate.Remaining, `;t=`, rate.Reset)
+		x.number("X-RateLimit-Limit", int64(rate.Burst))
+		x.number("X-RateLimit-Remaining", int64(rate.Remaining))
+		x.number("X-RateLimit-Reset", time.Now().Unix()+int64(rate.Reset))
+	}
+	if quota := &x.call.Limits.Quota; quota.Limit > 0 {
+		x.number("X-Quota-Limit", quota.Limit)
+		x.number("X-Quota-Used", quota.Used)
+		x.number("X-Quota-Reset", quota.Reset)
+	}
+}
+
+func (x *exchange) policy(name, first string, a int, second string, b int) {
+	var room [64]byte
+	v := append(room[:0], '"')
+	v = append(v, classNames[x.call.Class]...)
+	v = append(v, '"')
+	v = append(v, first...)
+	v = strconv.AppendInt(v, int64(a), 10)
+	v = append(v, second...)
+	v = strconv.AppendInt(v, int64(b), 10)
+	x.set(name, v)
+}
+
+func (x *exchange) number(name string, v int64) {
+	var room [20]byte
+	x.set(name, strconv.AppendInt(room[:0], v, 10))
+}
+
+// classNames are the names of the token buckets in the headers RateLimit and RateLimit-Policy.
+var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
+
+// age writes the headers about the age of the readings in an answer.
+func (x *exchange) age(resp *Response) {
+	if resp.Measured == 0 {
+		return
+	}
+	var buf [20]byte
+	x.set("X-SERVICE-Data-Age", strconv.AppendInt(buf[:0], resp.DataAge, 10))
+	if resp.Stale {
+		x.constant("X-SERVICE-Stale", staleMark)
+	}
 }

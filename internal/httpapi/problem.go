@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"vayu/schema"
 )
@@ -72,3 +73,21 @@ func (rt *router) refuse(x *exchange, err error) int {
 
 // retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within this time.
 const retryAfter = 5
+
+// retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not
+// help. Without a RetryAfter, retryIn estimates the time until the next month's quota begins, the
+// bucket has a token again, or a dependency recovers.
+func retryIn(p *schema.Problem, l *Limits) int {
+	switch {
+	case p.RetryAfter > 0:
+		return p.RetryAfter
+	case p.Code == schema.QuotaExceeded:
+		return max(1, int(l.Quota.Reset-time.Now().Unix()))
+	case p.Code.Status() == http.StatusTooManyRequests:
+		return 1
+	case p.Code.Status() == http.StatusServiceUnavailable && p.Retryable:
+		return retryAfter
+	default:
+		return 0
+	}
+}

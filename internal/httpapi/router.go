@@ -223,10 +223,12 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer admits a request, reads its body, runs its handler and writes the reply.
 func (rt *router) answer(x *exchange, m *method) (status int) {
 	c := &x.call
-	c.Count = 1
+	c.Count, c.Class = 1, m.Limit
+	if c.BySession && m.Limit == Calls {
+		c.Class = Viewing
+	}
 	pass, err := rt.admit(c, &m.Route)
 	x.pass, c.pass = pass, pass
-	x.LimitClass = c.Class(&m.Route)
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}

@@ -24,18 +24,3 @@ func (v credential) add(h http.Header) {
 		h["Vary"] = varySession
 	}
 }
-
-// varyBy writes the Vary header, which names the header with the credential of the call. It returns the
-// kind of the credential. For noCredential, it writes nothing.
-func (x *exchange) varyBy(route *Route) credential {
-	x.varied = true
-	switch {
-	case x.call.BySession:
-		x.constant("Vary", varyCookie)
-		return sessionCredential
-	case route.NoAuth:
-		return noCredential
-	}
-	x.constant("Vary", varyKey)
-	return keyCredential
-}

@@ -64,14 +64,41 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
+// End counts the call and releases its reservation. The parameter counted is the number of calls of the quota
+// that this call uses up. If Admit reserved no call, counted has no effect. End returns the same as State.
+func (c *Call) End(failed bool, counted int64) httpapi.Quota {
+	if c.reserved == 0 {
+		counted = 0
+	}
+	one := sums{calls: 1, counted: counted}
+	if failed {
+		one.failed = 1
+	}
+	a := c.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if m := c.row.month; m != nil {
+		m.settle(c.reserved, counted, a.limit.Load())
+	}
+	a.pending.add(c.row, one)
+	a.pending.keys[c.key] = max(a.pending.keys[c.key], c.at)
+	a.markDirty()
+	return c.state()
+}
+
 // State returns the account's quota and the usage of the quota; the zero value if there is no quota.
 func (c *Call) State() httpapi.Quota {
+	c.account.mu.Lock()
+	defer c.account.mu.Unlock()
+	return c.state()
+}
+
+// state is State for a caller that holds the lock of the account.
+func (c *Call) state() httpapi.Quota {
 	limit, m := c.account.limit.Load(), c.row.month
 	if m == nil || limit == 0 {
 		return httpapi.Quota{}
 	}
-	c.account.mu.Lock()
-	defer c.account.mu.Unlock()
 	return httpapi.Quota{Limit: limit, Used: m.used, Reset: m.ends}
 }
 

@@ -141,24 +141,3 @@ func mergeUsage(days []schema.UsageDay) []schema.UsageDay {
 	}
 	return out
 }
-
-// End counts the call and releases its reservation. The parameter counted is the number of calls of the quota
-// that this call uses up. If Admit reserved no call, counted has no effect.
-func (c *Call) End(failed bool, counted int64) {
-	if c.reserved == 0 {
-		counted = 0
-	}
-	one := sums{calls: 1, counted: counted}
-	if failed {
-		one.failed = 1
-	}
-	a := c.account
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if m := c.row.month; m != nil {
-		m.settle(c.reserved, counted, a.limit.Load())
-	}
-	a.pending.add(c.row, one)
-	a.pending.keys[c.key] = max(a.pending.keys[c.key], c.at)
-	a.markDirty()
-}

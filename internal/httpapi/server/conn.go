@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"net"
+	"net/http"
 	"sync/atomic"
 )
 
@@ -33,6 +34,19 @@ func (c *conn) Read(p []byte) (int, error) {
 // a body contained the text of that header line. The only effect of this mistake is that the connection is
 // closed after a reply.
 func (c *conn) hadLength() bool { return c.length.Load() }
+
+// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy and this server
+// can disagree where such a request ends. The server therefore closes the connection after the reply (RFC 9112, 6.1).
+//
+// net/http removes the Content-Length of such a request, so conn records whether any request of the connection had a
+// Content-Length. Ambiguous may therefore return true for a request that had only Transfer-Encoding.
+func Ambiguous(r *http.Request) bool {
+	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
+		return false
+	}
+	c, ok := r.Context().Value(connKey{}).(interface{ hadLength() bool })
+	return ok && c.hadLength()
+}
 
 // scan searches the read bytes for lengthName, which may be split between two reads.
 func (c *conn) scan(p []byte) {

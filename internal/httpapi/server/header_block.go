@@ -59,19 +59,6 @@ func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Ambiguous reports whether a request may have had both Content-Length and Transfer-Encoding. A proxy and this server
-// can disagree where such a request ends. The server therefore closes the connection after the reply (RFC 9112, 6.1).
-//
-// net/http removes the Content-Length of such a request, so conn records whether any request of the connection had a
-// Content-Length. Ambiguous may therefore return true for a request that had only Transfer-Encoding.
-func Ambiguous(r *http.Request) bool {
-	if len(r.TransferEncoding) == 0 || r.ProtoMajor != 1 {
-		return false
-	}
-	c, ok := r.Context().Value(connKey{}).(interface{ hadLength() bool })
-	return ok && c.hadLength()
-}
-
 // HeaderBlockOf returns the header block for the reply to r; nil if the headers go into net/http's map.
 func HeaderBlockOf(r *http.Request) *HeaderBlock {
 	if c, ok := r.Context().Value(connKey{}).(interface{ Begin() *HeaderBlock }); ok && r.ProtoMajor == 1 {
