@@ -78,8 +78,8 @@ type Config struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service creates test deliveries and retries. Its Run cancels, limits and purges deliveries. A Service is safe for
-// concurrent use.
+// Service creates test deliveries and manual retries. Run cancels deliveries of deleted subscriptions, limits the
+// backlogs of endpoints, and purges finished deliveries. A Service is safe for concurrent use.
 type Service struct {
 	Config
 

@@ -19,9 +19,9 @@ var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = 
 var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
-// Record stores attempts and updates their deliveries, in one transaction. It does not store stale
-// outcomes, and returns their number. An outcome is stale if the delivery has finished, or no
-// longer has the token of the attempt. An acknowledgement of a waiting delivery is never stale.
+// Record stores attempts and updates their deliveries, in one transaction. It drops stale outcomes and
+// returns their number. An outcome is stale if the delivery has finished or its lease was lost. Exception: an
+// acknowledgement of a waiting delivery counts even after a lost lease, so that the event is not sent again.
 func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)

@@ -29,9 +29,9 @@ func benchMatching(b *testing.B, size, each int) {
 	book := filled(size, each)
 	taken := heap() - before
 	accounts := make([]string, size/each)
-	plain := make(map[audience][]*Subscription, len(accounts))
-	of := func(account string) audience {
-		return audience{schema.Owner{Account: account, World: schema.Live}, schema.EventQuotaWarning}
+	plain := make(map[audienceKey][]*Subscription, len(accounts))
+	of := func(account string) audienceKey {
+		return audienceKey{schema.Owner{Account: account, World: schema.Live}, schema.EventQuotaWarning}
 	}
 	for i := range accounts {
 		accounts[i] = fmt.Sprintf("acc_%06d", i)

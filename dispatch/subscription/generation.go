@@ -12,8 +12,8 @@ import (
 type generation struct {
 	next       *Snapshot
 	byID       *tablecache.Draft[string, *Subscription]
-	byAudience *tablecache.Draft[audience, []*Subscription]
-	changed    map[audience][]*Subscription // copied lists, which this generation may change
+	byAudience *tablecache.Draft[audienceKey, []*Subscription]
+	changed    map[audienceKey][]*Subscription // copied lists, which this generation may change
 }
 
 // newGeneration returns a generation with the content of a snapshot. A nil snapshot is empty.
@@ -22,7 +22,7 @@ func newGeneration(before *Snapshot) *generation {
 		before = &Snapshot{}
 	}
 	next := *before
-	return &generation{next: &next, byID: before.byID.Edit(), byAudience: before.byAudience.Edit(), changed: map[audience][]*Subscription{}}
+	return &generation{next: &next, byID: before.byID.Edit(), byAudience: before.byAudience.Edit(), changed: map[audienceKey][]*Subscription{}}
 }
 
 func (g *generation) put(s *Subscription) {
@@ -67,7 +67,7 @@ func (g *generation) count(s *Subscription, n int) {
 // update applies `change` to the list of the subscriptions to an event type, at the position of s. The first change of
 // a list copies it, because older snapshots still use the original.
 func (g *generation) update(s *Subscription, event schema.EventType, change func(list []*Subscription, at int, found bool) []*Subscription) {
-	of := audience{schema.Owner{Account: s.Account, World: s.World}, event}
+	of := audienceKey{schema.Owner{Account: s.Account, World: s.World}, event}
 	list, own := g.changed[of]
 	if !own {
 		const room = 8 // spare capacity, to avoid a second copy

@@ -14,13 +14,13 @@ const unread = math.MinInt64
 type Snapshot struct {
 	revision   int64 // of the last change that the snapshot has
 	byID       *tablecache.Map[string, *Subscription]
-	byAudience *tablecache.Map[audience, []*Subscription] // sorted by id
+	byAudience *tablecache.Map[audienceKey, []*Subscription] // sorted by id
 	size       int
 	unreadable int // subscriptions with a secret that cannot be decrypted
 }
 
-// audience names the subscriptions of an owner to an event type.
-type audience struct {
+// audienceKey is the key of the subscriptions of an owner to an event type.
+type audienceKey struct {
 	schema.Owner
 
 	event schema.EventType
@@ -28,5 +28,5 @@ type audience struct {
 
 // Matching returns the subscriptions to an event type, including paused ones. The result is read-only.
 func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
-	return s.byAudience.Get(audience{schema.Owner{Account: account, World: world}, event})
+	return s.byAudience.Get(audienceKey{schema.Owner{Account: account, World: world}, event})
 }

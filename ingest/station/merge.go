@@ -90,8 +90,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 }
 
 // namesOf returns the names of a station's city and state. If possible, both come from one description, because cities
-// of several states may have the same name. The older description is used only if it has the state, and has a name that
-// the newer one lacks. Names that were derived from a position are ignored.
+// of several states may have the same name. The newer description has precedence. The
+// older one has precedence if only it has the state, or if both have the state and only it has the city. A name that is
+// missing comes from the other description. Names that were derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {
 		if s.ByPosition {

@@ -147,8 +147,8 @@ func (a *attempt) giveUp() (sent bool) {
 	return a.conn != nil
 }
 
-// trace returns a context that binds a request to this attempt. net/http calls GotConn before
-// it writes the first byte.
+// trace returns a context whose request binds its connection to this attempt. attemptConn.Write fails on an unbound
+// connection. net/http calls GotConn, which binds the connection, before it writes.
 func (a *attempt) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Rejection defines which errors of a batch item are final.
+// Rejection defines which problems reject a batch item, and how long an item is retried after other problems.
 type Rejection struct {
 	// Final is the Problem.Field of problems after which the item is rejected. After any other problem with status 503,
 	// the item is retried until its batch is older than MaxAge.

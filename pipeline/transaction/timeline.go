@@ -175,8 +175,8 @@ func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// Step is a call to a provider, or another source of a result such as a callback, and the kind
-// of the answer. Consecutive equal steps are stored as one Step with a count, Times.
+// Step is one step of a timeline: an act, such as a call or a callback, and the kind of its answer. Consecutive steps
+// with the same act and answer are one Step. Times is their number.
 type Step struct {
 	Act         schema.StepAct
 	Answer      schema.StepAnswer

@@ -157,7 +157,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// names are stations that may have hours older than since: new stations, and stations that lost their latest hour.
+	// The hours before since must be read too for the stations in names: for new stations, and for stations whose hour in
+	// the previous snapshot was removed.
 	names := f.changes.Added
 	if before == nil {
 		names = nil

@@ -17,8 +17,8 @@ type month struct {
 	used    int64
 	// allocated is the sum of the field used and the reservations of calls in flight.
 	allocated int64
-	// usedAtMark holds, for each mark (80 or 100 per cent), the value of the field used when a call of this instance
-	// reached the mark. The value is 0 if no call of this instance reached it.
+	// usedAtMark is, for each mark (80 or 100 per cent), the usage directly after the call that reached the mark. It is
+	// 0 if no call of this instance reached the mark.
 	usedAtMark [len(marks)]int64
 	// stored is the part of the field used that is in the store, from all instances.
 	stored int64

@@ -29,8 +29,8 @@ const (
 	// acmeRetry is the delay before each later retry. Let's Encrypt allows five failed validations
 	// of a name per hour (letsencrypt.org/docs/rate-limits).
 	acmeRetry = 15 * time.Minute
-	// acmeMetricInterval is the interval at which Run updates the metric of the certificate expiry.
-	// Package autocert renews certificates without Run.
+	// acmeMetricInterval is the interval at which Run updates the metric of the certificate expiry. Package autocert
+	// renews certificates in the background and does not update the metric.
 	acmeMetricInterval = time.Hour
 )
 

@@ -70,9 +70,9 @@ func (k Kind) Info() KindInfo {
 	return KindInfo{Kind: k}
 }
 
-// isResolved reports whether a person has resolved the alarm that belongs to a difference of kind k. If a first and a
-// second order have both failed, the alarm may be about either of them. Then isResolved returns false, because money
-// may have moved twice.
+// isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge has one late-success
+// alarm for both its orders. If the recharge failed after a second order, isResolved returns false: the provider may
+// have carried out both orders, and the resolved alarm may be about one.
 func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false

@@ -44,8 +44,8 @@ func (r *Record) Status() string { return string(r.State) }
 // SecondOrder is the suffix of the reference of a second order, which replaced the first order of a recharge.
 const SecondOrder = "-2"
 
-// Redetects reports whether a lookup for another operator is allowed. It is allowed once, for a pending prepaid
-// recharge whose client did not name an operator.
+// Redetects reports whether the operator may be looked up again after the provider has rejected the number. The recharge
+// must be pending and prepaid, without an operator named by the client and without a second order.
 func (r *Record) Redetects() bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

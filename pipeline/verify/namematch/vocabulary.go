@@ -12,8 +12,8 @@ const (
 	// leading is the trait of a word that is a title only in front of the rest of the name, such as
 	// Sri.
 	leading
-	// shortForm is the trait of a word that has a full spelling in forms, such as Ltd. The two
-	// spellings count as the same word.
+	// shortForm is the trait of an abbreviation, such as Ltd. The map forms has its full spelling, which counts as the
+	// same word.
 	shortForm
 	// companyForm is the trait of a word for the legal form of a company, such as limited. If only
 	// one name lacks the form, the companies can be the same. If the forms differ, so do the

@@ -18,7 +18,7 @@ var (
 	goodWords    = []string{"ok", "valid", "good", "normal"}
 )
 
-// mostMarks is the largest number of distinct values of a field that marks the quality of readings.
+// mostMarks is the largest number of distinct values of a quality field. A field with more values is none.
 const mostMarks = 12
 
 // marks reports whether a field marks the quality of readings, judged by its name or its values.

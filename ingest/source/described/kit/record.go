@@ -76,7 +76,8 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	return out, nil
 }
 
-// Write writes exchanges as a case of a description into a new folder. now is the present time for the source.
+// Write writes recorded exchanges as a test case of a description into a new folder. w is the window of the fetch, and
+// now is its time. A source under test uses now as the current time.
 func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
 	r, err := recording.New(exchanges, w, now)
 	if err != nil {

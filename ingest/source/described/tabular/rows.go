@@ -89,7 +89,7 @@ func (r *Rows) header() error {
 	return nil
 }
 
-// ended returns the error of a table that ends before its header. It returns other errors unchanged.
+// ended replaces io.EOF by the error that the table has no header. It returns other errors unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return table.Refuse("the table has no header")

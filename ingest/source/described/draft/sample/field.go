@@ -19,7 +19,7 @@ const mostTexts = 60
 type Field struct {
 	Path string // as in a description
 	Name string // last name of the path
-	// Present counts the records that have the field. Nulls counts those in which it has no value.
+	// Present counts the values of the field, with nulls; in a list, a record has several. Nulls counts empty values.
 	Present, Nulls int
 	All            []string // texts by occurrence
 	Records        []int    // number of the record of each text
