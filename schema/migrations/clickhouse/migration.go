@@ -12,6 +12,8 @@ import (
 
 // Files has the migrations, NNNN_name.sql, which are applied in the order of their numbers. A released migration is
 // never edited.
+//
+//go:embed *.sql
 var Files embed.FS
 
 //go:embed ops/*.sql
