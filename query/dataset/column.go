@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"vayu/query/rollup"
+)
+
+// Column is a column of a table, in the form in which it is exported. Enumerations are text.
+type Column struct {
+	Name string
+	Type string // ClickHouse type of the table
+	// Comment says what the column has, with its unit.
+	Comment string
+	// Stored means that the table stores the column. An ALIAS is computed from others when it is read.
+	Stored bool
+
+	sql   string // expression that yields the exported form
+	arrow arrow.DataType
+	wire  func() values
+}
+
+// Conn is the part of a ClickHouse connection that this package uses.
+type Conn interface {
+	rollup.Conn
+	Blocks
+}
+
+// Columns reads the columns of a table. It omits "removed", because only rows that are not removed are exported.
+func Columns(ctx context.Context, conn rollup.Conn, database string, t Table) ([]Column, error) {
+	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
+		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,
+		rollup.Param("database", database), rollup.Param("table", t.Name))
+	if err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Column
+	for rows.Next() {
+		var c Column
+		if err := rows.Scan(&c.Name, &c.Type, &c.Comment, &c.Stored); err != nil {
+			return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
+		}
+		if c.Name == "removed" {
+			continue
+		}
+		c.choose()
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no table %s.%s", database, t.Name)
+	}
+	return all, nil
+}
+
+// columnNames returns the names of columns.
+func columnNames(all []Column) []string {
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return names
+}
+
+// quoteName quotes an identifier. The names come from ClickHouse's own catalogue.
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`") + "`" }
+
+var (
+	wrapped  = regexp.MustCompile(`^(LowCardinality|Nullable)\((.*)\)$`)
+	textList = regexp.MustCompile(`^Array\((LowCardinality\()?String\)+$`)
+)
+
+// choose sets the exported form of a column, which depends on its type. A type that has no form becomes text.
+func (c *Column) choose() {
+	plain, nullable, few := c.Type, false, false
+	for m := wrapped.FindStringSubmatch(plain); m != nil; m = wrapped.FindStringSubmatch(plain) {
+		nullable, few = nullable || m[1] == "Nullable", few || m[1] == "LowCardinality"
+		plain = m[2]
+	}
+	name := quoteName(c.Name)
+	if form, ok := numbers[plain]; ok && !few {
+		c.sql, c.arrow, c.wire = name, form.arrow, form.plain
+		if nullable {
+			c.wire = form.nullable
+		}
+		return
+	}
+	switch {
+	case plain == "Date" || plain == "Date32":
+		c.sql, c.arrow, c.wire = "toInt32("+name+")", arrow.FixedWidthTypes.Date32, dates
+		if nullable {
+			c.wire = nullableDates
+		}
+	case strings.HasPrefix(plain, "DateTime"):
+		c.sql, c.arrow, c.wire = "toInt64(toUnixTimestamp("+name+")) * 1000", arrow.FixedWidthTypes.Timestamp_ms, instants
+		if strings.HasPrefix(plain, "DateTime64") {
+			c.sql = "toUnixTimestamp64Milli(" + name + ")"
+		}
+		if nullable {
+			c.wire = nullableInstants
+		}
+	case textList.MatchString(c.Type):
+		c.sql, c.arrow, c.wire = "CAST("+name+", 'Array(String)')", arrow.ListOf(arrow.BinaryTypes.String), lists
+	case plain == "String" && !few && !nullable:
+		c.sql, c.arrow, c.wire = name, arrow.BinaryTypes.String, texts
+	case nullable:
+		c.sql, c.arrow, c.wire = "CAST("+name+", 'Nullable(String)')", arrow.BinaryTypes.String, nullableTexts
+	default:
+		c.sql, c.arrow, c.wire = "CAST("+name+", 'LowCardinality(String)')", arrow.BinaryTypes.String, fewTexts
+	}
+}
+
+// selectList returns the expressions of columns. They have no aliases, because an alias would replace the column in the
+// rest of the query, and ClickHouse would sort by it.
+func selectList(columns []Column) string {
+	all := make([]string, len(columns))
+	for i := range columns {
+		all[i] = columns[i].sql
+	}
+	return strings.Join(all, ", ")
+}
+
+// Schema returns the Arrow schema of columns. Its metadata are facts about the whole file, such as licences. The
+// metadata of a field is the comment of the column.
+func Schema(columns []Column, facts map[string]string) *arrow.Schema {
+	fields := make([]arrow.Field, len(columns))
+	for i := range columns {
+		c := &columns[i]
+		fields[i] = arrow.Field{Name: c.Name, Type: c.arrow, Nullable: strings.Contains(c.Type, "Nullable("), Metadata: arrow.MetadataFrom(map[string]string{"comment": c.Comment})}
+	}
+	names := make([]string, 0, len(facts))
+	for name := range facts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = facts[name]
+	}
+	meta := arrow.NewMetadata(names, texts)
+	return arrow.NewSchema(fields, &meta)
+}
+
+var _ Conn = driver.Conn(nil)

@@ -1,0 +1,204 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"vayu/query/rollup"
+)
+
+// batchRows is the number of rows of an Arrow record batch, and of a row group in Parquet. A batch of the widest table
+// has 20 MB. Readers of Parquet skip and read whole row groups, for which 100,000 rows are usual.
+const batchRows = 1 << 17
+
+// Reader reads the selected rows of one database. It is safe for concurrent use.
+type Reader struct {
+	conn     Conn
+	database string // quoted
+	where    string
+	args     []any
+
+	Selection Selection
+	Columns   []Column
+}
+
+// NewReader returns a reader of the selected rows. It reads the columns of the table.
+func NewReader(ctx context.Context, conn Conn, database string, s Selection) (*Reader, error) {
+	all, err := Columns(ctx, conn, database, s.Table)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{conn: conn, database: quoteName(database), Selection: s, Columns: s.columns(all)}
+	r.where, r.args = s.filter(r.database)
+	return r, nil
+}
+
+// settings of all queries. FINAL merges one partition at a time: all versions of a row are in one partition. A client
+// that reads slowly may take any time. Two threads keep the memory small, and read faster than one thread writes.
+var settings = clickhouse.Settings{
+	"final": 1, "do_not_merge_across_partitions_select_final": 1, "max_execution_time": 0,
+	"max_threads": 2, "optimize_read_in_order": 1, "max_block_size": blockRows, "preferred_block_size_bytes": 0,
+}
+
+func withSettings(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+}
+
+// from returns the table with the condition of the selection.
+func (r *Reader) from() string {
+	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + " WHERE " + r.where
+}
+
+// Month is the version of the rows of one month.
+type Month struct {
+	Month uint32 // such as 202611; 0 for a table without time
+	Rows  uint64
+	Hash  uint64 // of the keys and versions of the rows
+	// Changed is when the latest of the rows was written. It is zero if the table does not say so.
+	Changed time.Time
+}
+
+// Months reads which months have rows, in their order. Equal months have equal rows.
+func (r *Reader) Months(ctx context.Context) ([]Month, error) {
+	t := &r.Selection.Table
+	changed := "toInt64(0)"
+	if t.Version != "" {
+		changed = "toInt64(toUnixTimestamp(max(" + t.Version + ")))"
+	}
+	rows, err := r.conn.Query(withSettings(ctx), "SELECT "+t.month()+" AS m, count(), sum("+t.changes(r.Columns)+"), "+changed+r.from()+" GROUP BY m ORDER BY m", r.args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the months of %s: %w", t.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Month
+	for rows.Next() {
+		var m Month
+		var at int64
+		if err := rows.Scan(&m.Month, &m.Rows, &m.Hash, &at); err != nil {
+			return nil, fmt.Errorf("reading the months of %s: %w", t.Name, err)
+		}
+		if at != 0 {
+			m.Changed = time.Unix(at, 0).UTC()
+		}
+		all = append(all, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading the months of %s: %w", t.Name, err)
+	}
+	return all, nil
+}
+
+// Read calls take with the rows of one month, in the order of the table's key. Each record but the last has batchRows
+// rows, wherever blocks of ClickHouse end. The caller of take releases the record.
+func (r *Reader) Read(ctx context.Context, month uint32, out *Batches) error {
+	query := "SELECT " + selectList(r.Columns) + r.from()
+	args := r.args
+	if r.Selection.Table.Time != "" {
+		first := time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
+		query += " AND " + r.within(first, first.AddDate(0, 1, 0))
+	}
+	query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
+	if err := newBlock(r.Columns).each(withSettings(ctx), r.conn, out.add, query, args...); err != nil {
+		return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, month, err)
+	}
+	return nil
+}
+
+// within returns the condition that a row belongs to a month, such that ClickHouse reads one partition only.
+func (r *Reader) within(from, to time.Time) string {
+	t := &r.Selection.Table
+	if t.Daily {
+		return fmt.Sprintf("%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", t.Time, from.Format(time.DateOnly), to.Format(time.DateOnly))
+	}
+	return fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix())
+}
+
+// Batches collects rows into records.
+type Batches struct {
+	builder *array.RecordBuilder
+	rows    int
+	take    func(arrow.Record) error
+	// Begun is called when the first block of a query has arrived, if it is not nil.
+	Begun func() error
+	began bool
+}
+
+// NewBatches returns an empty collection. The function take must not retain its record.
+func NewBatches(schema *arrow.Schema, take func(arrow.Record) error) *Batches {
+	return &Batches{builder: array.NewRecordBuilder(memory.DefaultAllocator, schema), take: take}
+}
+
+// Release frees the memory.
+func (b *Batches) Release() { b.builder.Release() }
+
+func (b *Batches) add(part *block) error {
+	for from := 0; from < part.rows; {
+		to := min(part.rows, from+batchRows-b.rows)
+		for i, c := range part.columns {
+			c.appendTo(b.builder.Field(i), from, to)
+		}
+		b.rows, from = b.rows+to-from, to
+		if b.rows == batchRows {
+			if err := b.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Flush passes the collected rows on, if there are any.
+func (b *Batches) Flush() error {
+	if b.rows == 0 {
+		return nil
+	}
+	record := b.builder.NewRecord()
+	defer record.Release()
+	b.rows = 0
+	return b.take(record)
+}
+
+// Licence is what the owner of data asks for.
+type Licence struct {
+	Licence     string `json:"licence"`
+	Attribution string `json:"attribution"`
+}
+
+// Licences reads the licences of the selected rows. Those of a figure of a city are those of the city's stations.
+func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
+	t := &r.Selection.Table
+	var which string
+	switch {
+	case t.Name == "station":
+		which = r.where
+	case t.Station != "":
+		which = "id IN (SELECT DISTINCT " + t.Station + r.from() + ")"
+	case t.City:
+		which = "(city, state) IN (SELECT DISTINCT city, state" + r.from() + ")"
+	default:
+		return nil, nil
+	}
+	rows, err := r.conn.Query(withSettings(ctx), "SELECT DISTINCT licence, attribution FROM "+r.database+".station WHERE "+which+" ORDER BY licence, attribution", r.args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []Licence
+	for rows.Next() {
+		var one Licence
+		if err := rows.Scan(&one.Licence, &one.Attribution); err != nil {
+			return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+var _ rollup.Conn = Conn(nil)

@@ -1,0 +1,101 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Selection selects rows of a table. The zero value of a field selects all rows.
+type Selection struct {
+	Table Table
+	// From and To are the first and the last Indian day. An hour belongs to the day in which it ends, and the hour that
+	// ends at midnight belongs to the day before.
+	From, To schema.Day
+	// Station, City and State are an id and canonical names. A city comes with its state.
+	Station, City, State string
+	// Parameters are ids. In a wide table they select columns.
+	Parameters []string
+	// Account also selects the private stations of this account. Without it, only public stations are selected.
+	Account string
+}
+
+// filter returns the WHERE condition and its arguments, for a database whose name is quoted.
+func (s *Selection) filter(database string) (where string, args []any) {
+	t, all := &s.Table, []string{"1"}
+	add := func(condition string, more ...any) { all, args = append(all, condition), append(args, more...) }
+	if s.From != 0 {
+		add(s.bound(">", ">=", "from"), rollup.Param("from", s.limit(s.From)))
+	}
+	if s.To != 0 {
+		add(s.bound("<=", "<", "to"), rollup.Param("to", s.limit(s.To+1)))
+	}
+	if len(s.Parameters) > 0 && t.Parameter != "" {
+		add(t.Parameter+" IN {parameters:Array(String)}", rollup.Param("parameters", s.Parameters))
+	}
+	if s.Station != "" && t.Station != "" {
+		add(t.Station+" = {station:String}", rollup.Param("station", s.Station))
+	}
+	if t.City {
+		if s.City != "" {
+			add("city = {city:String}", rollup.Param("city", s.City))
+		}
+		if s.State != "" {
+			add("state = {state:String}", rollup.Param("state", s.State))
+		}
+	}
+	if t.Station != "" && t.Name != "station" {
+		condition, more := s.stations(database)
+		add(t.Station+" IN ("+condition+")", more...)
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// bound compares the time column with the parameter name. Hours end at the bound, and days begin there.
+func (s *Selection) bound(hours, days, name string) string {
+	if s.Table.Daily {
+		return s.Table.Time + " " + days + " toDate({" + name + ":Int32})"
+	}
+	return s.Table.Time + " " + hours + " fromUnixTimestamp({" + name + ":Int64})"
+}
+
+// limit returns the value of the parameter of bound: the number of a day, or the instant at which it begins.
+func (s *Selection) limit(day schema.Day) string {
+	if s.Table.Daily {
+		return fmt.Sprint(int32(day))
+	}
+	return fmt.Sprint(day.Start().Unix())
+}
+
+// stations returns a query of the ids of the selected stations: public ones, and those of the account. Ids of a table
+// without time are read without FINAL, because a station keeps its id.
+func (s *Selection) stations(database string) (query string, args []any) {
+	place := ""
+	if !s.Table.City && s.City != "" {
+		place, args = " AND city = {city:String}", append(args, rollup.Param("city", s.City))
+	}
+	if !s.Table.City && s.State != "" {
+		place, args = place+" AND state = {state:String}", append(args, rollup.Param("state", s.State))
+	}
+	query = "SELECT id FROM " + database + ".station FINAL WHERE 1" + place
+	if s.Account != "" {
+		query += " UNION ALL SELECT id FROM " + database + ".pushed_station FINAL WHERE account = {account:String}" + place
+		args = append(args, rollup.Param("account", s.Account))
+	}
+	return query, args
+}
+
+// columns removes the columns of pollutants that are not selected from those of a wide table.
+func (s *Selection) columns(all []Column) []Column {
+	if !s.Table.Wide || len(s.Parameters) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Column) bool {
+		p, ok := air.ParsePollutant(strings.TrimSuffix(c.Name, "_index"))
+		return ok && !slices.Contains(s.Parameters, p.String())
+	})
+}

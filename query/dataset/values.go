@@ -1,0 +1,205 @@
+package dataset
+
+import (
+	chproto "github.com/ClickHouse/ch-go/proto"
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// values are the values of a column in one block. They come as a column in ClickHouse's Native format (result), or row
+// by row: the driver scans a row into dest, and then take adds it.
+type values interface {
+	result() chproto.ColResult
+	dest() any
+	take()
+	// appendTo appends the values of the rows from (inclusive) to to (exclusive) to a builder.
+	appendTo(b array.Builder, from, to int)
+}
+
+// column holds values of the Go type T in a column of ch-go. append converts them for Arrow.
+type column[T any] struct {
+	chproto.ColumnOf[T]
+
+	row    T
+	append func(c *column[T], b array.Builder, from, to int)
+}
+
+func (c *column[T]) result() chproto.ColResult              { return c.ColumnOf }
+func (c *column[T]) dest() any                              { return &c.row }
+func (c *column[T]) take()                                  { c.Append(c.row) }
+func (c *column[T]) appendTo(b array.Builder, from, to int) { c.append(c, b, from, to) }
+
+// nullable is a column whose values can be NULL.
+type nullable[T any] struct {
+	*chproto.ColNullable[T]
+
+	row    *T
+	valid  []bool
+	append func(c *nullable[T], b array.Builder, from, to int)
+}
+
+func (c *nullable[T]) result() chproto.ColResult { return c.ColNullable }
+
+func (c *nullable[T]) dest() any { return &c.row }
+
+func (c *nullable[T]) take() {
+	if c.row == nil {
+		c.Append(chproto.Null[T]())
+		return
+	}
+	c.Append(chproto.NewNullable(*c.row))
+}
+
+func (c *nullable[T]) appendTo(b array.Builder, from, to int) {
+	c.valid = c.valid[:0]
+	for _, null := range c.Nulls[from:to] {
+		c.valid = append(c.valid, null == 0)
+	}
+	c.append(c, b, from, to)
+}
+
+// form is the Arrow type of a numeric type of ClickHouse, and makers of its columns.
+type form struct {
+	arrow           arrow.DataType
+	plain, nullable func() values
+}
+
+// bulk is a builder that takes a slice, as the builders of all numeric types do.
+type bulk[T any] interface{ AppendValues(v []T, valid []bool) }
+
+// numeric returns the form of a type whose column in ch-go is a slice.
+func numeric[T any, C ~[]T, P interface {
+	*C
+	chproto.ColumnOf[T]
+}](to arrow.DataType) form {
+	return form{
+		arrow: to,
+		plain: func() values {
+			data := new(C)
+			return &column[T]{ColumnOf: P(data), append: func(_ *column[T], b array.Builder, from, to int) {
+				b.(bulk[T]).AppendValues((*data)[from:to], nil)
+			}}
+		},
+		nullable: func() values {
+			data := new(C)
+			return &nullable[T]{ColNullable: chproto.NewColNullable[T](P(data)), append: func(c *nullable[T], b array.Builder, from, to int) {
+				b.(bulk[T]).AppendValues((*data)[from:to], c.valid)
+			}}
+		},
+	}
+}
+
+// numbers maps the numeric types of ClickHouse to their forms.
+var numbers = map[string]form{
+	"Bool":    numeric[bool, chproto.ColBool](arrow.FixedWidthTypes.Boolean),
+	"UInt8":   numeric[uint8, chproto.ColUInt8](arrow.PrimitiveTypes.Uint8),
+	"UInt16":  numeric[uint16, chproto.ColUInt16](arrow.PrimitiveTypes.Uint16),
+	"UInt32":  numeric[uint32, chproto.ColUInt32](arrow.PrimitiveTypes.Uint32),
+	"UInt64":  numeric[uint64, chproto.ColUInt64](arrow.PrimitiveTypes.Uint64),
+	"Int8":    numeric[int8, chproto.ColInt8](arrow.PrimitiveTypes.Int8),
+	"Int16":   numeric[int16, chproto.ColInt16](arrow.PrimitiveTypes.Int16),
+	"Int32":   numeric[int32, chproto.ColInt32](arrow.PrimitiveTypes.Int32),
+	"Int64":   numeric[int64, chproto.ColInt64](arrow.PrimitiveTypes.Int64),
+	"Float32": numeric[float32, chproto.ColFloat32](arrow.PrimitiveTypes.Float32),
+	"Float64": numeric[float64, chproto.ColFloat64](arrow.PrimitiveTypes.Float64),
+}
+
+// text appends strings, with NULLs if valid is not nil.
+func text(b array.Builder, row func(int) string, valid []bool, from, to int) {
+	out := b.(*array.StringBuilder)
+	out.Reserve(to - from)
+	for i := from; i < to; i++ {
+		if valid != nil && !valid[i-from] {
+			out.AppendNull()
+			continue
+		}
+		out.Append(row(i))
+	}
+}
+
+// texts holds String.
+func texts() values {
+	data := new(chproto.ColStr)
+	return &column[string]{ColumnOf: data, append: func(_ *column[string], b array.Builder, from, to int) { text(b, data.Row, nil, from, to) }}
+}
+
+// fewTexts holds LowCardinality(String).
+func fewTexts() values {
+	data := new(chproto.ColStr).LowCardinality()
+	return &column[string]{ColumnOf: data, append: func(_ *column[string], b array.Builder, from, to int) { text(b, data.Row, nil, from, to) }}
+}
+
+// nullableTexts holds Nullable(String).
+func nullableTexts() values {
+	data := new(chproto.ColStr)
+	return &nullable[string]{ColNullable: data.Nullable(), append: func(c *nullable[string], b array.Builder, from, to int) {
+		text(b, data.Row, c.valid, from, to)
+	}}
+}
+
+// lists holds Array(String).
+func lists() values {
+	data := new(chproto.ColStr).Array()
+	return &column[[]string]{ColumnOf: data, append: func(_ *column[[]string], b array.Builder, from, to int) {
+		out := b.(*array.ListBuilder)
+		items := out.ValueBuilder().(*array.StringBuilder)
+		var row []string
+		for i := from; i < to; i++ {
+			out.Append(true)
+			row = data.RowAppend(i, row[:0])
+			items.AppendValues(row, nil)
+		}
+	}}
+}
+
+// instants holds milliseconds since 1970 as Int64.
+func instants() values {
+	data := new(chproto.ColInt64)
+	return &column[int64]{ColumnOf: data, append: func(_ *column[int64], b array.Builder, from, to int) { appendInstants(b, (*data)[from:to], nil) }}
+}
+
+func appendInstants(b array.Builder, all []int64, valid []bool) {
+	out := b.(*array.TimestampBuilder)
+	out.Reserve(len(all))
+	for i, v := range all {
+		if valid != nil && !valid[i] {
+			out.AppendNull()
+			continue
+		}
+		out.UnsafeAppend(arrow.Timestamp(v))
+	}
+}
+
+// dates holds days since 1970 as Int32.
+func dates() values {
+	data := new(chproto.ColInt32)
+	return &column[int32]{ColumnOf: data, append: func(_ *column[int32], b array.Builder, from, to int) { appendDates(b, (*data)[from:to], nil) }}
+}
+
+func appendDates(b array.Builder, all []int32, valid []bool) {
+	out := b.(*array.Date32Builder)
+	out.Reserve(len(all))
+	for i, v := range all {
+		if valid != nil && !valid[i] {
+			out.AppendNull()
+			continue
+		}
+		out.UnsafeAppend(arrow.Date32(v))
+	}
+}
+
+// nullableInstants holds what instants holds, or NULL.
+func nullableInstants() values {
+	data := new(chproto.ColInt64)
+	return &nullable[int64]{ColNullable: data.Nullable(), append: func(c *nullable[int64], b array.Builder, from, to int) {
+		appendInstants(b, (*data)[from:to], c.valid)
+	}}
+}
+
+// nullableDates holds what dates holds, or NULL.
+func nullableDates() values {
+	data := new(chproto.ColInt32)
+	return &nullable[int32]{ColNullable: data.Nullable(), append: func(c *nullable[int32], b array.Builder, from, to int) {
+		appendDates(b, (*data)[from:to], c.valid)
+	}}
+}
