@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"vayu/query/rollup"
@@ -116,7 +115,7 @@ func (c *Column) choose() {
 	case nullable:
 		c.sql, c.arrow, c.wire = "CAST("+name+", 'Nullable(String)')", arrow.BinaryTypes.String, nullableTexts
 	default:
-		c.sql, c.arrow, c.wire = "CAST("+name+", 'LowCardinality(String)')", arrow.BinaryTypes.String, fewTexts
+		c.sql, c.arrow, c.wire = "CAST("+name+", 'LowCardinality(String)')", dictionaryType, newFewTexts
 	}
 }
 
@@ -150,5 +149,3 @@ func Schema(columns []Column, facts map[string]string) *arrow.Schema {
 	meta := arrow.NewMetadata(names, texts)
 	return arrow.NewSchema(fields, &meta)
 }
-
-var _ Conn = driver.Conn(nil)

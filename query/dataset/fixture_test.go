@@ -6,8 +6,6 @@ import (
 	"io"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/migration"
 	"vayu/query/dataset"
@@ -65,22 +63,16 @@ func (w *fixture) write(tb testing.TB, format string, s dataset.Selection, out i
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f, err := dataset.Formats[format].New(out, dataset.Schema(r.Columns, map[string]string{"vayu:table": s.Table.Name}))
+	schema := dataset.Schema(r.Columns, map[string]string{"vayu:table": s.Table.Name})
+	f, err := dataset.Formats[format].New(out, schema)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	batches := dataset.NewBatches(dataset.Schema(r.Columns, map[string]string{"vayu:table": s.Table.Name}), func(record arrow.Record) error {
-		return f.Write(record)
-	})
-	defer batches.Release()
-	for _, m := range months {
-		if err := r.Read(tb.Context(), m.Month, batches); err != nil {
-			tb.Fatal(err)
-		}
-		rows += m.Rows
-	}
-	if err := batches.Flush(); err != nil {
+	if err := r.Each(tb.Context(), schema, months, f.Write); err != nil {
 		tb.Fatal(err)
+	}
+	for _, m := range months {
+		rows += m.Rows
 	}
 	if err := f.Close(); err != nil {
 		tb.Fatal(err)

@@ -9,14 +9,19 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
+	"golang.org/x/sync/errgroup"
 
 	"vayu/query/rollup"
 )
 
-// batchRows is the number of rows of an Arrow record batch, and of a row group in Parquet. A batch of the widest table
-// has 20 MB. Readers of Parquet skip and read whole row groups, for which 100,000 rows are usual.
-const batchRows = 1 << 17
+// batchRows and wideRows are the number of rows of a record, and so of a row group in Parquet. Readers of Parquet skip
+// and read whole row groups, for which 100,000 rows are usual. A table with more than 16 columns has smaller ones.
+// Records of both kinds have about 15 MB.
+const (
+	batchRows = 1 << 17
+	wideRows  = 1 << 16
+	wide      = 16
+)
 
 // Reader reads the selected rows of one database. It is safe for concurrent use.
 type Reader struct {
@@ -95,20 +100,54 @@ func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	return all, nil
 }
 
-// Read calls take with the rows of one month, in the order of the table's key. Each record but the last has batchRows
-// rows, wherever blocks of ClickHouse end. The caller of take releases the record.
-func (r *Reader) Read(ctx context.Context, month uint32, out *Batches) error {
-	query := "SELECT " + selectList(r.Columns) + r.from()
-	args := r.args
-	if r.Selection.Table.Time != "" {
-		first := time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
-		query += " AND " + r.within(first, first.AddDate(0, 1, 0))
+// Each calls take with the rows of months, in the order of the months and of the table's key. The size of a record does
+// not depend on the blocks of ClickHouse. One record is read while take handles the one before. take must not retain the
+// record. The last record may be small, and there is none for no rows.
+func (r *Reader) Each(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	records := make(chan arrow.Record)
+	work.Go(func() error {
+		defer close(records)
+		return r.read(ctx, schema, months, func(record arrow.Record) error {
+			select {
+			case records <- record:
+				return nil
+			case <-ctx.Done():
+				record.Release()
+				return context.Cause(ctx)
+			}
+		})
+	})
+	work.Go(func() error {
+		for record := range records {
+			err := take(record)
+			record.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return work.Wait()
+}
+
+// read passes records to take, which releases them.
+func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
+	in := newBlock(r.Columns)
+	out := newBatch(schema, in, take)
+	defer out.release()
+	for _, m := range months {
+		query := "SELECT " + selectList(r.Columns) + r.from()
+		if m.Month != 0 {
+			first := time.Date(int(m.Month/100), time.Month(m.Month%100), 1, 0, 0, 0, 0, time.UTC)
+			query += " AND " + r.within(first, first.AddDate(0, 1, 0))
+		}
+		query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
+		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
+			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, m.Month, err)
+		}
 	}
-	query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
-	if err := newBlock(r.Columns).each(withSettings(ctx), r.conn, out.add, query, args...); err != nil {
-		return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, month, err)
-	}
-	return nil
+	return out.flush()
 }
 
 // within returns the condition that a row belongs to a month, such that ClickHouse reads one partition only.
@@ -120,33 +159,41 @@ func (r *Reader) within(from, to time.Time) string {
 	return fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix())
 }
 
-// Batches collects rows into records.
-type Batches struct {
-	builder *array.RecordBuilder
-	rows    int
-	take    func(arrow.Record) error
-	// Begun is called when the first block of a query has arrived, if it is not nil.
-	Begun func() error
-	began bool
+// batch collects rows into records of most rows.
+type batch struct {
+	schema   *arrow.Schema
+	builders []builder
+	rows     int
+	most     int
+	take     func(arrow.Record) error
 }
 
-// NewBatches returns an empty collection. The function take must not retain its record.
-func NewBatches(schema *arrow.Schema, take func(arrow.Record) error) *Batches {
-	return &Batches{builder: array.NewRecordBuilder(memory.DefaultAllocator, schema), take: take}
+func newBatch(schema *arrow.Schema, of *block, take func(arrow.Record) error) *batch {
+	b := &batch{schema: schema, most: batchRows, take: take}
+	if len(of.columns) > wide {
+		b.most = wideRows
+	}
+	for i, c := range of.columns {
+		b.builders = append(b.builders, c.build(schema.Field(i).Type))
+	}
+	return b
 }
 
-// Release frees the memory.
-func (b *Batches) Release() { b.builder.Release() }
+func (b *batch) release() {
+	for _, one := range b.builders {
+		one.Release()
+	}
+}
 
-func (b *Batches) add(part *block) error {
+func (b *batch) add(part *block) error {
 	for from := 0; from < part.rows; {
-		to := min(part.rows, from+batchRows-b.rows)
+		to := min(part.rows, from+b.most-b.rows)
 		for i, c := range part.columns {
-			c.appendTo(b.builder.Field(i), from, to)
+			c.appendTo(b.builders[i], from, to)
 		}
 		b.rows, from = b.rows+to-from, to
-		if b.rows == batchRows {
-			if err := b.Flush(); err != nil {
+		if b.rows == b.most {
+			if err := b.flush(); err != nil {
 				return err
 			}
 		}
@@ -154,13 +201,19 @@ func (b *Batches) add(part *block) error {
 	return nil
 }
 
-// Flush passes the collected rows on, if there are any.
-func (b *Batches) Flush() error {
+// flush passes the collected rows on, if there are any.
+func (b *batch) flush() error {
 	if b.rows == 0 {
 		return nil
 	}
-	record := b.builder.NewRecord()
-	defer record.Release()
+	columns := make([]arrow.Array, len(b.builders))
+	for i, one := range b.builders {
+		columns[i] = one.NewArray()
+	}
+	record := array.NewRecord(b.schema, columns, int64(b.rows))
+	for _, c := range columns {
+		c.Release()
+	}
 	b.rows = 0
 	return b.take(record)
 }

@@ -99,6 +99,8 @@ func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	switch c := column.(type) {
 	case *array.String:
 		return func(b []byte, row int) []byte { return l.quote(b, c.Value(row)) }
+	case *array.Dictionary:
+		return l.few(c)
 	case *array.Float64:
 		return func(b []byte, row int) []byte { return l.number(b, c.Value(row), 64) }
 	case *array.Float32:
@@ -127,6 +129,17 @@ func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 		return func(b []byte, row int) []byte { return strconv.AppendUint(b, c.Value(row), 10) }
 	}
 	return func(b []byte, row int) []byte { return l.quote(b, column.ValueStr(row)) }
+}
+
+// few appends texts of a dictionary, which are quoted once.
+func (l *lines) few(c *array.Dictionary) func(b []byte, row int) []byte {
+	texts := c.Dictionary().(*array.String)
+	quoted := make([][]byte, texts.Len())
+	for i := range quoted {
+		quoted[i] = l.quote(nil, texts.Value(i))
+	}
+	index := c.Indices().(*array.Int32).Int32Values()
+	return func(b []byte, row int) []byte { return append(b, quoted[index[row]]...) }
 }
 
 func integer[T int32 | int64 | uint8 | uint16 | uint32](c interface{ Value(i int) T }) func([]byte, int) []byte {

@@ -4,6 +4,7 @@ import (
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // values are the values of a column in one block. They come as a column in ClickHouse's Native format (result), or row
@@ -12,8 +13,17 @@ type values interface {
 	result() chproto.ColResult
 	dest() any
 	take()
-	// appendTo appends the values of the rows from (inclusive) to to (exclusive) to a builder.
-	appendTo(b array.Builder, from, to int)
+	// build returns a builder for these values.
+	build(to arrow.DataType) builder
+	// appendTo appends the values of the rows from (inclusive) to to (exclusive) to a builder of build.
+	appendTo(b builder, from, to int)
+}
+
+// builder collects the values of a column of one record.
+type builder interface {
+	// NewArray returns the collected values, and begins anew.
+	NewArray() arrow.Array
+	Release()
 }
 
 // column holds values of the Go type T in a column of ch-go. append converts them for Arrow.
@@ -21,13 +31,16 @@ type column[T any] struct {
 	chproto.ColumnOf[T]
 
 	row    T
-	append func(c *column[T], b array.Builder, from, to int)
+	append func(c *column[T], b builder, from, to int)
 }
 
-func (c *column[T]) result() chproto.ColResult              { return c.ColumnOf }
-func (c *column[T]) dest() any                              { return &c.row }
-func (c *column[T]) take()                                  { c.Append(c.row) }
-func (c *column[T]) appendTo(b array.Builder, from, to int) { c.append(c, b, from, to) }
+func (c *column[T]) result() chproto.ColResult        { return c.ColumnOf }
+func (c *column[T]) dest() any                        { return &c.row }
+func (c *column[T]) take()                            { c.Append(c.row) }
+func (c *column[T]) appendTo(b builder, from, to int) { c.append(c, b, from, to) }
+func (c *column[T]) build(to arrow.DataType) builder {
+	return array.NewBuilder(memory.DefaultAllocator, to)
+}
 
 // nullable is a column whose values can be NULL.
 type nullable[T any] struct {
@@ -35,12 +48,16 @@ type nullable[T any] struct {
 
 	row    *T
 	valid  []bool
-	append func(c *nullable[T], b array.Builder, from, to int)
+	append func(c *nullable[T], b builder, from, to int)
 }
 
 func (c *nullable[T]) result() chproto.ColResult { return c.ColNullable }
 
 func (c *nullable[T]) dest() any { return &c.row }
+
+func (c *nullable[T]) build(to arrow.DataType) builder {
+	return array.NewBuilder(memory.DefaultAllocator, to)
+}
 
 func (c *nullable[T]) take() {
 	if c.row == nil {
@@ -50,7 +67,7 @@ func (c *nullable[T]) take() {
 	c.Append(chproto.NewNullable(*c.row))
 }
 
-func (c *nullable[T]) appendTo(b array.Builder, from, to int) {
+func (c *nullable[T]) appendTo(b builder, from, to int) {
 	c.valid = c.valid[:0]
 	for _, null := range c.Nulls[from:to] {
 		c.valid = append(c.valid, null == 0)
@@ -76,13 +93,13 @@ func numeric[T any, C ~[]T, P interface {
 		arrow: to,
 		plain: func() values {
 			data := new(C)
-			return &column[T]{ColumnOf: P(data), append: func(_ *column[T], b array.Builder, from, to int) {
+			return &column[T]{ColumnOf: P(data), append: func(_ *column[T], b builder, from, to int) {
 				b.(bulk[T]).AppendValues((*data)[from:to], nil)
 			}}
 		},
 		nullable: func() values {
 			data := new(C)
-			return &nullable[T]{ColNullable: chproto.NewColNullable[T](P(data)), append: func(c *nullable[T], b array.Builder, from, to int) {
+			return &nullable[T]{ColNullable: chproto.NewColNullable[T](P(data)), append: func(c *nullable[T], b builder, from, to int) {
 				b.(bulk[T]).AppendValues((*data)[from:to], c.valid)
 			}}
 		},
@@ -105,7 +122,7 @@ var numbers = map[string]form{
 }
 
 // text appends strings, with NULLs if valid is not nil.
-func text(b array.Builder, row func(int) string, valid []bool, from, to int) {
+func text(b builder, row func(int) string, valid []bool, from, to int) {
 	out := b.(*array.StringBuilder)
 	out.Reserve(to - from)
 	for i := from; i < to; i++ {
@@ -120,19 +137,13 @@ func text(b array.Builder, row func(int) string, valid []bool, from, to int) {
 // texts holds String.
 func texts() values {
 	data := new(chproto.ColStr)
-	return &column[string]{ColumnOf: data, append: func(_ *column[string], b array.Builder, from, to int) { text(b, data.Row, nil, from, to) }}
-}
-
-// fewTexts holds LowCardinality(String).
-func fewTexts() values {
-	data := new(chproto.ColStr).LowCardinality()
-	return &column[string]{ColumnOf: data, append: func(_ *column[string], b array.Builder, from, to int) { text(b, data.Row, nil, from, to) }}
+	return &column[string]{ColumnOf: data, append: func(_ *column[string], b builder, from, to int) { text(b, data.Row, nil, from, to) }}
 }
 
 // nullableTexts holds Nullable(String).
 func nullableTexts() values {
 	data := new(chproto.ColStr)
-	return &nullable[string]{ColNullable: data.Nullable(), append: func(c *nullable[string], b array.Builder, from, to int) {
+	return &nullable[string]{ColNullable: data.Nullable(), append: func(c *nullable[string], b builder, from, to int) {
 		text(b, data.Row, c.valid, from, to)
 	}}
 }
@@ -140,7 +151,7 @@ func nullableTexts() values {
 // lists holds Array(String).
 func lists() values {
 	data := new(chproto.ColStr).Array()
-	return &column[[]string]{ColumnOf: data, append: func(_ *column[[]string], b array.Builder, from, to int) {
+	return &column[[]string]{ColumnOf: data, append: func(_ *column[[]string], b builder, from, to int) {
 		out := b.(*array.ListBuilder)
 		items := out.ValueBuilder().(*array.StringBuilder)
 		var row []string
@@ -155,10 +166,10 @@ func lists() values {
 // instants holds milliseconds since 1970 as Int64.
 func instants() values {
 	data := new(chproto.ColInt64)
-	return &column[int64]{ColumnOf: data, append: func(_ *column[int64], b array.Builder, from, to int) { appendInstants(b, (*data)[from:to], nil) }}
+	return &column[int64]{ColumnOf: data, append: func(_ *column[int64], b builder, from, to int) { appendInstants(b, (*data)[from:to], nil) }}
 }
 
-func appendInstants(b array.Builder, all []int64, valid []bool) {
+func appendInstants(b builder, all []int64, valid []bool) {
 	out := b.(*array.TimestampBuilder)
 	out.Reserve(len(all))
 	for i, v := range all {
@@ -173,10 +184,10 @@ func appendInstants(b array.Builder, all []int64, valid []bool) {
 // dates holds days since 1970 as Int32.
 func dates() values {
 	data := new(chproto.ColInt32)
-	return &column[int32]{ColumnOf: data, append: func(_ *column[int32], b array.Builder, from, to int) { appendDates(b, (*data)[from:to], nil) }}
+	return &column[int32]{ColumnOf: data, append: func(_ *column[int32], b builder, from, to int) { appendDates(b, (*data)[from:to], nil) }}
 }
 
-func appendDates(b array.Builder, all []int32, valid []bool) {
+func appendDates(b builder, all []int32, valid []bool) {
 	out := b.(*array.Date32Builder)
 	out.Reserve(len(all))
 	for i, v := range all {
@@ -191,7 +202,7 @@ func appendDates(b array.Builder, all []int32, valid []bool) {
 // nullableInstants holds what instants holds, or NULL.
 func nullableInstants() values {
 	data := new(chproto.ColInt64)
-	return &nullable[int64]{ColNullable: data.Nullable(), append: func(c *nullable[int64], b array.Builder, from, to int) {
+	return &nullable[int64]{ColNullable: data.Nullable(), append: func(c *nullable[int64], b builder, from, to int) {
 		appendInstants(b, (*data)[from:to], c.valid)
 	}}
 }
@@ -199,7 +210,7 @@ func nullableInstants() values {
 // nullableDates holds what dates holds, or NULL.
 func nullableDates() values {
 	data := new(chproto.ColInt32)
-	return &nullable[int32]{ColNullable: data.Nullable(), append: func(c *nullable[int32], b array.Builder, from, to int) {
+	return &nullable[int32]{ColNullable: data.Nullable(), append: func(c *nullable[int32], b builder, from, to int) {
 		appendDates(b, (*data)[from:to], c.valid)
 	}}
 }

@@ -1,13 +1,18 @@
 package dataset
 
 import (
+	"cmp"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/flight"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
@@ -37,17 +42,40 @@ var Formats = map[string]Format{
 // FormatNames returns the names of all formats.
 func FormatNames() []string { return slices.Sorted(maps.Keys(Formats)) }
 
-// newArrow writes the streaming format of Arrow IPC.
+// arrowWriter writes the streaming format of Arrow IPC, without dictionaries: not every reader replaces them.
+type arrowWriter struct {
+	*ipc.Writer
+
+	schema *arrow.Schema
+}
+
 func newArrow(w io.Writer, schema *arrow.Schema) (Writer, error) {
-	out := ipc.NewWriter(w, ipc.WithSchema(schema))
-	return out, nil
+	schema = plainSchema(schema)
+	return &arrowWriter{ipc.NewWriter(w, ipc.WithSchema(schema)), schema}, nil
+}
+
+// Write implements Writer.
+func (a *arrowWriter) Write(record arrow.Record) error {
+	columns := make([]arrow.Array, record.NumCols())
+	for i, c := range record.Columns() {
+		columns[i] = plain(c)
+		defer columns[i].Release()
+	}
+	expanded := array.NewRecord(a.schema, columns, record.NumRows())
+	defer expanded.Release()
+	return a.Writer.Write(expanded)
 }
 
 // parquetWriter writes one row group per record.
-type parquetWriter struct{ *pqarrow.FileWriter }
+type parquetWriter struct {
+	*pqarrow.FileWriter
 
-// newParquet writes Parquet with zstd, the compression that DuckDB, polars, pandas, R and ClickHouse all read. Texts
-// repeat, so they have dictionaries. Measured values do not.
+	out *faithful
+}
+
+// newParquet writes Parquet with zstd, which DuckDB, polars, pandas, R and ClickHouse read. Texts repeat, so they have
+// dictionaries. Measured values do not. The schema that Arrow's readers see has no dictionaries, else pandas would make
+// categories of all texts.
 func newParquet(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	options := []parquet.WriterProperty{
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithMaxRowGroupLength(batchRows),
@@ -55,18 +83,42 @@ func newParquet(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	}
 	for _, f := range schema.Fields() {
 		switch f.Type.ID() {
-		case arrow.STRING:
+		case arrow.DICTIONARY, arrow.STRING:
 			options = append(options, parquet.WithDictionaryFor(f.Name, true))
-		case arrow.LIST:
-			options = append(options, parquet.WithDictionaryFor(f.Name+".list.element", true))
 		}
 	}
-	out, err := pqarrow.NewFileWriter(schema, onlyWriter{w}, parquet.NewWriterProperties(options...), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	shown := plainSchema(schema)
+	meta := schema.Metadata()
+	meta = arrow.NewMetadata(append(slices.Clone(meta.Keys()), "ARROW:schema"),
+		append(slices.Clone(meta.Values()), base64.StdEncoding.EncodeToString(flight.SerializeSchema(shown, memory.DefaultAllocator))))
+	out := &faithful{w: w}
+	file, err := pqarrow.NewFileWriter(arrow.NewSchema(schema.Fields(), &meta), out, parquet.NewWriterProperties(options...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, fmt.Errorf("writing Parquet: %w", err)
 	}
-	return parquetWriter{out}, nil
+	return &parquetWriter{file, out}, nil
 }
 
-// onlyWriter hides other methods of a writer: closing the Parquet writer must not close the file below it.
-type onlyWriter struct{ io.Writer }
+// Write implements Writer.
+func (p *parquetWriter) Write(record arrow.Record) error {
+	return cmp.Or(p.out.err, p.FileWriter.Write(record), p.out.err)
+}
+
+// Close implements Writer.
+func (p *parquetWriter) Close() error { return cmp.Or(p.FileWriter.Close(), p.out.err) }
+
+// faithful keeps the first error of a writer, because the library drops some. It hides other methods of the writer:
+// closing the Parquet writer must not close the file below it.
+type faithful struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (f *faithful) Write(p []byte) (n int, err error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, f.err = f.w.Write(p)
+	return n, f.err
+}
