@@ -18,10 +18,12 @@ const (
 	ReadingsWrite  Scope = "readings:write"
 	// SourcesRead permits operators to read the problems, errors and rejected records of sources.
 	SourcesRead Scope = "sources:read"
+	// ExportRead is for exports of whole tables.
+	ExportRead Scope = "export:read"
 )
 
 // Scopes lists every scope.
-var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead}
+var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead, ExportRead}
 
 // DefaultScopes returns the scopes of a new key if the request for it names no scopes.
 func DefaultScopes() []Scope {

@@ -38,8 +38,10 @@ const (
 	TooManyKeys           Code = "too_many_keys"
 	Conflict              Code = "conflict"
 	ResultsExpired        Code = "results_expired"
+	PreconditionFailed    Code = "precondition_failed"
 	PayloadTooLarge       Code = "payload_too_large"
 	UnsupportedMediaType  Code = "unsupported_media_type"
+	RangeNotSatisfiable   Code = "range_not_satisfiable"
 	InvalidNumber         Code = "invalid_number"
 	OperatorNotDetected   Code = "operator_not_detected"
 	UnknownOperator       Code = "unknown_operator"
@@ -98,8 +100,10 @@ var CodeStatus = map[Code]int{
 	TooManyKeys:           409,
 	Conflict:              409,
 	ResultsExpired:        410,
+	PreconditionFailed:    412,
 	PayloadTooLarge:       413,
 	UnsupportedMediaType:  415,
+	RangeNotSatisfiable:   416,
 	InvalidNumber:         422,
 	OperatorNotDetected:   422,
 	UnknownOperator:       422,

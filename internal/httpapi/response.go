@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -50,6 +51,8 @@ type Response struct {
 	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
+	// Header has further headers of the reply, with canonical names; nil for none.
+	Header map[string][]string
 	// Length is the Content-Length header of Body and Tail. If it is nil, the router computes the length.
 	Length []string
 	// Location is the path of the created object; "" for none.
@@ -173,6 +176,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 		cache = noStore
 	}
 	h["Cache-Control"] = cache
+	maps.Copy(h, resp.Header)
 	if resp.Cookie != nil {
 		h["Set-Cookie"] = []string{resp.Cookie.String()}
 	}

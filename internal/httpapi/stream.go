@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
 
 	"vayu/internal/httpapi/server"
@@ -12,6 +13,13 @@ import (
 func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status int) {
 	h := w.Header()
 	h["Cache-Control"], h["Content-Type"] = noStore, jsonType
+	maps.Copy(h, resp.Header)
+	if resp.Cache != nil {
+		h["Cache-Control"] = resp.Cache
+	}
+	if resp.ETag != nil {
+		h["Etag"] = resp.ETag
+	}
 	if resp.Type != nil {
 		h["Content-Type"] = resp.Type
 	}

@@ -28,7 +28,7 @@ type block struct {
 func newBlock(columns []Column) *block {
 	b := &block{columns: make([]values, len(columns))}
 	for i := range columns {
-		b.columns[i] = columns[i].wire()
+		b.columns[i] = columns[i].wire(columns[i].Type)
 	}
 	return b
 }

@@ -23,7 +23,7 @@ type Column struct {
 
 	sql   string // expression that yields the exported form
 	arrow arrow.DataType
-	wire  func() values
+	wire  func(name string) values
 }
 
 // Conn is the part of a ClickHouse connection that this package uses.
@@ -95,27 +95,33 @@ func (c *Column) choose() {
 		return
 	}
 	switch {
-	case plain == "Date" || plain == "Date32":
-		c.sql, c.arrow, c.wire = "toInt32("+name+")", arrow.FixedWidthTypes.Date32, dates
-		if nullable {
-			c.wire = nullableDates
-		}
-	case strings.HasPrefix(plain, "DateTime"):
-		c.sql, c.arrow, c.wire = "toInt64(toUnixTimestamp("+name+")) * 1000", arrow.FixedWidthTypes.Timestamp_ms, instants
-		if strings.HasPrefix(plain, "DateTime64") {
-			c.sql = "toUnixTimestamp64Milli(" + name + ")"
-		}
-		if nullable {
-			c.wire = nullableInstants
-		}
-	case textList.MatchString(c.Type):
-		c.sql, c.arrow, c.wire = "CAST("+name+", 'Array(String)')", arrow.ListOf(arrow.BinaryTypes.String), lists
-	case plain == "String" && !few && !nullable:
-		c.sql, c.arrow, c.wire = name, arrow.BinaryTypes.String, texts
+	case nullable && strings.HasPrefix(plain, "DateTime"):
+		c.sql, c.arrow, c.wire = "toUnixTimestamp64Milli(toDateTime64("+name+", 3))", arrow.FixedWidthTypes.Timestamp_ms, nullableInstants
+	case nullable && strings.HasPrefix(plain, "Date"):
+		c.sql, c.arrow, c.wire = "toInt32("+name+")", arrow.FixedWidthTypes.Date32, nullableDates
 	case nullable:
 		c.sql, c.arrow, c.wire = "CAST("+name+", 'Nullable(String)')", arrow.BinaryTypes.String, nullableTexts
+	case plain == "Date":
+		c.sql, c.arrow, c.wire = name, arrow.FixedWidthTypes.Date32, dates
+	case plain == "Date32":
+		c.sql, c.arrow, c.wire = name, arrow.FixedWidthTypes.Date32, longDates
+	case strings.HasPrefix(plain, "DateTime64(3"):
+		c.sql, c.arrow, c.wire = name, arrow.FixedWidthTypes.Timestamp_ms, milliseconds
+	case strings.HasPrefix(plain, "DateTime64"):
+		c.sql, c.arrow, c.wire = "toDateTime64("+name+", 3, 'UTC')", arrow.FixedWidthTypes.Timestamp_ms, milliseconds
+	case strings.HasPrefix(plain, "DateTime"):
+		c.sql, c.arrow, c.wire = name, arrow.FixedWidthTypes.Timestamp_ms, seconds
+	case strings.HasPrefix(plain, "Enum8("):
+		c.sql, c.arrow, c.wire = name, dictionaryType, enums
+	case textList.MatchString(c.Type):
+		c.sql, c.arrow, c.wire = "CAST("+name+", 'Array(String)')", arrow.ListOf(arrow.BinaryTypes.String), lists
+	case plain == "String" && !few:
+		c.sql, c.arrow, c.wire = name, arrow.BinaryTypes.String, texts
 	default:
 		c.sql, c.arrow, c.wire = "CAST("+name+", 'LowCardinality(String)')", dictionaryType, newFewTexts
+		if c.Type == "LowCardinality(String)" {
+			c.sql = name
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/apache/arrow/go/v15/arrow"
@@ -22,7 +24,7 @@ type fewTexts struct {
 	moved []int32 // for each value its number in the record, -1 if it has none; only for appendTo
 }
 
-func newFewTexts() values { return &fewTexts{names: map[string]int32{}} }
+func newFewTexts(string) values { return &fewTexts{names: map[string]int32{}} }
 
 func (c *fewTexts) result() chproto.ColResult { return c }
 
@@ -111,9 +113,7 @@ func (c *fewTexts) take() {
 	c.keys = append(c.keys, n)
 }
 
-func (c *fewTexts) build(arrow.DataType) builder {
-	return &dictionary{index: array.NewInt32Builder(memory.DefaultAllocator), texts: array.NewStringBuilder(memory.DefaultAllocator), numbers: map[string]int32{}}
-}
+func (c *fewTexts) build(arrow.DataType) builder { return newDictionary() }
 
 // appendTo implements values. The values get their numbers in the order of the rows, wherever blocks end.
 func (c *fewTexts) appendTo(b builder, from, to int) {
@@ -133,6 +133,55 @@ func (c *fewTexts) appendTo(b builder, from, to int) {
 	}
 }
 
+// enumTexts holds Enum8: the number of a value per row.
+type enumTexts struct {
+	raw[chproto.ColInt8, *chproto.ColInt8]
+
+	texts   map[int8]string
+	numbers map[string]int8
+	row     string
+	moved   [256]int32
+}
+
+// enumValue finds the values of the type of an enumeration, such as 'pm25' = 1.
+var enumValue = regexp.MustCompile(`'((?:[^'\\]|\\.)*)' = (-?\d+)`)
+
+// enums returns the column of a type such as Enum8('none' = 0, 'pm25' = 1).
+func enums(name string) values {
+	c := &enumTexts{texts: map[int8]string{}, numbers: map[string]int8{}}
+	c.name = chproto.ColumnType(name)
+	for _, m := range enumValue.FindAllStringSubmatch(name, -1) {
+		n, err := strconv.ParseInt(m[2], 10, 8)
+		if err != nil {
+			continue // ClickHouse has no such type
+		}
+		c.texts[int8(n)], c.numbers[m[1]] = m[1], int8(n)
+	}
+	return c
+}
+
+func (c *enumTexts) result() chproto.ColResult { return &c.raw }
+func (c *enumTexts) dest() any                 { return &c.row }
+func (c *enumTexts) take()                     { c.data = append(c.data, c.numbers[c.row]) }
+
+func (c *enumTexts) build(arrow.DataType) builder { return newDictionary() }
+
+func (c *enumTexts) appendTo(b builder, from, to int) {
+	out := b.(*dictionary)
+	for i := range c.moved {
+		c.moved[i] = -1
+	}
+	out.index.Reserve(to - from)
+	for _, v := range c.data[from:to] {
+		n := c.moved[uint8(v)]
+		if n < 0 {
+			n = out.number([]byte(c.texts[v]))
+			c.moved[uint8(v)] = n
+		}
+		out.index.UnsafeAppend(n)
+	}
+}
+
 // dictionary builds a dictionary array of one record.
 type dictionary struct {
 	index   *array.Int32Builder
@@ -140,6 +189,11 @@ type dictionary struct {
 	numbers map[string]int32
 }
 
+func newDictionary() *dictionary {
+	return &dictionary{index: array.NewInt32Builder(memory.DefaultAllocator), texts: array.NewStringBuilder(memory.DefaultAllocator), numbers: map[string]int32{}}
+}
+
+// number returns the number of a text in the record.
 func (d *dictionary) number(text []byte) int32 {
 	n, ok := d.numbers[string(text)]
 	if !ok {
@@ -172,19 +226,21 @@ func plain(column arrow.Array) arrow.Array {
 		column.Retain()
 		return column
 	}
-	texts := d.Dictionary().(*array.String)
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(d.Len())
-	size := 0
-	for i := range d.Len() {
-		size += texts.ValueLen(d.GetValueIndex(i))
+	texts, index := d.Dictionary().(*array.String), d.Indices().(*array.Int32).Int32Values()
+	offsets, size := make([]int32, len(index)+1), 0
+	for i, n := range index {
+		size += texts.ValueLen(int(n))
+		offsets[i+1] = int32(size)
 	}
-	b.ReserveData(size)
-	for i := range d.Len() {
-		b.Append(texts.Value(d.GetValueIndex(i)))
+	all := make([]byte, 0, size)
+	for _, n := range index {
+		all = append(all, texts.Value(int(n))...)
 	}
-	return b.NewArray()
+	data := array.NewData(arrow.BinaryTypes.String, len(index), []*memory.Buffer{
+		nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets)), memory.NewBufferBytes(all),
+	}, nil, 0, 0)
+	defer data.Release()
+	return array.NewStringData(data)
 }
 
 // plainSchema returns a schema without dictionaries.

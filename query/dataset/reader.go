@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ const (
 type Reader struct {
 	conn     Conn
 	database string // quoted
-	where    string
+	where    []condition
 	args     []any
 
 	Selection Selection
@@ -41,7 +42,7 @@ func NewReader(ctx context.Context, conn Conn, database string, s Selection) (*R
 		return nil, err
 	}
 	r := &Reader{conn: conn, database: quoteName(database), Selection: s, Columns: s.columns(all)}
-	r.where, r.args = s.filter(r.database)
+	r.where, r.args = s.conditions(r.database)
 	return r, nil
 }
 
@@ -56,9 +57,9 @@ func withSettings(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
-// from returns the table with the condition of the selection.
-func (r *Reader) from() string {
-	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + " WHERE " + r.where
+// from returns the table with the conditions of the selection, and more conditions.
+func (r *Reader) from(more ...condition) string {
+	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
 }
 
 // Month is the version of the rows of one month.
@@ -137,11 +138,7 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	out := newBatch(schema, in, take)
 	defer out.release()
 	for _, m := range months {
-		query := "SELECT " + selectList(r.Columns) + r.from()
-		if m.Month != 0 {
-			first := time.Date(int(m.Month/100), time.Month(m.Month%100), 1, 0, 0, 0, 0, time.UTC)
-			query += " AND " + r.within(first, first.AddDate(0, 1, 0))
-		}
+		query := "SELECT " + selectList(r.Columns) + r.from(r.Selection.Table.within(m.Month)...)
 		query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
 		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
 			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, m.Month, err)
@@ -151,12 +148,17 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 }
 
 // within returns the condition that a row belongs to a month, such that ClickHouse reads one partition only.
-func (r *Reader) within(from, to time.Time) string {
-	t := &r.Selection.Table
-	if t.Daily {
-		return fmt.Sprintf("%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", t.Time, from.Format(time.DateOnly), to.Format(time.DateOnly))
+func (t *Table) within(month uint32) []condition {
+	if t.Time == "" {
+		return nil
 	}
-	return fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix())
+	from := time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
+	to := from.AddDate(0, 1, 0)
+	early := !t.Derived && slices.Contains(t.Key, t.Time)
+	if t.Daily {
+		return []condition{{fmt.Sprintf("%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", t.Time, from.Format(time.DateOnly), to.Format(time.DateOnly)), early}}
+	}
+	return []condition{{fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix()), early}}
 }
 
 // batch collects rows into records of most rows.
@@ -227,18 +229,18 @@ type Licence struct {
 // Licences reads the licences of the selected rows. Those of a figure of a city are those of the city's stations.
 func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	t := &r.Selection.Table
-	var which string
+	which := ""
 	switch {
 	case t.Name == "station":
-		which = r.where
+		which = clause(r.where)
 	case t.Station != "":
-		which = "id IN (SELECT DISTINCT " + t.Station + r.from() + ")"
+		which = " WHERE id IN (SELECT DISTINCT " + t.Station + r.from() + ")"
 	case t.City:
-		which = "(city, state) IN (SELECT DISTINCT city, state" + r.from() + ")"
+		which = " WHERE (city, state) IN (SELECT DISTINCT city, state" + r.from() + ")"
 	default:
 		return nil, nil
 	}
-	rows, err := r.conn.Query(withSettings(ctx), "SELECT DISTINCT licence, attribution FROM "+r.database+".station WHERE "+which+" ORDER BY licence, attribution", r.args...)
+	rows, err := r.conn.Query(withSettings(ctx), "SELECT DISTINCT licence, attribution FROM "+r.database+".station"+which+" ORDER BY licence, attribution", r.args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
 	}

@@ -24,35 +24,63 @@ type Selection struct {
 	Account string
 }
 
-// filter returns the WHERE condition and its arguments, for a database whose name is quoted.
-func (s *Selection) filter(database string) (where string, args []any) {
-	t, all := &s.Table, []string{"1"}
-	add := func(condition string, more ...any) { all, args = append(all, condition), append(args, more...) }
+// condition is a part of the WHERE clause of a query.
+type condition struct {
+	sql string
+	// early means that it can be evaluated before FINAL: it depends on the key only, which all versions of a row share.
+	early bool
+}
+
+// conditions returns the WHERE clause and its arguments, for a database whose name is quoted.
+func (s *Selection) conditions(database string) (all []condition, args []any) {
+	t := &s.Table
+	add := func(column, sql string, more ...any) {
+		early := !t.Derived && slices.Contains(t.Key, column)
+		all, args = append(all, condition{sql, early}), append(args, more...)
+	}
 	if s.From != 0 {
-		add(s.bound(">", ">=", "from"), rollup.Param("from", s.limit(s.From)))
+		add(t.Time, s.bound(">", ">=", "from"), rollup.Param("from", s.limit(s.From)))
 	}
 	if s.To != 0 {
-		add(s.bound("<=", "<", "to"), rollup.Param("to", s.limit(s.To+1)))
+		add(t.Time, s.bound("<=", "<", "to"), rollup.Param("to", s.limit(s.To+1)))
 	}
 	if len(s.Parameters) > 0 && t.Parameter != "" {
-		add(t.Parameter+" IN {parameters:Array(String)}", rollup.Param("parameters", s.Parameters))
+		add(t.Parameter, t.Parameter+" IN {parameters:Array(String)}", rollup.Param("parameters", s.Parameters))
 	}
 	if s.Station != "" && t.Station != "" {
-		add(t.Station+" = {station:String}", rollup.Param("station", s.Station))
+		add(t.Station, t.Station+" = {station:String}", rollup.Param("station", s.Station))
 	}
-	if t.City {
-		if s.City != "" {
-			add("city = {city:String}", rollup.Param("city", s.City))
-		}
-		if s.State != "" {
-			add("state = {state:String}", rollup.Param("state", s.State))
-		}
+	if t.City && s.City != "" {
+		add("city", "city = {city:String}", rollup.Param("city", s.City))
+	}
+	if t.City && s.State != "" {
+		add("state", "state = {state:String}", rollup.Param("state", s.State))
 	}
 	if t.Station != "" && t.Name != "station" {
-		condition, more := s.stations(database)
-		add(t.Station+" IN ("+condition+")", more...)
+		query, more := s.stations(database)
+		add(t.Station, t.Station+" IN ("+query+")", more...)
 	}
-	return strings.Join(all, " AND "), args
+	return all, args
+}
+
+// clause joins conditions to PREWHERE and WHERE clauses.
+func clause(all []condition) string {
+	var early, late []string
+	for _, c := range all {
+		if c.early {
+			early = append(early, c.sql)
+		} else {
+			late = append(late, c.sql)
+		}
+	}
+	text := ""
+	if len(early) > 0 {
+		text = " PREWHERE " + strings.Join(early, " AND ")
+	}
+	if len(late) > 0 {
+		text += " WHERE " + strings.Join(late, " AND ")
+	}
+	return text
 }
 
 // bound compares the time column with the parameter name. Hours end at the bound, and days begin there.

@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"time"
+
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -78,7 +80,7 @@ func (c *nullable[T]) appendTo(b builder, from, to int) {
 // form is the Arrow type of a numeric type of ClickHouse, and makers of its columns.
 type form struct {
 	arrow           arrow.DataType
-	plain, nullable func() values
+	plain, nullable func(name string) values
 }
 
 // bulk is a builder that takes a slice, as the builders of all numeric types do.
@@ -91,13 +93,13 @@ func numeric[T any, C ~[]T, P interface {
 }](to arrow.DataType) form {
 	return form{
 		arrow: to,
-		plain: func() values {
+		plain: func(string) values {
 			data := new(C)
 			return &column[T]{ColumnOf: P(data), append: func(_ *column[T], b builder, from, to int) {
 				b.(bulk[T]).AppendValues((*data)[from:to], nil)
 			}}
 		},
-		nullable: func() values {
+		nullable: func(string) values {
 			data := new(C)
 			return &nullable[T]{ColNullable: chproto.NewColNullable[T](P(data)), append: func(c *nullable[T], b builder, from, to int) {
 				b.(bulk[T]).AppendValues((*data)[from:to], c.valid)
@@ -135,13 +137,13 @@ func text(b builder, row func(int) string, valid []bool, from, to int) {
 }
 
 // texts holds String.
-func texts() values {
+func texts(string) values {
 	data := new(chproto.ColStr)
 	return &column[string]{ColumnOf: data, append: func(_ *column[string], b builder, from, to int) { text(b, data.Row, nil, from, to) }}
 }
 
 // nullableTexts holds Nullable(String).
-func nullableTexts() values {
+func nullableTexts(string) values {
 	data := new(chproto.ColStr)
 	return &nullable[string]{ColNullable: data.Nullable(), append: func(c *nullable[string], b builder, from, to int) {
 		text(b, data.Row, c.valid, from, to)
@@ -149,7 +151,7 @@ func nullableTexts() values {
 }
 
 // lists holds Array(String).
-func lists() values {
+func lists(string) values {
 	data := new(chproto.ColStr).Array()
 	return &column[[]string]{ColumnOf: data, append: func(_ *column[[]string], b builder, from, to int) {
 		out := b.(*array.ListBuilder)
@@ -163,13 +165,81 @@ func lists() values {
 	}}
 }
 
-// instants holds milliseconds since 1970 as Int64.
-func instants() values {
-	data := new(chproto.ColInt64)
-	return &column[int64]{ColumnOf: data, append: func(_ *column[int64], b builder, from, to int) { appendInstants(b, (*data)[from:to], nil) }}
+// raw is a column that is decoded as another type, of the same width, and has the name of its own type.
+type raw[C any, P interface {
+	*C
+	chproto.ColResult
+}] struct {
+	data C
+	name chproto.ColumnType
 }
 
-func appendInstants(b builder, all []int64, valid []bool) {
+func (r *raw[C, P]) Type() chproto.ColumnType { return r.name }
+func (r *raw[C, P]) Rows() int                { return P(&r.data).Rows() }
+func (r *raw[C, P]) Reset()                   { P(&r.data).Reset() }
+
+func (r *raw[C, P]) DecodeColumn(in *chproto.Reader, rows int) error {
+	return P(&r.data).DecodeColumn(in, rows)
+}
+
+// times holds dates and instants as numbers: days or ticks since 1970.
+type times[T uint16 | int32 | uint32 | int64, C ~[]T, P interface {
+	*C
+	chproto.ColResult
+}] struct {
+	raw[C, P]
+
+	row  time.Time
+	unit time.Duration // of a number
+	// convert returns the values of rows for Arrow.
+	convert func(b builder, all []T)
+}
+
+func (c *times[T, C, P]) result() chproto.ColResult { return &c.raw }
+func (c *times[T, C, P]) dest() any                 { return &c.row }
+
+func (c *times[T, C, P]) take() {
+	c.data = append(c.data, T(c.row.Sub(time.Unix(0, 0))/c.unit))
+}
+
+func (c *times[T, C, P]) build(to arrow.DataType) builder {
+	return array.NewBuilder(memory.DefaultAllocator, to)
+}
+
+func (c *times[T, C, P]) appendTo(b builder, from, to int) { c.convert(b, c.data[from:to]) }
+
+const day = 24 * time.Hour
+
+// dates holds Date.
+func dates(name string) values {
+	c := &times[uint16, chproto.ColUInt16, *chproto.ColUInt16]{unit: day, convert: appendDates[uint16]}
+	c.name = chproto.ColumnType(name)
+	return c
+}
+
+// longDates holds Date32.
+func longDates(name string) values {
+	c := &times[int32, chproto.ColInt32, *chproto.ColInt32]{unit: day, convert: appendDates[int32]}
+	c.name = chproto.ColumnType(name)
+	return c
+}
+
+// seconds holds DateTime.
+func seconds(name string) values {
+	c := &times[uint32, chproto.ColUInt32, *chproto.ColUInt32]{unit: time.Second, convert: func(b builder, all []uint32) { appendInstants(b, all, 1000, nil) }}
+	c.name = chproto.ColumnType(name)
+	return c
+}
+
+// milliseconds holds DateTime64(3).
+func milliseconds(name string) values {
+	c := &times[int64, chproto.ColInt64, *chproto.ColInt64]{unit: time.Millisecond, convert: func(b builder, all []int64) { appendInstants(b, all, 1, nil) }}
+	c.name = chproto.ColumnType(name)
+	return c
+}
+
+// appendInstants appends instants. A number has so many milliseconds.
+func appendInstants[T uint32 | int64](b builder, all []T, scale arrow.Timestamp, valid []bool) {
 	out := b.(*array.TimestampBuilder)
 	out.Reserve(len(all))
 	for i, v := range all {
@@ -177,40 +247,38 @@ func appendInstants(b builder, all []int64, valid []bool) {
 			out.AppendNull()
 			continue
 		}
-		out.UnsafeAppend(arrow.Timestamp(v))
+		out.UnsafeAppend(arrow.Timestamp(v) * scale)
 	}
 }
 
-// dates holds days since 1970 as Int32.
-func dates() values {
-	data := new(chproto.ColInt32)
-	return &column[int32]{ColumnOf: data, append: func(_ *column[int32], b builder, from, to int) { appendDates(b, (*data)[from:to], nil) }}
-}
-
-func appendDates(b builder, all []int32, valid []bool) {
+// appendDates appends days since 1970.
+func appendDates[T uint16 | int32](b builder, all []T) {
 	out := b.(*array.Date32Builder)
 	out.Reserve(len(all))
-	for i, v := range all {
-		if valid != nil && !valid[i] {
-			out.AppendNull()
-			continue
-		}
+	for _, v := range all {
 		out.UnsafeAppend(arrow.Date32(v))
 	}
 }
 
-// nullableInstants holds what instants holds, or NULL.
-func nullableInstants() values {
+// nullableInstants holds milliseconds since 1970 as Nullable(Int64).
+func nullableInstants(string) values {
 	data := new(chproto.ColInt64)
 	return &nullable[int64]{ColNullable: data.Nullable(), append: func(c *nullable[int64], b builder, from, to int) {
-		appendInstants(b, (*data)[from:to], c.valid)
+		appendInstants(b, (*data)[from:to], 1, c.valid)
 	}}
 }
 
-// nullableDates holds what dates holds, or NULL.
-func nullableDates() values {
+// nullableDates holds days since 1970 as Nullable(Int32).
+func nullableDates(string) values {
 	data := new(chproto.ColInt32)
 	return &nullable[int32]{ColNullable: data.Nullable(), append: func(c *nullable[int32], b builder, from, to int) {
-		appendDates(b, (*data)[from:to], c.valid)
+		out := b.(*array.Date32Builder)
+		for i, v := range (*data)[from:to] {
+			if !c.valid[i] {
+				out.AppendNull()
+				continue
+			}
+			out.Append(arrow.Date32(v))
+		}
 	}}
 }

@@ -83,7 +83,7 @@ func newParquet(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	}
 	for _, f := range schema.Fields() {
 		switch f.Type.ID() {
-		case arrow.DICTIONARY, arrow.STRING:
+		case arrow.DICTIONARY, arrow.STRING, arrow.TIMESTAMP, arrow.DATE32, arrow.UINT16, arrow.UINT64, arrow.UINT8:
 			options = append(options, parquet.WithDictionaryFor(f.Name, true))
 		}
 	}

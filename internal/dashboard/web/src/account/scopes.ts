@@ -14,6 +14,7 @@ export const scopes: readonly (readonly [Scope, Key])[] = [
 	['account:read', 'account.scope.account:read'],
 	['keys:manage', 'account.scope.keys:manage'],
 	['readings:write', 'account.scope.readings:write'],
+	['export:read', 'account.scope.export:read'],
 	['sources:read', 'account.scope.sources:read'],
 ];
 

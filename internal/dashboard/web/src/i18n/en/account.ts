@@ -69,6 +69,7 @@ export const account = {
 	'account.scope.account:read': 'see the account, its usage, keys and audit log',
 	'account.scope.keys:manage': 'make, rotate and revoke keys',
 	'account.scope.readings:write': 'register stations and send their readings',
+	'account.scope.export:read': 'export whole tables as files',
 	'account.scope.sources:read': 'for operators: problems, errors and rejected records of sources',
 	'account.audit.what': 'One row for each change, newest first. Rows are only ever added, and each carries the hash of the one before it.',
 	'account.audit.from': 'From',

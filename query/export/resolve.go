@@ -1,0 +1,255 @@
+// Package export writes tables of air quality as files: over HTTP (GET /v1/export/{table}) and for `vayu export`. An
+// export is streamed. It can be continued where it was cut off, because equal data yield equal bytes.
+package export
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/query/dataset"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/gazetteer"
+	"vayu/schema/parameter"
+)
+
+// Query holds what a client asks for, as text. Empty fields are not given.
+type Query struct {
+	Table, From, To, City, Station, State, Parameters, Format string
+	// Account is the id of the account whose private stations are included; "" for none.
+	Account string
+	// Today is the last day that From and To can name.
+	Today schema.Day
+}
+
+// Request is a valid query.
+type Request struct {
+	Selection dataset.Selection
+	Format    dataset.Format
+	facts     map[string]string // what was asked for, for the metadata of the file
+}
+
+// maxSuggestions is how many similar names an error suggests.
+const maxSuggestions = 5
+
+// resolver checks a query against a database.
+type resolver struct {
+	conn     rollup.Conn
+	database string
+	q        *Query
+	out      Request
+}
+
+// Resolve checks a query. An error that is a *schema.Problem names the field, and suggests similar names.
+func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (Request, error) {
+	r := &resolver{conn: conn, database: database, q: &q}
+	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place} {
+		if err := step(ctx); err != nil {
+			return Request{}, err
+		}
+	}
+	r.out.Selection.Account = q.Account
+	r.out.facts = map[string]string{"vayu:table": q.Table}
+	for name, value := range map[string]string{
+		"from": q.From, "to": q.To, "city": r.out.Selection.City, "state": r.out.Selection.State,
+		"station": q.Station, "parameters": strings.Join(r.out.Selection.Parameters, ","),
+	} {
+		if value != "" {
+			r.out.facts["vayu:"+name] = value
+		}
+	}
+	return r.out, nil
+}
+
+// unknown returns the problem of a name that does not exist.
+func unknown(code schema.Code, field, what, name string, known []string) *schema.Problem {
+	p := schema.NewProblem(code, field, fmt.Sprintf("There is no %s %q.", what, name))
+	if p.Suggestions = places.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {
+		p.Message += " Did you mean " + strings.Join(p.Suggestions, ", ") + "?"
+	} else if len(known) <= 20 {
+		p.Message += " There are " + strings.Join(known, ", ") + "."
+	}
+	return p
+}
+
+func invalid(field, format string, args ...any) error {
+	return schema.NewProblem(schema.InvalidRequest, field, fmt.Sprintf(format, args...))
+}
+
+func (r *resolver) table(context.Context) error {
+	t, ok := dataset.Find(r.q.Table)
+	if !ok {
+		return unknown(schema.NotFound, "table", "table", r.q.Table, dataset.Names())
+	}
+	r.out.Selection.Table = t
+	return nil
+}
+
+func (r *resolver) format(context.Context) error {
+	if r.q.Format == "" {
+		r.q.Format = "parquet"
+	}
+	f, ok := dataset.Formats[r.q.Format]
+	if !ok {
+		return unknown(schema.InvalidRequest, "format", "format", r.q.Format, dataset.FormatNames())
+	}
+	r.out.Format = f
+	return nil
+}
+
+func (r *resolver) days(context.Context) error {
+	s := &r.out.Selection
+	for _, one := range []struct {
+		field, text string
+		day         *schema.Day
+	}{{"from", r.q.From, &s.From}, {"to", r.q.To, &s.To}} {
+		if one.text == "" {
+			continue
+		}
+		if s.Table.Time == "" {
+			return invalid(one.field, "The table %s has no time.", s.Table.Name)
+		}
+		day, err := schema.ParseDay(one.text)
+		if err != nil || len(one.text) != len("2006-01-02") {
+			return invalid(one.field, "The parameter %s is a date that exists, written YYYY-MM-DD.", one.field)
+		}
+		if day > r.q.Today {
+			return invalid(one.field, "The parameter %s is a day in the future (Indian time).", one.field)
+		}
+		*one.day = day
+	}
+	if s.From != 0 && s.To != 0 && s.From > s.To {
+		return invalid("from", "The range ends before it begins.")
+	}
+	return nil
+}
+
+func (r *resolver) parameters(context.Context) error {
+	t := &r.out.Selection.Table
+	if r.q.Parameters == "" {
+		return nil
+	}
+	var known []string
+	switch {
+	case t.Wide:
+		for _, p := range air.Pollutants {
+			known = append(known, p.String())
+		}
+	case t.Parameter != "":
+		for p := range parameter.All() {
+			known = append(known, p.ID())
+		}
+	default:
+		return invalid("parameters", "The table %s has no parameters.", t.Name)
+	}
+	for name := range strings.SplitSeq(r.q.Parameters, ",") {
+		name = strings.TrimSpace(name)
+		p, ok := parameter.Parse(name)
+		if !ok || !slices.Contains(known, p.ID()) {
+			return unknown(schema.InvalidRequest, "parameters", "parameter", name, known)
+		}
+		if !slices.Contains(r.out.Selection.Parameters, p.ID()) {
+			r.out.Selection.Parameters = append(r.out.Selection.Parameters, p.ID())
+		}
+	}
+	slices.Sort(r.out.Selection.Parameters)
+	return nil
+}
+
+func (r *resolver) place(ctx context.Context) error {
+	t := &r.out.Selection.Table
+	given := ""
+	for _, one := range []struct {
+		field, text string
+		has         bool
+	}{
+		{"city", r.q.City, t.City || t.Station != ""}, {"station", r.q.Station, t.Station != ""}, {"state", r.q.State, t.City || t.Station != ""},
+	} {
+		switch {
+		case one.text == "":
+			continue
+		case given != "":
+			return schema.NewProblem(schema.ConflictingParameters, one.field, "Give one of city, station and state.")
+		case !one.has:
+			return invalid(one.field, "The table %s has no column for %s.", t.Name, one.field)
+		}
+		given = one.field
+	}
+	switch given {
+	case "station":
+		return r.station(ctx)
+	case "state":
+		return r.state(ctx)
+	case "city":
+		return r.city(ctx)
+	}
+	return nil
+}
+
+// station finds a public station, or one of the account.
+func (r *resolver) station(ctx context.Context) error {
+	known, err := r.names(ctx, "SELECT id FROM "+r.database+".station UNION DISTINCT SELECT id FROM "+r.database+".pushed_station WHERE account = {account:String} ORDER BY id",
+		rollup.Param("account", r.q.Account))
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(known, r.q.Station) {
+		return unknown(schema.NotFound, "station", "station", r.q.Station, known)
+	}
+	r.out.Selection.Station = r.q.Station
+	return nil
+}
+
+func (r *resolver) state(ctx context.Context) error {
+	known, err := r.names(ctx, "SELECT DISTINCT toString(state) FROM "+r.database+".station WHERE state != '' ORDER BY 1")
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(known, func(state string) bool { return gazetteer.Key(state) == gazetteer.Key(r.q.State) })
+	if i < 0 {
+		return unknown(schema.LocationNotFound, "state", "state with a station called", r.q.State, known)
+	}
+	r.out.Selection.State = known[i]
+	return nil
+}
+
+func (r *resolver) city(ctx context.Context) error {
+	known, err := r.names(ctx, "SELECT DISTINCT concat(city, '\\n', state) FROM "+r.database+".station FINAL WHERE city != '' ORDER BY 1")
+	if err != nil {
+		return err
+	}
+	cities := make([]places.City, len(known))
+	for i, one := range known {
+		cities[i].Name, cities[i].State, _ = strings.Cut(one, "\n")
+	}
+	i, err := places.NewIndex(cities).Find(r.q.City)
+	if err != nil {
+		return err
+	}
+	r.out.Selection.City, r.out.Selection.State = cities[i].Name, cities[i].State
+	return nil
+}
+
+// names reads a column of texts.
+func (r *resolver) names(ctx context.Context, query string, args ...any) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	defer cancel()
+	rows, err := r.conn.Query(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading names: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("reading names: %w", err)
+		}
+		all = append(all, name)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,199 @@
+package export
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+)
+
+// span is a range of bytes that a client asks for. A negative first byte counts from the end.
+type span struct{ first, last int64 }
+
+// within returns the first and the last byte of the range in a file.
+func (p span) within(size int64) (from, to int64) {
+	if p.first < 0 {
+		return max(0, size+p.first), size - 1
+	}
+	return p.first, min(p.last, size-1)
+}
+
+// parseRange parses a Range header with one range of bytes. For others it returns nil: a server may ignore the header.
+func parseRange(text string) *span {
+	text, ok := strings.CutPrefix(text, "bytes=")
+	first, last, dash := strings.Cut(text, "-")
+	if !ok || !dash {
+		return nil
+	}
+	p := span{last: math.MaxInt64}
+	var err error
+	if first == "" {
+		if p.first, err = strconv.ParseInt(last, 10, 64); err != nil || p.first <= 0 {
+			return nil
+		}
+		p.first = -p.first
+		return &p
+	}
+	if p.first, err = strconv.ParseInt(first, 10, 64); err != nil || p.first < 0 {
+		return nil
+	}
+	if last != "" {
+		if p.last, err = strconv.ParseInt(last, 10, 64); err != nil || p.last < p.first {
+			return nil
+		}
+	}
+	return &p
+}
+
+// settled is how old the latest change of the data must be, so that a client may continue a file without naming its
+// version. A download that was cut off is continued within a day.
+const settled = 24 * time.Hour
+
+// rangeOf returns the range that the reply has, and nil for the whole file. Two versions of the data are never mixed in
+// one file: the client names the version (If-Range, If-Match), or this service remembers it, or the data are settled.
+func rangeOf(c *httpapi.Call, tag string, e *Export, began file, known bool, now time.Time) (*span, error) {
+	part := parseRange(c.Header.Get("Range"))
+	if part == nil {
+		return nil, nil
+	}
+	condition := c.Header.Get("If-Range")
+	switch {
+	case condition != "":
+		if condition != tag {
+			return nil, nil // the whole file of the present version (RFC 9110, 13.1.5)
+		}
+	case len(c.Header["If-Match"]) > 0: // it matches
+	case known && began.tag == tag:
+	case known:
+		return nil, changed(tag)
+	case e.Changed.IsZero() || now.Sub(e.Changed) < settled:
+		return nil, schema.NewProblem(schema.PreconditionFailed, "If-Range",
+			"The data have changed in the last 24 hours. To continue a file, send the ETag of its beginning in the header If-Range; else begin anew.")
+	}
+	return part, nil
+}
+
+func changed(tag string) error {
+	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began: the ETag is now "+tag+". Begin anew.")
+}
+
+// listed reports whether a header has a tag, or the wildcard.
+func listed(headers []string, tag string) bool {
+	for _, header := range headers {
+		for one := range strings.SplitSeq(header, ",") {
+			if one = strings.TrimSpace(one); one == tag || one == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// canonical returns parameters in a fixed order.
+func canonical(params map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		all = append(all, name+"="+url.QueryEscape(params[name]))
+	}
+	return strings.Join(all, "&")
+}
+
+// file is an export that an account has begun to read.
+type file struct {
+	tag   string
+	until time.Time
+}
+
+// started remembers which exports have begun, so that continuing one is safe, and counts as one call. It also remembers
+// the lengths of files.
+type started struct {
+	mu    sync.Mutex
+	files map[string]file
+	sizes []sized
+}
+
+type sized struct {
+	tag  string
+	size int64
+}
+
+// Limits of what started remembers.
+const (
+	mostFiles = 10_000
+	mostSizes = 256
+)
+
+func (s *started) find(name string, now time.Time) (file, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.files[name]
+	return f, ok && now.Before(f.until)
+}
+
+// add remembers the beginning of an export. It keeps the time of a version that has begun before.
+func (s *started) add(name, tag string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.files[name]; f.tag == tag && now.Before(f.until) {
+		return
+	}
+	if len(s.files) >= mostFiles {
+		maps.DeleteFunc(s.files, func(_ string, f file) bool { return !now.Before(f.until) })
+	}
+	if len(s.files) >= mostFiles {
+		clear(s.files)
+	}
+	s.files[name] = file{tag, now.Add(settled)}
+}
+
+// size returns the length of a file, which the function measure finds if it is not known.
+func (s *started) size(tag string, measure func() (int64, error)) (int64, error) {
+	s.mu.Lock()
+	for _, one := range s.sizes {
+		if one.tag == tag {
+			s.mu.Unlock()
+			return one.size, nil
+		}
+	}
+	s.mu.Unlock()
+	n, err := measure()
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sizes) == mostSizes {
+		s.sizes = s.sizes[1:]
+	}
+	s.sizes = append(s.sizes, sized{tag, n})
+	return n, nil
+}
+
+// errFull ends an export whose range is complete.
+var errFull = errors.New("the range is complete")
+
+// limited writes at most left bytes.
+type limited struct {
+	w    io.Writer
+	left int64
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	part := p[:min(int64(len(p)), l.left)]
+	n, err := l.w.Write(part)
+	l.left -= int64(n)
+	if err == nil && l.left == 0 && len(part) < len(p) {
+		err = errFull
+	}
+	return n, err
+}
