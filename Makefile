@@ -41,7 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -120,6 +120,9 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
+
+bench-export: $(NPM) ## measure exports in each format beside the same rows as the engine writes them
+	$(GO) test -run '^$$' -bench 'BenchmarkExport$$' -benchtime 3x -timeout 30m ./query/dataset
 
 # Each benchmark repeats itself as often as needed, so one run is enough. PostgreSQL and Kafka
 # are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.

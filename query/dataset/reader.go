@@ -66,7 +66,7 @@ func (r *Reader) from(more ...condition) string {
 type Month struct {
 	Month uint32 // such as 202611; 0 for a table without time
 	Rows  uint64
-	Hash  uint64 // of the keys and versions of the rows
+	Hash  uint64 // of the versions of the rows
 	// Changed is when the latest of the rows was written. It is zero if the table does not say so.
 	Changed time.Time
 }
@@ -226,7 +226,8 @@ type Licence struct {
 	Attribution string `json:"attribution"`
 }
 
-// Licences reads the licences of the selected rows. Those of a figure of a city are those of the city's stations.
+// Licences reads the licences of the selected rows. Those of a figure of a city are those of the city's stations. Rows are
+// read without FINAL: each version of a row has the same station.
 func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	t := &r.Selection.Table
 	which := ""
@@ -240,7 +241,7 @@ func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	default:
 		return nil, nil
 	}
-	rows, err := r.conn.Query(withSettings(ctx), "SELECT DISTINCT licence, attribution FROM "+r.database+".station"+which+" ORDER BY licence, attribution", r.args...)
+	rows, err := r.conn.Query(ctx, "SELECT DISTINCT licence, attribution FROM "+r.database+".station FINAL"+which+" ORDER BY licence, attribution", r.args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
 	}

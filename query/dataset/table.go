@@ -18,7 +18,7 @@ type Table struct {
 	// Key lists the columns that identify a row, in the order in which the rows are read. It begins as the sorting key
 	// of the table does, so that ClickHouse need not sort.
 	Key []string
-	// Version is the column that grows with each change of a row. "" means that all columns decide whether a row has
+	// Version is the column that grows with each change of a row, a DateTime64(3). "" means that all columns decide whether a row has
 	// changed, as in a view.
 	Version string
 	// Station is the column with the id of a station; "" for none. A row is only exported if its station is public.
@@ -90,10 +90,11 @@ func (t *Table) month() string {
 	return "toYYYYMM(" + t.Time + ")"
 }
 
-// changes returns the SQL expression of a hash of a row, which changes when the row changes.
+// changes returns the SQL expression of a number per row. The sum of the numbers changes when a row changes, because a
+// change makes a version grow, and together with the number of rows when a row comes or goes.
 func (t *Table) changes(columns []Column) string {
 	if t.Version != "" {
-		return "cityHash64(" + strings.Join(append(slices.Clone(t.Key), t.Version), ", ") + ")"
+		return "toUInt64(toUnixTimestamp64Milli(" + t.Version + "))"
 	}
 	names := make([]string, len(columns))
 	for i := range columns {

@@ -23,7 +23,7 @@ type values interface {
 
 // builder collects the values of a column of one record.
 type builder interface {
-	// NewArray returns the collected values, and begins anew.
+	// NewArray returns the collected values, and removes them.
 	NewArray() arrow.Array
 	Release()
 }

@@ -30,7 +30,7 @@ type Query struct {
 type Request struct {
 	Selection dataset.Selection
 	Format    dataset.Format
-	facts     map[string]string // what was asked for, for the metadata of the file
+	facts     map[string]string // what the file has, for its metadata
 }
 
 // maxSuggestions is how many similar names an error suggests.

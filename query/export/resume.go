@@ -77,13 +77,13 @@ func rangeOf(c *httpapi.Call, tag string, e *Export, began file, known bool, now
 		return nil, changed(tag)
 	case e.Changed.IsZero() || now.Sub(e.Changed) < settled:
 		return nil, schema.NewProblem(schema.PreconditionFailed, "If-Range",
-			"The data have changed in the last 24 hours. To continue a file, send the ETag of its beginning in the header If-Range; else begin anew.")
+			"The data have changed in the last 24 hours. To continue a file, send the ETag of its beginning in the header If-Range; else read the whole file.")
 	}
 	return part, nil
 }
 
 func changed(tag string) error {
-	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began: the ETag is now "+tag+". Begin anew.")
+	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began: the ETag is now "+tag+". Read the whole file.")
 }
 
 // listed reports whether a header has a tag, or the wildcard.

@@ -110,10 +110,11 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 		return httpapi.Response{}, err
 	}
 	tag := `"` + e.Tag + `"`
-	resp := httpapi.Response{ETag: []string{tag}, Header: e.header(request), Cache: []string{"private, max-age=0"}}
+	resp := httpapi.Response{ETag: []string{tag}, Cache: []string{"private, max-age=0"}}
 	if listed(c.Header["If-None-Match"], tag) {
 		return resp, nil // the router answers 304
 	}
+	resp.Header = e.header(request)
 	if match := c.Header["If-Match"]; len(match) > 0 && !listed(match, tag) {
 		return httpapi.Response{}, changed(tag)
 	}
