@@ -62,15 +62,6 @@ func Columns(ctx context.Context, conn rollup.Conn, database string, t Table) ([
 	return all, nil
 }
 
-// columnNames returns the names of columns.
-func columnNames(all []Column) []string {
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	return names
-}
-
 // quoteName quotes an identifier. The names come from ClickHouse's own catalogue.
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`") + "`" }
 

@@ -230,7 +230,7 @@ type Licence struct {
 // read without FINAL: each version of a row has the same station.
 func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	t := &r.Selection.Table
-	which := ""
+	var which string
 	switch {
 	case t.Name == "station":
 		which = clause(r.where)

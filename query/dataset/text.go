@@ -227,7 +227,10 @@ func quoteCSV(b []byte, text string) []byte {
 func quoteJSON(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			quoted, _ := json.Marshal(text) // a text always has a JSON form
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				return append(b, "null"...) // a text always has a JSON form
+			}
 			return append(b, quoted...)
 		}
 	}

@@ -17,7 +17,7 @@ type values interface {
 	take()
 	// build returns a builder for these values.
 	build(to arrow.DataType) builder
-	// appendTo appends the values of the rows from (inclusive) to to (exclusive) to a builder of build.
+	// appendTo appends the values of rows to a builder of build: from the first until, and without, the second.
 	appendTo(b builder, from, to int)
 }
 
@@ -128,7 +128,7 @@ func text(b builder, row func(int) string, valid []bool, from, to int) {
 	out := b.(*array.StringBuilder)
 	out.Reserve(to - from)
 	for i := from; i < to; i++ {
-		if valid != nil && !valid[i-from] {
+		if i-from < len(valid) && !valid[i-from] {
 			out.AppendNull()
 			continue
 		}
@@ -243,7 +243,7 @@ func appendInstants[T uint32 | int64](b builder, all []T, scale arrow.Timestamp,
 	out := b.(*array.TimestampBuilder)
 	out.Reserve(len(all))
 	for i, v := range all {
-		if valid != nil && !valid[i] {
+		if i < len(valid) && !valid[i] {
 			out.AppendNull()
 			continue
 		}

@@ -59,9 +59,11 @@ func (a *arrowWriter) Write(record arrow.Record) error {
 	columns := make([]arrow.Array, record.NumCols())
 	for i, c := range record.Columns() {
 		columns[i] = plain(c)
-		defer columns[i].Release()
 	}
-	expanded := array.NewRecord(a.schema, columns, record.NumRows())
+	expanded := array.NewRecord(a.schema, columns, record.NumRows()) // it retains the columns
+	for _, c := range columns {
+		c.Release()
+	}
 	defer expanded.Release()
 	return a.Writer.Write(expanded)
 }

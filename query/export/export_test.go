@@ -320,7 +320,7 @@ func TestAccountsHaveTwoExportsInFlight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = resp.Body.Close() }() // nothing is read meanwhile
+		t.Cleanup(func() { _ = resp.Body.Close() }) // nothing is read meanwhile
 	}
 	if status, header, body := w.get(t, "station"); status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
 		t.Errorf("status %d of the third export, want 429: %.200s", status, body)
