@@ -22,7 +22,6 @@ import (
 	"vayu/query"
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
-	"vayu/schema/naqi"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -53,7 +52,7 @@ func newFixture(t testing.TB) *fixture {
 	db := columnstoretest.New(t)
 	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db)}
 	for _, name := range [...]string{w.live, w.sandbox} {
-		if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: name, Values: map[string]any{"Functions": naqi.Functions()}}); err != nil {
+		if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: name, Values: clickhouse.Values()}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,12 +33,17 @@ func newFixture(t testing.TB) *fixture {
 	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.name, Values: clickhouse.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	rollup, err := New(Config{Conn: db.Conn(), Tables: migration.Params{Database: w.name}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	w.rollup = newRollup(t, db, migration.Params{Database: w.name})
+	return w
+}
+
+func newRollup(t testing.TB, db *columnstore.DB, tables migration.Params) *Rollup {
+	t.Helper()
+	rollup, err := New(Config{Conn: db.Conn(), Tables: tables, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.rollup = rollup
-	return w
+	return rollup
 }
 
 func (w *fixture) exec(query string, args ...any) {

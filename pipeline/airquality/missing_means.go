@@ -10,10 +10,10 @@ import (
 // meansDone is the value of the column rollup.means when the plain means of all readings from Vayu 0.1.0 exist.
 const meansDone int8 = 2
 
-// meansWanted reports whether plain means are missing, because a migration from
-// Vayu 0.1.0 has copied readings without computing their means.
+// meansWanted reports whether plain means are missing, because a migration has copied
+// readings from Vayu 0.1.0 or added a column of means since they were last computed.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
-	rows, err := r.conn.Query(ctx, "SELECT countIf(means = 'wanted') > 0 AND countIf(means = 'done') = 0 FROM "+r.tables.Database+".rollup")
+	rows, err := r.conn.Query(ctx, "SELECT maxIf(at, means = 'wanted') > maxIf(at, means = 'done') FROM "+r.tables.Database+".rollup")
 	if err != nil {
 		return false, fmt.Errorf("checking for missing means: %w", err)
 	}

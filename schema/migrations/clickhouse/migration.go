@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"vayu/schema/naqi"
+	"vayu/schema/views"
 )
 
 // Files has the migrations, NNNN_name.sql, which are applied in the order of their numbers. A released migration is
@@ -31,5 +32,5 @@ func OpsFiles() fs.FS {
 // Values returns the values for the migrations' template parameters, except the
 // database's name.
 func Values() map[string]any {
-	return map[string]any{"Functions": naqi.Functions()}
+	return map[string]any{"Functions": naqi.Functions(), "Views": views.Set{}}
 }

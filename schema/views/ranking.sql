@@ -1,0 +1,34 @@
+CREATE OR REPLACE VIEW {{.Database}}.ranking {{.OnCluster}}
+(
+    year UInt16 COMMENT 'Indian calendar year',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of mean',
+    rank UInt32 COMMENT 'place of the city in the year, 1 for the largest mean; equal means have one place',
+    city LowCardinality(String) COMMENT 'city, canonical name',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    mean Float64 COMMENT 'mean of the annual means of the stations, in unit',
+    stations UInt16 COMMENT 'stations in the mean: all with at least {{percent .Capture}} % capture',
+    kind LowCardinality(String) COMMENT 'kind of these stations: reference, or city_mean in a city without such a reference station; low-cost sensors never count',
+    capture Float64 COMMENT 'least capture of these stations, 0-1'
+)
+AS
+SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
+    city, state, mean, stations, kind, capture
+FROM
+(
+    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, min(station_capture) AS capture
+    FROM
+    (
+        -- Of several ids of one physical station the one with the most hours counts.
+        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.capture AS station_capture
+        FROM {{.Database}}.annual_statistics AS figures
+        INNER JOIN (SELECT id, if(same_as = '', id, same_as) AS physical, priority FROM {{.Database}}.station FINAL) AS ids ON ids.id = figures.station
+        WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
+        ORDER BY station_capture DESC, priority DESC, station
+        LIMIT 1 BY year, parameter, city, state, kind, physical
+    )
+    GROUP BY year, parameter, city, state, kind
+    ORDER BY kind = 'city_mean'
+    LIMIT 1 BY year, parameter, city, state
+)
+COMMENT 'Cities by annual mean, the largest first. One row per Indian year, parameter and city with a station of enough capture.'

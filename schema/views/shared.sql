@@ -1,0 +1,56 @@
+{{define "station columns"}}
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+{{- end}}
+
+{{define "parameter columns"}}
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+{{- end}}
+
+{{define "figure columns"}}
+    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours',
+    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
+    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
+    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
+    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
+    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
+    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL without hours',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL without hours',
+    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
+    days UInt16 COMMENT 'valid days: those with at least {{.DayHours}} hours, or with a published mean',
+    {{- template "capture columns" .}}
+{{- end}}
+
+{{define "capture columns"}}
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least {{percent .Capture}} %; the figures of other rows do not stand for the period'
+{{- end}}
+
+{{define "days"}}
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+        FROM {{.Database}}.station_parameter_day FINAL
+        WHERE parameter != 'wind_direction'
+{{- end}}
+
+{{define "figures"}}
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
+        minArray(clock) AS minimum, maxArray(clock) AS maximum,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0.05, 0.25, 0.5, 0.75, 0.95, 0.98)(clock)) AS shares,
+        shares[1] AS p05, shares[2] AS p25, shares[3] AS median, shares[4] AS p75, shares[5] AS p95, shares[6] AS p98,
+        max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= {{.DayHours}}) AS max_day,
+        countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
+{{- end}}
+
+{{define "capture"}}expected_hours, hours / expected_hours AS capture, capture >= {{.Capture}} AS complete{{end}}
+
+{{define "place"}}INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM {{.Database}}.station FINAL) AS place ON place.id = station{{end}}

@@ -1,0 +1,66 @@
+package views
+
+import "vayu/schema/parameter"
+
+// Limit is a limit of a standard of air quality, in the unit of its parameter.
+type Limit struct {
+	Standard  string
+	Parameter parameter.Parameter
+	// Period is "1h", "8h" or "24h" for the mean of a time, and "year" for that of a year.
+	Period string
+	Value  float64
+	// Percentile is the share of the times of a year that must meet the limit, in per cent.
+	// It is 0 for the mean of a year.
+	Percentile int
+}
+
+// The standards of [Limits].
+const (
+	// NAAQS are India's National Ambient Air Quality Standards of 2009 for industrial,
+	// residential, rural and other areas: CPCB's notification B-29016/20/90/PCI-L of
+	// 18 November 2009. Of the times of a year, 98 % meet a limit of up to 24 hours, and no
+	// two successive days of measurement exceed it. A mean of a year has at least 104 days.
+	NAAQS = "naaqs_2009"
+	// WHO are the levels of the WHO global air quality guidelines of 2021 (ISBN
+	// 978-92-4-003422-8, tables 0.1 and 0.2). Limits of 8 and 24 hours are 99th percentiles
+	// of the days of a year. Those of an hour, and CO of 8 hours, are the guidelines of 2000
+	// to 2010 that remain valid.
+	WHO = "who_2021"
+)
+
+// Limits are all limits of parameters that Vayu knows. Of the WHO's guidelines it lacks the
+// peak season of O3 and times below an hour.
+//
+//nolint:gochecknoglobals // a table
+var Limits = [...]Limit{
+	{NAAQS, parameter.PM25, "year", 40, 0}, {NAAQS, parameter.PM25, "24h", 60, 98},
+	{NAAQS, parameter.PM10, "year", 60, 0}, {NAAQS, parameter.PM10, "24h", 100, 98},
+	{NAAQS, parameter.NO2, "year", 40, 0}, {NAAQS, parameter.NO2, "24h", 80, 98},
+	{NAAQS, parameter.SO2, "year", 50, 0}, {NAAQS, parameter.SO2, "24h", 80, 98},
+	{NAAQS, parameter.NH3, "year", 100, 0}, {NAAQS, parameter.NH3, "24h", 400, 98},
+	{NAAQS, parameter.Pb, "year", 0.5, 0}, {NAAQS, parameter.Pb, "24h", 1, 98},
+	{NAAQS, parameter.O3, "8h", 100, 98}, {NAAQS, parameter.O3, "1h", 180, 98},
+	{NAAQS, parameter.CO, "8h", 2, 98}, {NAAQS, parameter.CO, "1h", 4, 98},
+	{NAAQS, benzene(), "year", 5, 0},
+
+	{WHO, parameter.PM25, "year", 5, 0}, {WHO, parameter.PM25, "24h", 15, 99},
+	{WHO, parameter.PM10, "year", 15, 0}, {WHO, parameter.PM10, "24h", 45, 99},
+	{WHO, parameter.NO2, "year", 10, 0}, {WHO, parameter.NO2, "24h", 25, 99}, {WHO, parameter.NO2, "1h", 200, 100},
+	{WHO, parameter.SO2, "24h", 40, 99},
+	{WHO, parameter.O3, "8h", 100, 99},
+	{WHO, parameter.CO, "24h", 4, 99}, {WHO, parameter.CO, "8h", 10, 100}, {WHO, parameter.CO, "1h", 35, 100},
+}
+
+// benzene is not one of the constants of package parameter.
+func benzene() parameter.Parameter {
+	p, _ := parameter.Parse("benzene")
+	return p
+}
+
+// Source returns where the limit is published.
+func (l Limit) Source() string {
+	if l.Standard == NAAQS {
+		return "CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009"
+	}
+	return "WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8"
+}

@@ -1,0 +1,126 @@
+// Package views has the views and SQL functions with which analysts read the air: one row
+// per fact, with a comment and a unit for each column. They follow from the tables alone, so
+// that they are created again whenever their text changes.
+package views
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"vayu/schema/parameter"
+)
+
+//go:embed *.sql
+var texts embed.FS
+
+// Migration is the number of the last ClickHouse migration that creates the views. A change of
+// a view needs a new migration, and a higher number here: see [Set.Statements].
+const Migration = "0012"
+
+// Names lists the views in the order of their creation. A view reads tables and earlier views
+// only. The file NAME.sql has its columns and its query.
+//
+//nolint:gochecknoglobals // a table
+var Names = [...]string{
+	"standard", "openair", "daily", "data_capture", "monthly_statistics", "annual_statistics", "season",
+	"diurnal", "weekday", "exceedance", "ranking", "trend",
+}
+
+// Set is all views and functions, as the field Views of the templates of migrations.
+type Set struct{}
+
+// Statements returns the SQL that creates all functions and views in a database. onCluster is
+// the clause "ON CLUSTER name", or empty. For a migration other than [Migration] it returns
+// nothing: its views have been replaced, and may not fit the tables as they were then.
+func (s Set) Statements(migration, database, onCluster string) (string, error) {
+	if migration != Migration {
+		return "", nil
+	}
+	var b strings.Builder
+	for _, f := range functions() {
+		fmt.Fprintf(&b, "CREATE OR REPLACE FUNCTION %s %s AS %s;\n", f.name, onCluster, f.lambda)
+	}
+	for _, name := range Names {
+		text, err := render(name, database, onCluster)
+		if err != nil {
+			return "", fmt.Errorf("writing the view %q: %w", name, err)
+		}
+		b.WriteString(strings.TrimSpace(text) + ";\n")
+	}
+	return b.String(), nil
+}
+
+// Fingerprint returns 16 hexadecimal digits that change with the text of any view or function.
+func Fingerprint() (string, error) {
+	text, err := Set{}.Statements(Migration, "vayu", "")
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8]), err
+}
+
+// data is the input of the templates of views.
+type data struct {
+	Database  string
+	OnCluster string
+	Wide      []wide
+	Limits    []Limit
+	// DayHours is how many hours with a mean make a valid day; Capture is the share of the
+	// hours of a period that makes its figures complete.
+	DayHours int
+	Capture  float64
+}
+
+const (
+	// dayHours is CPCB's rule for a 24-hour mean: at least 16 of 24 hours (National Air
+	// Quality Index, 2014, chapter 4).
+	dayHours = 16
+	// Capture is the least share of the hours of a period for complete figures. It is the
+	// usual data.thresh of openair's timeAverage, and the annual rule of EU directive
+	// 2008/50/EC, annex XI, in its general part.
+	Capture = 0.75
+)
+
+// wide is a column of the view openair.
+type wide struct{ Column, Parameter, Name, Unit string }
+
+// openairNames are the names that the R package openair expects of weather.
+//
+//nolint:gochecknoglobals // a table
+var openairNames = map[string]string{"wind_speed": "ws", "wind_direction": "wd", "humidity": "rh"}
+
+func wideColumns() []wide {
+	var all []wide
+	for p := range parameter.All() {
+		column := p.ID()
+		if short, ok := openairNames[column]; ok {
+			column = short
+		}
+		all = append(all, wide{column, p.ID(), p.Name(), p.Unit()})
+	}
+	return all
+}
+
+func render(name, database, onCluster string) (string, error) {
+	t, err := template.New("views").Funcs(template.FuncMap{"percent": percent, "lastOf": func(all []wide) int { return len(all) - 1 }}).ParseFS(texts, "shared.sql", name+".sql")
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.ExecuteTemplate(&b, name+".sql", data{
+		Database: database, OnCluster: onCluster, Wide: wideColumns(), Limits: Limits[:], DayHours: dayHours, Capture: Capture,
+	})
+	return b.String(), err
+}
+
+// percent returns a share as a whole number of per cent.
+func percent(share float64) (string, error) {
+	whole := share * 100
+	if whole != float64(int(whole)) {
+		return "", errors.New("the share is not a whole number of per cent")
+	}
+	return fmt.Sprint(int(whole)), nil
+}

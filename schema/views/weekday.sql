@@ -1,0 +1,23 @@
+CREATE OR REPLACE VIEW {{.Database}}.weekday {{.OnCluster}}
+(
+    {{- template "station columns" .}}{{template "parameter columns" .}}
+    year UInt16 COMMENT 'Indian calendar year',
+    weekday UInt8 COMMENT 'day of the week, 1 Monday to 7 Sunday',
+    mean Float64 COMMENT 'mean of the hours of these days, in unit; a published mean of a day counts as 24 hours',
+    days UInt16 COMMENT 'valid days: those with at least {{.DayHours}} hours, or with a published mean',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
+    weekday, assumeNotNull(fact.mean) AS mean, days, hours
+FROM
+(
+    SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean, countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
+    FROM
+    ({{template "days" .}}
+    )
+    GROUP BY station, parameter, year, weekday
+    HAVING hours > 0
+) AS fact {{template "place" .}}
+COMMENT 'The week''s course. One row per station, parameter, Indian year and day of the week.'
