@@ -6,6 +6,7 @@ CREATE OR REPLACE VIEW {{.Database}}.daily {{.OnCluster}}
     max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours',
     max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL without hours',
     hours UInt8 COMMENT 'hours with a mean; 24 for a published mean of the day',
+    capture Float64 COMMENT 'hours / 24, 0-1',
     published Bool COMMENT 'the source published the mean of the day',
     valid Bool COMMENT 'at least {{.DayHours}} hours have a mean, or the mean was published',
     suspect UInt16 COMMENT 'readings in the mean that a quality test calls suspect',
@@ -13,7 +14,7 @@ CREATE OR REPLACE VIEW {{.Database}}.daily {{.OnCluster}}
 )
 AS
 SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, published,
+    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
     hours >= {{.DayHours}} AS valid, suspect, excluded
 FROM
 (

@@ -5,11 +5,12 @@ CREATE OR REPLACE VIEW {{.Database}}.diurnal {{.OnCluster}}
     hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
     mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
     median Float64 COMMENT 'median of the hourly means at this hour of the day, in unit',
-    days UInt16 COMMENT 'days with a mean at this hour'
+    {{- template "capture columns" .}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS days
+    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS hours,
+    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}}
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,

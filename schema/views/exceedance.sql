@@ -9,26 +9,26 @@ CREATE OR REPLACE VIEW {{.Database}}.exceedance {{.OnCluster}}
     exceeded UInt32 COMMENT 'how many of them were above the limit, compared in millionths',
     successive UInt32 COMMENT 'how many of these days follow a valid day that was above the limit, too; 0 for 1h and year',
     largest Nullable(Float64) COMMENT 'largest of the compared figures, in unit; for year the mean',
-    capture Float64 COMMENT 'share of the hours of the year that have a mean, 0-1',
-    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below {{percent .Capture}} % capture, or if nothing was compared'
+    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below {{percent .Capture}} % capture, or if nothing was compared',
+    {{- template "capture columns" .}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     standard, period, value, length(series) AS evaluated, arrayCount(x -> x > value, series) AS exceeded,
     if(period IN ('8h', '24h'), arrayCount((a, b) -> a > value AND b > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
-    if(empty(series), NULL, arrayMax(series)) AS largest, capture,
-    multiIf(capture < {{.Capture}} OR empty(series), NULL,
+    if(empty(series), NULL, arrayMax(series)) AS largest,
+    hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}},
+    multiIf(NOT complete OR empty(series), NULL,
         period = 'year', exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104),
         100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0)) AS complies
 FROM
 (
-    SELECT station, parameter, year, days, capture, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
+    SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
         arrayMap(x -> round(x, 6), multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean])) AS series
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= {{.DayHours}}) AS days,
-            sum(weight) / (24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1))) AS capture,
-            assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
+            sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= {{.DayHours}}))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), weight >= {{.DayHours}} AND isNotNull(eight)))) AS eights,
             arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), groupArrayArray(clock))) AS all_hours
@@ -36,7 +36,7 @@ FROM
         ({{template "days" .}} AND parameter IN (SELECT parameter FROM {{.Database}}.standard)
         )
         GROUP BY station, parameter, year
-        HAVING sum(weight) > 0
+        HAVING hours > 0
     ) AS fact
     INNER JOIN {{.Database}}.standard AS rule ON rule.parameter = fact.parameter
 ) AS compared {{template "place" .}}

@@ -9,22 +9,22 @@ CREATE OR REPLACE VIEW {{.Database}}.ranking {{.OnCluster}}
     mean Float64 COMMENT 'mean of the annual means of the stations, in unit',
     stations UInt16 COMMENT 'stations in the mean: all with at least {{percent .Capture}} % capture',
     kind LowCardinality(String) COMMENT 'kind of these stations: reference, or city_mean in a city without such a reference station; low-cost sensors never count',
-    capture Float64 COMMENT 'least capture of these stations, 0-1'
+    {{- template "capture columns" .}}
 )
 AS
 SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
-    city, state, mean, stations, kind, capture
+    city, state, mean, stations, kind, hours, {{template "capture" .}}
 FROM
 (
-    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, min(station_capture) AS capture
+    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
         -- Of several ids of one physical station the one with the most hours counts.
-        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.capture AS station_capture
+        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
         FROM {{.Database}}.annual_statistics AS figures
         INNER JOIN (SELECT id, if(same_as = '', id, same_as) AS physical, priority FROM {{.Database}}.station FINAL) AS ids ON ids.id = figures.station
         WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
-        ORDER BY station_capture DESC, priority DESC, station
+        ORDER BY station_hours DESC, priority DESC, station
         LIMIT 1 BY year, parameter, city, state, kind, physical
     )
     GROUP BY year, parameter, city, state, kind

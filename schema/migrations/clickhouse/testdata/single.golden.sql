@@ -570,7 +570,7 @@ SETTINGS distributed_foreground_insert = 1;
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 33e5c9a455cb95a3
+-- fingerprint 8096dbbdee7dd13d
 CREATE OR REPLACE FUNCTION grap_band  AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season  AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -750,6 +750,7 @@ CREATE OR REPLACE VIEW vayu.daily
     max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours',
     max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL without hours',
     hours UInt8 COMMENT 'hours with a mean; 24 for a published mean of the day',
+    capture Float64 COMMENT 'hours / 24, 0-1',
     published Bool COMMENT 'the source published the mean of the day',
     valid Bool COMMENT 'at least 16 hours have a mean, or the mean was published',
     suspect UInt16 COMMENT 'readings in the mean that a quality test calls suspect',
@@ -757,7 +758,7 @@ CREATE OR REPLACE VIEW vayu.daily
 )
 AS
 SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, published,
+    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
     hours >= 16 AS valid, suspect, excluded
 FROM
 (
@@ -979,11 +980,15 @@ CREATE OR REPLACE VIEW vayu.diurnal
     hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
     mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
     median Float64 COMMENT 'median of the hourly means at this hour of the day, in unit',
-    days UInt16 COMMENT 'days with a mean at this hour'
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS days
+    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS hours,
+    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
@@ -1008,11 +1013,17 @@ CREATE OR REPLACE VIEW vayu.weekday
     weekday UInt8 COMMENT 'day of the week, 1 Monday to 7 Sunday',
     mean Float64 COMMENT 'mean of the hours of these days, in unit; a published mean of a day counts as 24 hours',
     days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24'
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    weekday, assumeNotNull(fact.mean) AS mean, days, hours
+    weekday, assumeNotNull(fact.mean) AS mean, days, hours,
+    -- The first of these days is the one with this number in the year; another follows each 7 days.
+    positiveModulo(weekday - toDayOfWeek(makeDate(year, 1, 1)), 7) AS first,
+    24 * (intDiv(dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) - 1 - first, 7) + 1) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
@@ -1047,26 +1058,29 @@ CREATE OR REPLACE VIEW vayu.exceedance
     exceeded UInt32 COMMENT 'how many of them were above the limit, compared in millionths',
     successive UInt32 COMMENT 'how many of these days follow a valid day that was above the limit, too; 0 for 1h and year',
     largest Nullable(Float64) COMMENT 'largest of the compared figures, in unit; for year the mean',
-    capture Float64 COMMENT 'share of the hours of the year that have a mean, 0-1',
-    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture, or if nothing was compared'
+    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture, or if nothing was compared',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     standard, period, value, length(series) AS evaluated, arrayCount(x -> x > value, series) AS exceeded,
     if(period IN ('8h', '24h'), arrayCount((a, b) -> a > value AND b > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
-    if(empty(series), NULL, arrayMax(series)) AS largest, capture,
-    multiIf(capture < 0.75 OR empty(series), NULL,
+    if(empty(series), NULL, arrayMax(series)) AS largest,
+    hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete,
+    multiIf(NOT complete OR empty(series), NULL,
         period = 'year', exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104),
         100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0)) AS complies
 FROM
 (
-    SELECT station, parameter, year, days, capture, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
+    SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
         arrayMap(x -> round(x, 6), multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean])) AS series
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
-            sum(weight) / (24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1))) AS capture,
-            assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
+            sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), weight >= 16 AND isNotNull(eight)))) AS eights,
             arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), groupArrayArray(clock))) AS all_hours
@@ -1079,7 +1093,7 @@ FROM
         WHERE parameter != 'wind_direction' AND parameter IN (SELECT parameter FROM vayu.standard)
         )
         GROUP BY station, parameter, year
-        HAVING sum(weight) > 0
+        HAVING hours > 0
     ) AS fact
     INNER JOIN vayu.standard AS rule ON rule.parameter = fact.parameter
 ) AS compared INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
@@ -1096,22 +1110,25 @@ CREATE OR REPLACE VIEW vayu.ranking
     mean Float64 COMMENT 'mean of the annual means of the stations, in unit',
     stations UInt16 COMMENT 'stations in the mean: all with at least 75 % capture',
     kind LowCardinality(String) COMMENT 'kind of these stations: reference, or city_mean in a city without such a reference station; low-cost sensors never count',
-    capture Float64 COMMENT 'least capture of these stations, 0-1'
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
 SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
-    city, state, mean, stations, kind, capture
+    city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
 FROM
 (
-    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, min(station_capture) AS capture
+    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
         -- Of several ids of one physical station the one with the most hours counts.
-        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.capture AS station_capture
+        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
         FROM vayu.annual_statistics AS figures
         INNER JOIN (SELECT id, if(same_as = '', id, same_as) AS physical, priority FROM vayu.station FINAL) AS ids ON ids.id = figures.station
         WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
-        ORDER BY station_capture DESC, priority DESC, station
+        ORDER BY station_hours DESC, priority DESC, station
         LIMIT 1 BY year, parameter, city, state, kind, physical
     )
     GROUP BY year, parameter, city, state, kind
@@ -1137,7 +1154,11 @@ CREATE OR REPLACE VIEW vayu.trend
     upper Float64 COMMENT 'upper end of the 95 % confidence interval of slope, in unit per year',
     p Float64 COMMENT 'p-value of the seasonal Kendall test, two-sided, 0-1: probability of such a series without a trend',
     mean Float64 COMMENT 'mean of these months, in unit',
-    percent_per_year Nullable(Float64) COMMENT '100 * slope / mean, per cent per year'
+    percent_per_year Nullable(Float64) COMMENT '100 * slope / mean, per cent per year',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
 WITH seasons AS
@@ -1149,7 +1170,7 @@ WITH seasons AS
         arrayFlatten(arrayMap((x, i) -> arrayMap(y -> (y.2 - x.2) / (y.1 - x.1), arraySlice(series, i + 1)), series, arrayEnumerate(series))) AS slopes,
         arraySum(x -> sign(x), slopes) AS score,
         (n * (n - 1) * (2 * n + 5) - arraySum(arrayMap(v -> (countEqual(sizes, v) AS t) * (t - 1) * (2 * t + 5), arrayDistinct(sizes)))) / 18 AS variance,
-        arrayMap(x -> x.1, series) AS years, min(month) AS first_month, max(month) AS last_month
+        arrayMap(x -> x.1, series) AS years, min(month) AS first_month, max(month) AS last_month, sum(figures.hours) AS season_hours
     FROM vayu.monthly_statistics AS figures
     WHERE complete
     GROUP BY station, name, city, state, kind, parameter, unit, toMonth(month)
@@ -1158,7 +1179,7 @@ tests AS
 (
     SELECT station, name, city, state, kind, parameter, unit,
         arraySort(groupArrayArray(slopes)) AS sorted, toFloat64(length(sorted)) AS pairs,
-        sum(score) AS total, sum(variance) AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month,
+        sum(score) AS total, sum(variance) AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
         sum(arraySum(sizes)) / months AS mean,
         -- Ranks of the ends of the interval, from 1, by Gilbert (1987), chapter 17.4.
         least(greatest((pairs - 1.959963984540054 * sqrt(spread)) / 2, 1), pairs) AS low, least(greatest((pairs + 1.959963984540054 * sqrt(spread)) / 2 + 1, 1), pairs) AS high
@@ -1170,6 +1191,7 @@ SELECT station, name, city, state, kind, parameter, unit, from_month, to_month, 
     (sorted[toUInt32(floor((pairs + 1) / 2))] + sorted[toUInt32(ceil((pairs + 1) / 2))]) / 2 AS slope,
     sorted[toUInt32(floor(low))] + (low - floor(low)) * (sorted[toUInt32(ceil(low))] - sorted[toUInt32(floor(low))]) AS lower,
     sorted[toUInt32(floor(high))] + (high - floor(high)) * (sorted[toUInt32(ceil(high))] - sorted[toUInt32(floor(high))]) AS upper,
-    if(spread > 0, erfc(greatest(abs(total) - 1, 0) / sqrt(2 * spread)), 1) AS p, mean, 100 * slope / nullIf(mean, 0) AS percent_per_year
+    if(spread > 0, erfc(greatest(abs(total) - 1, 0) / sqrt(2 * spread)), 1) AS p, mean, 100 * slope / nullIf(mean, 0) AS percent_per_year,
+    hours, 24 * dateDiff('day', from_month, addMonths(to_month, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
 FROM tests
 COMMENT 'Trends without the season. One row per station and parameter with complete months of at least three years.';
