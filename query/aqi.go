@@ -7,6 +7,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/snapshot"
+	"vayu/query/statistics"
 	"vayu/schema"
 )
 
@@ -21,6 +22,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "own", "limit", "cursor"}, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
+		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},
 		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
 		{Method: http.MethodGet, Path: "/v1/sources/{source}", Scope: string(schema.SourcesRead), Handler: s.oneSource},
 	}

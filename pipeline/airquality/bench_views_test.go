@@ -31,11 +31,11 @@ func BenchmarkScaleViews(b *testing.B) {
 	w := newFixture(b)
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
 		SELECT 'station-' || toString(number), 'station', 'city-' || toString(number %% 200), 'state', 'reference' FROM numbers(600)`)
-	w.exec(`INSERT INTO %s.station_parameter_day (station, parameter, day, mean, minimum, maximum, count, expected, flag, updated, hours, max_8h)
+	w.exec(`INSERT INTO %s.station_parameter_day (station, parameter, day, mean, minimum, maximum, count, expected, flag, updated, hours, present, max_8h)
 		WITH arrayMap(h -> if(cityHash64(number, h) %% 10 < 7, round(60 + 40 * sin(2 * pi() * (number %% 3653) / 365.25) + 20 * sin(2 * pi() * h / 24) + (cityHash64(h, number) %% 4000) / 100, 2), NULL), range(24)) AS clock,
 			arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), clock)) AS present
 		SELECT 'station-' || toString(intDiv(number, 3653)), 'pm25', toDate('2015-01-01') + number %% 3653 AS day, arrayAvg(present), arrayMin(present), arrayMax(present),
-			length(present), 24, 'good', toDateTime(day), clock, arrayMax(present)
+			length(present), 24, 'good', toDateTime(day), present, arraySum(arrayMap((x, n) -> if(isNull(x), 0, bitShiftLeft(toUInt32(1), n)), clock, range(24))), arrayMax(present)
 		FROM numbers(600 * 3653) SETTINGS max_partitions_per_insert_block = 0`)
 	w.exec("OPTIMIZE TABLE %s.station_parameter_day FINAL")
 	if rows := w.text("SELECT toString(sum(count)) FROM %s.station_parameter_day"); len(rows) != 1 || len(rows[0]) != 8 {

@@ -2,7 +2,7 @@
 -- the day once there are enough of them for a 24-hour mean.
 -- Parameters: from and to, the first and last changed hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_parameter_day
-    (station, parameter, day, mean, minimum, maximum, count, expected, suspect, excluded, flag, updated, hours, max_8h, computed_at)
+    (station, parameter, day, mean, minimum, maximum, count, expected, suspect, excluded, flag, updated, hours, present, max_8h, computed_at)
 WITH
 toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AS first_day,
 toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AS last_day,
@@ -48,7 +48,8 @@ SELECT station, parameter, day,
     toUInt16(least(suspects, 65535)), toUInt16(least(excludes, 65535)),
     CAST(toInt8(worst), 'Enum8(\'good\' = 1, \'not_evaluated\' = 2, \'suspect\' = 3, \'fail\' = 4, \'missing\' = 9)'),
     latest,
-    if(measured = 0, [], arrayMap(x -> if(isNaN(x), NULL, x), arraySlice(series, 8, 24))),
+    arrayFilter(x -> NOT isNaN(x), arraySlice(series, 8, 24) AS own_hours),
+    toUInt32(arraySum(arrayMap((x, n) -> if(isNaN(x), 0, bitShiftLeft(toUInt32(1), n)), own_hours, range(24)))),
     if(parameter = 'wind_direction', NULL, nullIf(arrayMax(arrayMap(w -> if(length(w) >= {{.MinHoursOf8}}, arrayAvg(w), -inf),
         arrayMap(k -> arrayFilter(x -> NOT isNaN(x), arraySlice(series, k, 8)), range(1, 25)))), -inf)),
     {computed:DateTime64(3, 'UTC')}

@@ -14,11 +14,11 @@ CREATE OR REPLACE VIEW {{.Database}}.daily {{.OnCluster}}
 )
 AS
 SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
-    hours >= {{.DayHours}} AS valid, suspect, excluded
+    day, assumeNotNull(fact.mean) AS mean, if(empty(clock), NULL, arrayMax(clock)) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
+    toBool(hours >= {{.DayHours}}) AS valid, suspect, excluded
 FROM
 (
-    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, expected = 1 AS published
+    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
     FROM {{.Database}}.station_parameter_day FINAL
     WHERE isNotNull(mean)
 ) AS fact {{template "place" .}}

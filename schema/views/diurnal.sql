@@ -4,19 +4,19 @@ CREATE OR REPLACE VIEW {{.Database}}.diurnal {{.OnCluster}}
     year UInt16 COMMENT 'Indian calendar year',
     hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
     mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
-    median Float64 COMMENT 'median of the hourly means at this hour of the day, in unit',
     {{- template "capture columns" .}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS hours,
+    toUInt8(clock.1 - 1) AS hour, clock.2 AS mean, clock.3 AS hours,
     dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}}
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
-        arrayFilter(x -> x.4 > 0, arrayZip(range(1, 25), avgForEach(hours), quantileExactInclusiveForEach(0.5)(hours), countForEach(hours))) AS clocks
+        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
+            countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
     FROM {{.Database}}.station_parameter_day FINAL
-    WHERE notEmpty(hours) AND parameter != 'wind_direction'
+    WHERE present != 0 AND parameter != 'wind_direction'
     GROUP BY station, parameter, year
 ) AS fact {{template "place" .}}
 ARRAY JOIN clocks AS clock

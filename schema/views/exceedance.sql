@@ -19,8 +19,8 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
     if(empty(series), NULL, arrayMax(series)) AS largest,
     hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}},
     multiIf(NOT complete OR empty(series), NULL,
-        period = 'year', exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104),
-        100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0)) AS complies
+        period = 'year', toBool(exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104)),
+        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies
 FROM
 (
     SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
@@ -31,7 +31,7 @@ FROM
             sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= {{.DayHours}}))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), weight >= {{.DayHours}} AND isNotNull(eight)))) AS eights,
-            arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), groupArrayArray(clock))) AS all_hours
+            groupArrayArrayIf(clock, parameter IN (SELECT parameter FROM {{.Database}}.standard WHERE period = '1h')) AS all_hours
         FROM
         ({{template "days" .}} AND parameter IN (SELECT parameter FROM {{.Database}}.standard)
         )

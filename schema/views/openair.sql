@@ -9,19 +9,19 @@ CREATE OR REPLACE VIEW {{.Database}}.openair {{.OnCluster}}
 AS
 WITH days AS
 (
-    SELECT station, day,
-        {{- range .Wide}}
-        anyIf(hours, parameter = '{{.Parameter}}') AS {{.Column}}_hours,
+    -- The place is a key, so that a condition on it is applied before the rows of a day are joined.
+    SELECT station, name, city, state, kind, day, groupBitOr(present) AS any_present,
+        {{- range $i, $w := .Wide}}
+        anyIf(present, parameter = '{{.Parameter}}') AS {{.Column}}_present, anyIf(hours, parameter = '{{.Parameter}}') AS {{.Column}}_hours{{if lt $i (lastOf $.Wide)}},{{end}}
         {{- end}}
-        groupBitOr(arraySum(arrayMap((x, n) -> if(isNull(x), 0, bitShiftLeft(toUInt32(1), n)), hours, range(length(hours))))) AS present
-    FROM {{.Database}}.station_parameter_day FINAL
-    WHERE notEmpty(hours)
-    GROUP BY station, day
+    FROM (SELECT station, day, parameter, present, hours FROM {{.Database}}.station_parameter_day FINAL WHERE present != 0) AS fact
+    {{template "place" .}}
+    GROUP BY station, name, city, state, kind, day
 )
-SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind,
+SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, name, city, state, kind,
     {{- range $i, $w := .Wide}}
-    {{$w.Column}}_hours[clock + 1] AS {{$w.Column}}{{if lt $i (lastOf $.Wide)}},{{end}}
+    if(bitTest({{$w.Column}}_present, clock), {{$w.Column}}_hours[bitCount(bitAnd({{$w.Column}}_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS {{$w.Column}}{{if lt $i (lastOf $.Wide)}},{{end}}
     {{- end}}
-FROM days {{template "place" .}}
-ARRAY JOIN bitPositionsToArray(present) AS clock
+FROM days
+ARRAY JOIN bitPositionsToArray(any_present) AS clock
 COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per station and hour that has any mean.'

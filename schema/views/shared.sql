@@ -44,13 +44,12 @@
 
 {{define "figures"}}
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        minArray(clock) AS minimum, maxArray(clock) AS maximum,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0.05, 0.25, 0.5, 0.75, 0.95, 0.98)(clock)) AS shares,
-        shares[1] AS p05, shares[2] AS p25, shares[3] AS median, shares[4] AS p75, shares[5] AS p95, shares[6] AS p98,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
         max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= {{.DayHours}}) AS max_day,
         countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
 {{- end}}
 
-{{define "capture"}}expected_hours, hours / expected_hours AS capture, capture >= {{.Capture}} AS complete{{end}}
+{{define "capture"}}expected_hours, hours / expected_hours AS capture, toBool(capture >= {{.Capture}}) AS complete{{end}}
 
 {{define "place"}}INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM {{.Database}}.station FINAL) AS place ON place.id = station{{end}}

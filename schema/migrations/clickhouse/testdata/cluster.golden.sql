@@ -633,21 +633,23 @@ COMMENT 'The index of cities as CPCB published it in its daily bulletins. Writte
 
 -- The hours of a day beside its mean: all statistics of longer periods follow from the days.
 ALTER TABLE vayu.station_parameter_day_local ON CLUSTER `air`
-    ADD COLUMN IF NOT EXISTS hours Array(Nullable(Float64)) DEFAULT [] COMMENT 'means of the 24 hours in the unit of the parameter, the first from 00:00 to 01:00 Indian time; NULL without a mean; empty for a day without hours' CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS hours Array(Float64) DEFAULT [] COMMENT 'hourly means of the day in the unit of the parameter, in the order of time; see present' CODEC(LZ4),
+    ADD COLUMN IF NOT EXISTS present UInt32 DEFAULT 0 COMMENT 'bit h set: hours has the mean of the hour from h:00 to h+1:00, Indian time; 0: the day has a published mean only' CODEC(LZ4),
 ADD COLUMN IF NOT EXISTS max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, each of at least 6 hours, in the unit of the parameter; NULL for directions' CODEC(ZSTD(1));
 
 ALTER TABLE vayu.station_parameter_day ON CLUSTER `air`
-    ADD COLUMN IF NOT EXISTS hours Array(Nullable(Float64)) DEFAULT [] COMMENT 'means of the 24 hours in the unit of the parameter, the first from 00:00 to 01:00 Indian time; NULL without a mean; empty for a day without hours' CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS hours Array(Float64) DEFAULT [] COMMENT 'hourly means of the day in the unit of the parameter, in the order of time; see present' CODEC(LZ4),
+    ADD COLUMN IF NOT EXISTS present UInt32 DEFAULT 0 COMMENT 'bit h set: hours has the mean of the hour from h:00 to h+1:00, Indian time; 0: the day has a published mean only' CODEC(LZ4),
 ADD COLUMN IF NOT EXISTS max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, each of at least 6 hours, in the unit of the parameter; NULL for directions' CODEC(ZSTD(1));
 
 -- The first roll-up of this program computes the days that are there.
 INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
-SELECT toDateTime64(0, 3, 'UTC'), now(), now(), 0, 'wanted' FROM (SELECT 1 FROM vayu.station_parameter_day WHERE expected = 24 AND empty(hours) LIMIT 1)
+SELECT toDateTime64(0, 3, 'UTC'), now(), now(), 0, 'wanted' FROM (SELECT 1 FROM vayu.station_parameter_day WHERE count > 0 AND expected = 24 AND present = 0 LIMIT 1)
 SETTINGS distributed_foreground_insert = 1;
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 8096dbbdee7dd13d
+-- fingerprint 08f6b41b7d1a2384
 CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -744,73 +746,73 @@ CREATE OR REPLACE VIEW vayu.openair ON CLUSTER `air`
 AS
 WITH days AS
 (
-    SELECT station, day,
-        anyIf(hours, parameter = 'pm25') AS pm25_hours,
-        anyIf(hours, parameter = 'pm10') AS pm10_hours,
-        anyIf(hours, parameter = 'no2') AS no2_hours,
-        anyIf(hours, parameter = 'so2') AS so2_hours,
-        anyIf(hours, parameter = 'co') AS co_hours,
-        anyIf(hours, parameter = 'o3') AS o3_hours,
-        anyIf(hours, parameter = 'nh3') AS nh3_hours,
-        anyIf(hours, parameter = 'pb') AS pb_hours,
-        anyIf(hours, parameter = 'pm1') AS pm1_hours,
-        anyIf(hours, parameter = 'bc') AS bc_hours,
-        anyIf(hours, parameter = 'no') AS no_hours,
-        anyIf(hours, parameter = 'nox') AS nox_hours,
-        anyIf(hours, parameter = 'co2') AS co2_hours,
-        anyIf(hours, parameter = 'h2s') AS h2s_hours,
-        anyIf(hours, parameter = 'ch4') AS ch4_hours,
-        anyIf(hours, parameter = 'benzene') AS benzene_hours,
-        anyIf(hours, parameter = 'toluene') AS toluene_hours,
-        anyIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
-        anyIf(hours, parameter = 'xylene') AS xylene_hours,
-        anyIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
-        anyIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
-        anyIf(hours, parameter = 'tvoc') AS tvoc_hours,
-        anyIf(hours, parameter = 'temperature') AS temperature_hours,
-        anyIf(hours, parameter = 'humidity') AS rh_hours,
-        anyIf(hours, parameter = 'pressure') AS pressure_hours,
-        anyIf(hours, parameter = 'wind_speed') AS ws_hours,
-        anyIf(hours, parameter = 'wind_direction') AS wd_hours,
-        anyIf(hours, parameter = 'rain') AS rain_hours,
-        anyIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours,
-        groupBitOr(arraySum(arrayMap((x, n) -> if(isNull(x), 0, bitShiftLeft(toUInt32(1), n)), hours, range(length(hours))))) AS present
-    FROM vayu.station_parameter_day FINAL
-    WHERE notEmpty(hours)
-    GROUP BY station, day
+    -- The place is a key, so that a condition on it is applied before the rows of a day are joined.
+    SELECT station, name, city, state, kind, day, groupBitOr(present) AS any_present,
+        anyIf(present, parameter = 'pm25') AS pm25_present, anyIf(hours, parameter = 'pm25') AS pm25_hours,
+        anyIf(present, parameter = 'pm10') AS pm10_present, anyIf(hours, parameter = 'pm10') AS pm10_hours,
+        anyIf(present, parameter = 'no2') AS no2_present, anyIf(hours, parameter = 'no2') AS no2_hours,
+        anyIf(present, parameter = 'so2') AS so2_present, anyIf(hours, parameter = 'so2') AS so2_hours,
+        anyIf(present, parameter = 'co') AS co_present, anyIf(hours, parameter = 'co') AS co_hours,
+        anyIf(present, parameter = 'o3') AS o3_present, anyIf(hours, parameter = 'o3') AS o3_hours,
+        anyIf(present, parameter = 'nh3') AS nh3_present, anyIf(hours, parameter = 'nh3') AS nh3_hours,
+        anyIf(present, parameter = 'pb') AS pb_present, anyIf(hours, parameter = 'pb') AS pb_hours,
+        anyIf(present, parameter = 'pm1') AS pm1_present, anyIf(hours, parameter = 'pm1') AS pm1_hours,
+        anyIf(present, parameter = 'bc') AS bc_present, anyIf(hours, parameter = 'bc') AS bc_hours,
+        anyIf(present, parameter = 'no') AS no_present, anyIf(hours, parameter = 'no') AS no_hours,
+        anyIf(present, parameter = 'nox') AS nox_present, anyIf(hours, parameter = 'nox') AS nox_hours,
+        anyIf(present, parameter = 'co2') AS co2_present, anyIf(hours, parameter = 'co2') AS co2_hours,
+        anyIf(present, parameter = 'h2s') AS h2s_present, anyIf(hours, parameter = 'h2s') AS h2s_hours,
+        anyIf(present, parameter = 'ch4') AS ch4_present, anyIf(hours, parameter = 'ch4') AS ch4_hours,
+        anyIf(present, parameter = 'benzene') AS benzene_present, anyIf(hours, parameter = 'benzene') AS benzene_hours,
+        anyIf(present, parameter = 'toluene') AS toluene_present, anyIf(hours, parameter = 'toluene') AS toluene_hours,
+        anyIf(present, parameter = 'ethylbenzene') AS ethylbenzene_present, anyIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
+        anyIf(present, parameter = 'xylene') AS xylene_present, anyIf(hours, parameter = 'xylene') AS xylene_hours,
+        anyIf(present, parameter = 'mp_xylene') AS mp_xylene_present, anyIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
+        anyIf(present, parameter = 'o_xylene') AS o_xylene_present, anyIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
+        anyIf(present, parameter = 'tvoc') AS tvoc_present, anyIf(hours, parameter = 'tvoc') AS tvoc_hours,
+        anyIf(present, parameter = 'temperature') AS temperature_present, anyIf(hours, parameter = 'temperature') AS temperature_hours,
+        anyIf(present, parameter = 'humidity') AS rh_present, anyIf(hours, parameter = 'humidity') AS rh_hours,
+        anyIf(present, parameter = 'pressure') AS pressure_present, anyIf(hours, parameter = 'pressure') AS pressure_hours,
+        anyIf(present, parameter = 'wind_speed') AS ws_present, anyIf(hours, parameter = 'wind_speed') AS ws_hours,
+        anyIf(present, parameter = 'wind_direction') AS wd_present, anyIf(hours, parameter = 'wind_direction') AS wd_hours,
+        anyIf(present, parameter = 'rain') AS rain_present, anyIf(hours, parameter = 'rain') AS rain_hours,
+        anyIf(present, parameter = 'solar_radiation') AS solar_radiation_present, anyIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours
+    FROM (SELECT station, day, parameter, present, hours FROM vayu.station_parameter_day FINAL WHERE present != 0) AS fact
+    INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+    GROUP BY station, name, city, state, kind, day
 )
-SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind,
-    pm25_hours[clock + 1] AS pm25,
-    pm10_hours[clock + 1] AS pm10,
-    no2_hours[clock + 1] AS no2,
-    so2_hours[clock + 1] AS so2,
-    co_hours[clock + 1] AS co,
-    o3_hours[clock + 1] AS o3,
-    nh3_hours[clock + 1] AS nh3,
-    pb_hours[clock + 1] AS pb,
-    pm1_hours[clock + 1] AS pm1,
-    bc_hours[clock + 1] AS bc,
-    no_hours[clock + 1] AS no,
-    nox_hours[clock + 1] AS nox,
-    co2_hours[clock + 1] AS co2,
-    h2s_hours[clock + 1] AS h2s,
-    ch4_hours[clock + 1] AS ch4,
-    benzene_hours[clock + 1] AS benzene,
-    toluene_hours[clock + 1] AS toluene,
-    ethylbenzene_hours[clock + 1] AS ethylbenzene,
-    xylene_hours[clock + 1] AS xylene,
-    mp_xylene_hours[clock + 1] AS mp_xylene,
-    o_xylene_hours[clock + 1] AS o_xylene,
-    tvoc_hours[clock + 1] AS tvoc,
-    temperature_hours[clock + 1] AS temperature,
-    rh_hours[clock + 1] AS rh,
-    pressure_hours[clock + 1] AS pressure,
-    ws_hours[clock + 1] AS ws,
-    wd_hours[clock + 1] AS wd,
-    rain_hours[clock + 1] AS rain,
-    solar_radiation_hours[clock + 1] AS solar_radiation
-FROM days INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-ARRAY JOIN bitPositionsToArray(present) AS clock
+SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, name, city, state, kind,
+    if(bitTest(pm25_present, clock), pm25_hours[bitCount(bitAnd(pm25_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm25,
+    if(bitTest(pm10_present, clock), pm10_hours[bitCount(bitAnd(pm10_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm10,
+    if(bitTest(no2_present, clock), no2_hours[bitCount(bitAnd(no2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no2,
+    if(bitTest(so2_present, clock), so2_hours[bitCount(bitAnd(so2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS so2,
+    if(bitTest(co_present, clock), co_hours[bitCount(bitAnd(co_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co,
+    if(bitTest(o3_present, clock), o3_hours[bitCount(bitAnd(o3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o3,
+    if(bitTest(nh3_present, clock), nh3_hours[bitCount(bitAnd(nh3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nh3,
+    if(bitTest(pb_present, clock), pb_hours[bitCount(bitAnd(pb_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pb,
+    if(bitTest(pm1_present, clock), pm1_hours[bitCount(bitAnd(pm1_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm1,
+    if(bitTest(bc_present, clock), bc_hours[bitCount(bitAnd(bc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS bc,
+    if(bitTest(no_present, clock), no_hours[bitCount(bitAnd(no_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no,
+    if(bitTest(nox_present, clock), nox_hours[bitCount(bitAnd(nox_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nox,
+    if(bitTest(co2_present, clock), co2_hours[bitCount(bitAnd(co2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co2,
+    if(bitTest(h2s_present, clock), h2s_hours[bitCount(bitAnd(h2s_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS h2s,
+    if(bitTest(ch4_present, clock), ch4_hours[bitCount(bitAnd(ch4_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ch4,
+    if(bitTest(benzene_present, clock), benzene_hours[bitCount(bitAnd(benzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS benzene,
+    if(bitTest(toluene_present, clock), toluene_hours[bitCount(bitAnd(toluene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS toluene,
+    if(bitTest(ethylbenzene_present, clock), ethylbenzene_hours[bitCount(bitAnd(ethylbenzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ethylbenzene,
+    if(bitTest(xylene_present, clock), xylene_hours[bitCount(bitAnd(xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS xylene,
+    if(bitTest(mp_xylene_present, clock), mp_xylene_hours[bitCount(bitAnd(mp_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS mp_xylene,
+    if(bitTest(o_xylene_present, clock), o_xylene_hours[bitCount(bitAnd(o_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o_xylene,
+    if(bitTest(tvoc_present, clock), tvoc_hours[bitCount(bitAnd(tvoc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS tvoc,
+    if(bitTest(temperature_present, clock), temperature_hours[bitCount(bitAnd(temperature_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS temperature,
+    if(bitTest(rh_present, clock), rh_hours[bitCount(bitAnd(rh_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rh,
+    if(bitTest(pressure_present, clock), pressure_hours[bitCount(bitAnd(pressure_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pressure,
+    if(bitTest(ws_present, clock), ws_hours[bitCount(bitAnd(ws_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ws,
+    if(bitTest(wd_present, clock), wd_hours[bitCount(bitAnd(wd_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS wd,
+    if(bitTest(rain_present, clock), rain_hours[bitCount(bitAnd(rain_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rain,
+    if(bitTest(solar_radiation_present, clock), solar_radiation_hours[bitCount(bitAnd(solar_radiation_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS solar_radiation
+FROM days
+ARRAY JOIN bitPositionsToArray(any_present) AS clock
 COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per station and hour that has any mean.';
 
 CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
@@ -835,11 +837,11 @@ CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
 )
 AS
 SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, arrayMax(clock) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
-    hours >= 16 AS valid, suspect, excluded
+    day, assumeNotNull(fact.mean) AS mean, if(empty(clock), NULL, arrayMax(clock)) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
+    toBool(hours >= 16) AS valid, suspect, excluded
 FROM
 (
-    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, expected = 1 AS published
+    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
     FROM vayu.station_parameter_day FINAL
     WHERE isNotNull(mean)
 ) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
@@ -864,7 +866,7 @@ CREATE OR REPLACE VIEW vayu.data_capture ON CLUSTER `air`
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, hours,
-    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month, countIf(weight >= 16) AS days,
@@ -908,14 +910,13 @@ CREATE OR REPLACE VIEW vayu.monthly_statistics ON CLUSTER `air`
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, month,
     mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
-    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        minArray(clock) AS minimum, maxArray(clock) AS maximum,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0.05, 0.25, 0.5, 0.75, 0.95, 0.98)(clock)) AS shares,
-        shares[1] AS p05, shares[2] AS p25, shares[3] AS median, shares[4] AS p75, shares[5] AS p95, shares[6] AS p98,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
         max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(weight) AS hours
     FROM
@@ -965,14 +966,13 @@ AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     day_median, day_p98, day_p99,
     mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
-    24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        minArray(clock) AS minimum, maxArray(clock) AS maximum,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0.05, 0.25, 0.5, 0.75, 0.95, 0.98)(clock)) AS shares,
-        shares[1] AS p05, shares[2] AS p25, shares[3] AS median, shares[4] AS p75, shares[5] AS p95, shares[6] AS p98,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
         max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(weight) AS hours,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveIf(0.5, 0.98, 0.99)(assumeNotNull(day_mean), weight >= 16)) AS day_shares,
@@ -1021,14 +1021,13 @@ CREATE OR REPLACE VIEW vayu.season ON CLUSTER `air`
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year, season,
     mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
-    24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, india_season(day) AS season,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        minArray(clock) AS minimum, maxArray(clock) AS maximum,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0.05, 0.25, 0.5, 0.75, 0.95, 0.98)(clock)) AS shares,
-        shares[1] AS p05, shares[2] AS p25, shares[3] AS median, shares[4] AS p75, shares[5] AS p95, shares[6] AS p98,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
         max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(weight) AS hours
     FROM
@@ -1056,7 +1055,6 @@ CREATE OR REPLACE VIEW vayu.diurnal ON CLUSTER `air`
     year UInt16 COMMENT 'Indian calendar year',
     hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
     mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
-    median Float64 COMMENT 'median of the hourly means at this hour of the day, in unit',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
@@ -1064,14 +1062,15 @@ CREATE OR REPLACE VIEW vayu.diurnal ON CLUSTER `air`
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    toUInt8(clock.1 - 1) AS hour, assumeNotNull(clock.2) AS mean, assumeNotNull(clock.3) AS median, clock.4 AS hours,
-    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    toUInt8(clock.1 - 1) AS hour, clock.2 AS mean, clock.3 AS hours,
+    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
-        arrayFilter(x -> x.4 > 0, arrayZip(range(1, 25), avgForEach(hours), quantileExactInclusiveForEach(0.5)(hours), countForEach(hours))) AS clocks
+        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
+            countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
     FROM vayu.station_parameter_day FINAL
-    WHERE notEmpty(hours) AND parameter != 'wind_direction'
+    WHERE present != 0 AND parameter != 'wind_direction'
     GROUP BY station, parameter, year
 ) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
 ARRAY JOIN clocks AS clock
@@ -1100,7 +1099,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
     weekday, assumeNotNull(fact.mean) AS mean, days, hours,
     -- The first of these days is the one with this number in the year; another follows each 7 days.
     positiveModulo(weekday - toDayOfWeek(makeDate(year, 1, 1)), 7) AS first,
-    24 * (intDiv(dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) - 1 - first, 7) + 1) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    24 * (intDiv(dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) - 1 - first, 7) + 1) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
@@ -1146,10 +1145,10 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
     standard, period, value, length(series) AS evaluated, arrayCount(x -> x > value, series) AS exceeded,
     if(period IN ('8h', '24h'), arrayCount((a, b) -> a > value AND b > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
     if(empty(series), NULL, arrayMax(series)) AS largest,
-    hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete,
+    hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete,
     multiIf(NOT complete OR empty(series), NULL,
-        period = 'year', exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104),
-        100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0)) AS complies
+        period = 'year', toBool(exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104)),
+        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies
 FROM
 (
     SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
@@ -1160,7 +1159,7 @@ FROM
             sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), weight >= 16 AND isNotNull(eight)))) AS eights,
-            arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), groupArrayArray(clock))) AS all_hours
+            groupArrayArrayIf(clock, parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h')) AS all_hours
         FROM
         (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
@@ -1194,7 +1193,7 @@ CREATE OR REPLACE VIEW vayu.ranking ON CLUSTER `air`
 )
 AS
 SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
-    city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
@@ -1269,6 +1268,6 @@ SELECT station, name, city, state, kind, parameter, unit, from_month, to_month, 
     sorted[toUInt32(floor(low))] + (low - floor(low)) * (sorted[toUInt32(ceil(low))] - sorted[toUInt32(floor(low))]) AS lower,
     sorted[toUInt32(floor(high))] + (high - floor(high)) * (sorted[toUInt32(ceil(high))] - sorted[toUInt32(floor(high))]) AS upper,
     if(spread > 0, erfc(greatest(abs(total) - 1, 0) / sqrt(2 * spread)), 1) AS p, mean, 100 * slope / nullIf(mean, 0) AS percent_per_year,
-    hours, 24 * dateDiff('day', from_month, addMonths(to_month, 1)) AS expected_hours, hours / expected_hours AS capture, capture >= 0.75 AS complete
+    hours, 24 * dateDiff('day', from_month, addMonths(to_month, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM tests
 COMMENT 'Trends without the season. One row per station and parameter with complete months of at least three years.';

@@ -1,0 +1,30 @@
+package query
+
+import (
+	"vayu/internal/httpapi"
+	"vayu/query/rollup"
+	"vayu/query/statistics"
+	"vayu/schema"
+)
+
+// statistics handles GET /v1/statistics. It takes one of the account's slots, because it queries ClickHouse.
+func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error) {
+	a, snap, err := s.snapshotOf(c)
+	if err == nil {
+		err = checkParams(c.Params)
+	}
+	if err != nil {
+		return resp, err
+	}
+	q, err := statistics.Parse(c.Params, snap, schema.DayOf(s.now()))
+	if err != nil {
+		return resp, err
+	}
+	release, err := s.historySlots.Acquire(c.Context(), c.Account)
+	if err != nil {
+		return resp, err
+	}
+	defer release()
+	reply, err := statistics.Read(c.Context(), a.tables, q)
+	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, rollup.Unavailable(err)
+}

@@ -1,0 +1,244 @@
+package statistics
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/snapshot"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/gazetteer"
+	"vayu/schema/parameter"
+	"vayu/schema/views"
+)
+
+// Params lists the query parameters of GET /v1/statistics.
+//
+//nolint:gochecknoglobals // a table
+var Params = []string{"view", "city", "state", "station", "parameters", "kinds", "standard", "from", "to", "limit", "cursor"}
+
+// Request selects rows of a view. [Parse] makes it.
+type Request struct {
+	view        view
+	city, state string // empty for all
+	station     string
+	parameters  []string
+	kinds       []string
+	standard    string
+	from, to    schema.Day
+	given       struct{ from, to bool }
+	limit       int
+	list        string // identifies the list in its cursors
+	after       string // key of the previous page's last row; empty for the first page
+}
+
+func invalid(field, message string) error {
+	return schema.NewProblem(schema.InvalidRequest, field, message)
+}
+
+func conflict(field, message string) error {
+	return schema.NewProblem(schema.ConflictingParameters, field, message)
+}
+
+// Parse parses and validates the parameters. The snapshot resolves names of places. today is the
+// present Indian day. The error is a *schema.Problem that names the parameter.
+func Parse(params map[string]string, snap *snapshot.Snapshot, today schema.Day) (Request, error) {
+	var q Request
+	name, given := params["view"]
+	if !given {
+		return q, invalid("view", "Name a view. "+suggestion("", viewNames()))
+	}
+	var ok bool
+	if q.view, ok = find(name); !ok {
+		return q, invalid("view", "There is no such view. "+suggestion(name, viewNames()))
+	}
+	for _, parse := range [...]func(map[string]string) error{
+		func(p map[string]string) error { return q.place(p, snap) },
+		q.parameterList, q.kindList, q.standardName,
+		func(p map[string]string) error { return q.span(p, today) },
+		q.page,
+	} {
+		if err := parse(params); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+// place parses city, state and station.
+func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error {
+	var fields []string
+	for _, f := range [...]string{"city", "state", "station"} {
+		if _, ok := params[f]; ok {
+			fields = append(fields, f)
+		}
+	}
+	switch {
+	case len(fields) > 1:
+		return conflict(fields[1], "Give only one of city, state and station.")
+	case len(fields) == 0 && !q.view.ofCities:
+		return invalid("city", "The view "+q.view.name+" requires one of city, state and station.")
+	case len(fields) == 0:
+		return nil
+	case fields[0] == "city":
+		i, err := snap.Index.Find(params["city"])
+		if err != nil {
+			return err
+		}
+		q.city, q.state = snap.Cities[i].Name, snap.Cities[i].State
+	case fields[0] == "state":
+		return q.stateName(params["state"], snap)
+	case q.view.ofCities:
+		return conflict("station", "The view "+q.view.name+" has cities, not stations.")
+	default:
+		q.station = params["station"]
+		if _, ok := snap.ByID[q.station]; !ok {
+			return schema.NewProblem(schema.NotFound, "station", "There is no such station. GET /v1/stations lists them.")
+		}
+	}
+	return nil
+}
+
+// stateName sets the state whose canonical name is like name.
+func (q *Request) stateName(name string, snap *snapshot.Snapshot) error {
+	known := map[string]string{}
+	for i := range snap.Stations {
+		if state := snap.Stations[i].State; state != "" {
+			known[gazetteer.Key(state)] = state
+		}
+	}
+	state, ok := known[gazetteer.Key(name)]
+	if !ok {
+		all := make([]string, 0, len(known))
+		for key := range known {
+			all = append(all, key)
+		}
+		slices.Sort(all)
+		message := "There are no stations in such a state."
+		if text, found := strings.CutPrefix(suggestion(gazetteer.Key(name), all), "Did you mean "); found {
+			message += " Did you mean " + known[strings.TrimSuffix(text, "?")] + "?"
+		}
+		return schema.NewProblem(schema.LocationNotFound, "state", message)
+	}
+	q.state = state
+	return nil
+}
+
+func (q *Request) parameterList(params map[string]string) error {
+	text, ok := params["parameters"]
+	if !ok {
+		return nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		p, ok := parameter.Parse(word)
+		if !ok {
+			var known []string
+			for p := range parameter.All() {
+				known = append(known, p.ID())
+			}
+			return invalid("parameters", "There is no parameter "+httpapi.Printable(word)+". "+suggestion(word, known))
+		}
+		q.parameters = append(q.parameters, p.ID())
+	}
+	return nil
+}
+
+// kindList parses kinds. Without it, low-cost sensors are left out, unless a station is named.
+func (q *Request) kindList(params map[string]string) error {
+	text, ok := params["kinds"]
+	switch {
+	case ok && q.view.ofCities:
+		return conflict("kinds", "The view "+q.view.name+" never has sensors.")
+	case ok && q.station != "":
+		return conflict("kinds", "A station has one kind.")
+	case q.view.ofCities || q.station != "":
+		return nil
+	case !ok:
+		q.kinds = []string{air.Reference.String(), air.CityMean.String()}
+		return nil
+	}
+	for word := range strings.SplitSeq(text, ",") {
+		if _, ok := air.ParseStationKind(word); !ok {
+			return invalid("kinds", "The kinds are reference, sensor and city_mean, separated by a comma.")
+		}
+		q.kinds = append(q.kinds, word)
+	}
+	return nil
+}
+
+func (q *Request) standardName(params map[string]string) error {
+	text, ok := params["standard"]
+	switch {
+	case !ok:
+	case q.view.name != "exceedance":
+		return conflict("standard", "Only the view exceedance has standards.")
+	case text != views.NAAQS && text != views.WHO:
+		return invalid("standard", "There is no such standard. "+suggestion(text, []string{views.NAAQS, views.WHO}))
+	}
+	q.standard = text
+	return nil
+}
+
+// span parses from and to. Rows of a longer period count if the period has a day in common with the span.
+func (q *Request) span(params map[string]string, today schema.Day) error {
+	for _, f := range [...]struct {
+		name  string
+		day   *schema.Day
+		given *bool
+	}{{"from", &q.from, &q.given.from}, {"to", &q.to, &q.given.to}} {
+		text, ok := params[f.name]
+		if !ok {
+			continue
+		}
+		day, err := schema.ParseDay(text)
+		if err != nil || len(text) != len(time.DateOnly) {
+			return invalid(f.name, "The parameter "+f.name+" is a date that exists, written YYYY-MM-DD.")
+		}
+		if q.view.period == whole {
+			return conflict(f.name, "The view "+q.view.name+" is about the whole series of a station.")
+		}
+		*f.day, *f.given = day, true
+	}
+	switch {
+	case q.given.to && q.to > today:
+		return invalid("to", "The range ends in the future (Indian time).")
+	case q.given.from && q.from > today:
+		return invalid("from", "The range begins in the future (Indian time).")
+	case q.given.from && q.given.to && q.from > q.to:
+		return invalid("from", "The range ends before it begins.")
+	}
+	return nil
+}
+
+// page parses limit and cursor. A cursor is valid only with the parameters of its list.
+func (q *Request) page(params map[string]string) error {
+	limit, wrong := httpapi.PageSize(params)
+	if wrong != nil {
+		return wrong
+	}
+	q.limit = limit
+	q.list = "statistics"
+	for _, name := range Params[:len(Params)-2] {
+		q.list += "\x00" + params[name]
+	}
+	text, ok := params["cursor"]
+	if !ok {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	after, ours := strings.CutPrefix(string(raw), q.list+"\x00")
+	if err != nil || !ours || after == "" {
+		return invalid("cursor", "The cursor is not one that this list has given.")
+	}
+	q.after = after
+	return nil
+}
+
+// cursor returns the cursor of the page after the row with a key.
+func (q *Request) cursor(key string) *string {
+	text := base64.RawURLEncoding.EncodeToString([]byte(q.list + "\x00" + key))
+	return &text
+}

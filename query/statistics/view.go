@@ -1,0 +1,95 @@
+// Package statistics answers GET /v1/statistics: the views of schema/views as JSON.
+package statistics
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/xrash/smetrics"
+)
+
+// period is the kind of time that a row of a view is about.
+type period uint8
+
+const (
+	days   period = iota // column day
+	months               // column month, the first day of the month
+	years                // column year
+	whole                // the whole series of a station
+)
+
+// view is a view that the endpoint offers.
+type view struct {
+	name   string
+	period period
+	// key is an SQL expression that sorts the rows and is unique. A cursor contains its value.
+	key string
+	// coverage is an SQL expression of hours, expected_hours, capture and complete.
+	coverage string
+	// except lists columns that coverage replaces.
+	except string
+	// places are the parameters with which a place is chosen; ofCities means that none is needed.
+	ofCities bool
+}
+
+const (
+	fullCoverage = "(toUInt32(hours), toUInt32(expected_hours), capture, complete)"
+	fullExcept   = "hours, expected_hours, capture, complete"
+	ofStation    = "parameter || '\\t' || station || '\\t' || "
+)
+
+// catalogue lists the views. The wide view openair is for SQL and exports.
+//
+//nolint:gochecknoglobals // a table
+var catalogue = [...]view{
+	{name: "daily", period: days, key: ofStation + "toString(day)", coverage: "(toUInt32(hours), toUInt32(24), capture, capture >= 0.75)", except: "hours, capture"},
+	{name: "data_capture", period: months, key: ofStation + "toString(month)"},
+	{name: "monthly_statistics", period: months, key: ofStation + "toString(month)"},
+	{name: "annual_statistics", period: years, key: ofStation + "toString(year)"},
+	{name: "season", period: years, key: ofStation + "toString(year) || toString(indexOf(['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], season))"},
+	{name: "diurnal", period: years, key: ofStation + "toString(year) || leftPad(toString(hour), 2, '0')"},
+	{name: "weekday", period: years, key: ofStation + "toString(year) || toString(weekday)"},
+	{name: "exceedance", period: years, key: ofStation + "toString(year) || '\\t' || standard || '\\t' || period"},
+	{name: "ranking", period: years, key: "parameter || '\\t' || toString(year) || leftPad(toString(rank), 6, '0') || '\\t' || city || '\\t' || state", ofCities: true},
+	{name: "trend", period: whole, key: ofStation + "''"},
+}
+
+// find returns the view with a name.
+func find(name string) (v view, ok bool) {
+	i := slices.IndexFunc(catalogue[:], func(v view) bool { return v.name == name })
+	if i < 0 {
+		return v, false
+	}
+	v = catalogue[i]
+	if v.coverage == "" {
+		v.coverage, v.except = fullCoverage, fullExcept
+	}
+	return v, true
+}
+
+func viewNames() []string {
+	all := make([]string, len(catalogue))
+	for i, v := range catalogue {
+		all[i] = v.name
+	}
+	return all
+}
+
+// suggestion returns a sentence that proposes the most similar of the known names, or lists all of them.
+func suggestion(name string, known []string) string {
+	// As for keys of the configuration: a third of the letters may differ. A beginning is similar, too.
+	closest, least := "", max(1, len(name)/3)+1
+	for _, k := range known {
+		cost := smetrics.WagnerFischer(strings.ToLower(name), k, 1, 1, 1)
+		if len(name) >= 3 && strings.HasPrefix(k, strings.ToLower(name)) {
+			cost = 0
+		}
+		if cost < least {
+			closest, least = k, cost
+		}
+	}
+	if closest != "" {
+		return "Did you mean " + closest + "?"
+	}
+	return "There are: " + strings.Join(known, ", ") + "."
+}
