@@ -154,7 +154,7 @@ func TestInvalidStatisticsQueries(t *testing.T) {
 	w := statisticsFixture(t)
 	for query, want := range map[string]string{
 		"":                                                    `400 view There are: daily,`,
-		"view=anual_statistics&city=Delhi":                    `400 view Did you mean annual_statistics?`,
+		"view=annual_statistic&city=Delhi":                    `400 view Did you mean annual_statistics?`,
 		"view=annual&city=Delhi":                              `400 view Did you mean annual_statistics?`,
 		"view=daily":                                          `400 city requires one of city, state and station`,
 		"view=daily&city=Delhi&state=Delhi":                   `400 state only one of`,

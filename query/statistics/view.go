@@ -69,7 +69,7 @@ func find(name string) (v view, ok bool) {
 
 func viewNames() []string {
 	all := make([]string, len(catalogue))
-	for i, v := range catalogue {
+	for i, v := range &catalogue {
 		all[i] = v.name
 	}
 	return all

@@ -14,8 +14,8 @@ CREATE OR REPLACE VIEW {{.Database}}.exceedance {{.OnCluster}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    standard, period, value, length(series) AS evaluated, arrayCount(x -> x > value, series) AS exceeded,
-    if(period IN ('8h', '24h'), arrayCount((a, b) -> a > value AND b > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
+    standard, period, value, length(series) AS evaluated, arrayCount(x -> round(x, 6) > value, series) AS exceeded,
+    if(period IN ('8h', '24h'), arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
     if(empty(series), NULL, arrayMax(series)) AS largest,
     hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}},
     multiIf(NOT complete OR empty(series), NULL,
@@ -24,7 +24,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
-        arrayMap(x -> round(x, 6), multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean])) AS series
+        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean]) AS series
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= {{.DayHours}}) AS days,

@@ -42,7 +42,7 @@ func unitLambda() string {
 func limitLambda(standard string) string {
 	var b strings.Builder
 	b.WriteString("(parameter, period) -> multiIf(")
-	for _, l := range Limits {
+	for _, l := range &Limits {
 		if l.Standard == standard {
 			fmt.Fprintf(&b, "parameter = '%s' AND period = '%s', %g, ", l.Parameter.ID(), l.Period, l.Value)
 		}

@@ -571,7 +571,7 @@ SETTINGS distributed_foreground_insert = 1;
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 08f6b41b7d1a2384
+-- fingerprint 1cf7b56eb6ebb922
 CREATE OR REPLACE FUNCTION grap_band  AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season  AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -1064,8 +1064,8 @@ CREATE OR REPLACE VIEW vayu.exceedance
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    standard, period, value, length(series) AS evaluated, arrayCount(x -> x > value, series) AS exceeded,
-    if(period IN ('8h', '24h'), arrayCount((a, b) -> a > value AND b > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
+    standard, period, value, length(series) AS evaluated, arrayCount(x -> round(x, 6) > value, series) AS exceeded,
+    if(period IN ('8h', '24h'), arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
     if(empty(series), NULL, arrayMax(series)) AS largest,
     hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete,
     multiIf(NOT complete OR empty(series), NULL,
@@ -1074,7 +1074,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
-        arrayMap(x -> round(x, 6), multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean])) AS series
+        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean]) AS series
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
