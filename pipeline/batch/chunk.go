@@ -32,7 +32,7 @@ type chunk struct {
 	size                 int   // length of bytes before decryption
 	begun                []int // indexes of records that have an item (a row in batch_item)
 
-	lane      *lane
+	queue     *accountQueue
 	ready     int  // queued records
 	inFlight  int  // records in flight
 	toRetry   int  // records to retry
@@ -216,13 +216,13 @@ func (c *chunk) release(tx *sqlstore.Tx, due time.Time, tries int) error {
 
 // selectAccounts jumps in the index batch_chunk_account from one account to the next. SELECT
 // DISTINCT would read every row.
-const selectAccounts = `WITH RECURSIVE lane (account_id) AS (
+const selectAccounts = `WITH RECURSIVE queued (account_id) AS (
 		SELECT min(account_id) FROM batch_chunk WHERE kind = $1
 		UNION ALL
-		SELECT (SELECT min(c.account_id) FROM batch_chunk c WHERE c.kind = $1 AND c.account_id > lane.account_id)
-		FROM lane WHERE lane.account_id IS NOT NULL
+		SELECT (SELECT min(c.account_id) FROM batch_chunk c WHERE c.kind = $1 AND c.account_id > queued.account_id)
+		FROM queued WHERE queued.account_id IS NOT NULL
 	)
-	SELECT account_id FROM lane WHERE account_id IS NOT NULL`
+	SELECT account_id FROM queued WHERE account_id IS NOT NULL`
 
 // accountsOf returns the accounts that have chunks of a kind, even if the chunks are leased.
 func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {

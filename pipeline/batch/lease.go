@@ -11,18 +11,18 @@ import (
 	"vayu/internal/workqueue"
 )
 
-// poll finds the accounts that have chunks, and records in their lanes that chunks may be due.
+// poll finds the accounts that have chunks, and records in their queues that chunks may be due.
 func (p *processing) poll() {
 	accounts, err := accountsOf(p.DB.View(p.ctx), p.kind.Name)
 	p.storeFailures.Observe(p.ctx, err)
 	p.locked(func() {
 		for _, id := range accounts {
-			p.scheduler.lane(id).mayHaveMore = true
+			p.scheduler.queueOf(id).mayHaveMore = true
 		}
 	})
 }
 
-// leaseChunks leases chunks for lanes that have fewer queued records than their share of the slots. After a
+// leaseChunks leases chunks for queues that have fewer queued records than their share of the slots. After a
 // failure it pauses.
 func (p *processing) leaseChunks() {
 	var wants []leaseRequest
@@ -59,7 +59,7 @@ func (p *processing) leaseChunks() {
 	p.locked(func() {
 		for _, n := range wants {
 			if whole && got[n.account] < n.maxChunks {
-				p.scheduler.lane(n.account).mayHaveMore = false
+				p.scheduler.queueOf(n.account).mayHaveMore = false
 			}
 		}
 		p.scheduler.removeIdle()
@@ -89,7 +89,7 @@ func (p *processing) add(c *chunk) {
 		p.leased[c] = true
 		p.bytes += c.size
 		p.scheduler.add(c, todo)
-		c.lane.lastLeased = p.leases
+		c.queue.lastLeased = p.leases
 		p.start()
 		p.releaseIfDone(c)
 	})
@@ -121,10 +121,10 @@ func (p *processing) release(c *chunk) {
 		}
 	}
 	p.locked(func() {
-		c.lane.mayHaveMore = c.lane.mayHaveMore || left
+		c.queue.mayHaveMore = c.queue.mayHaveMore || left
 		delete(p.leased, c)
 		p.bytes -= c.size
-		c.lane.chunks--
+		c.queue.chunks--
 		p.scheduler.removeIdle()
 	})
 	p.refill.send()

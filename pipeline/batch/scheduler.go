@@ -8,8 +8,8 @@ import (
 	"vayu/pipeline/batch/body"
 )
 
-// lane is the queue of one account's records of one kind.
-type lane struct {
+// accountQueue is the queue of one account's records of one kind.
+type accountQueue struct {
 	account     string
 	ready       []record // leased and queued
 	inFlight    int      // records in flight
@@ -17,24 +17,24 @@ type lane struct {
 	mayHaveMore bool     // more chunks may be due
 	lastStarted uint64   // sequence number of the last started record
 	lastLeased  uint64   // value of worker.leases when chunks were last leased
-	// failures is the number of pauses since the last success. While failures is not 0, the lane starts one record at a
+	// failures is the number of pauses since the last success. While failures is not 0, the queue starts one record at a
 	// time, with growing pauses.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the lane can start. The returned time is the end of the pause that prevents the
+// canStart reports whether a record of the queue can start. The returned time is the end of the pause that prevents the
 // start; zero if there is no pause.
-func (l *lane) canStart(now time.Time) (bool, time.Time) {
+func (q *accountQueue) canStart(now time.Time) (bool, time.Time) {
 	switch {
-	case len(l.ready) == 0:
+	case len(q.ready) == 0:
 		return false, time.Time{}
-	case l.failures == 0:
+	case q.failures == 0:
 		return true, time.Time{}
-	case l.inFlight > 0: // the result of the record in flight decides how to continue
+	case q.inFlight > 0: // the result of the record in flight decides how to continue
 		return false, time.Time{}
-	case now.Before(l.pausedUntil):
-		return false, l.pausedUntil
+	case now.Before(q.pausedUntil):
+		return false, q.pausedUntil
 	}
 	return true, time.Time{}
 }
@@ -45,32 +45,32 @@ func (l *lane) canStart(now time.Time) (bool, time.Time) {
 type scheduler struct {
 	maxInFlight int
 	inFlight    int
-	lanes       map[string]*lane
+	queues      map[string]*accountQueue
 	sequence    uint64
 }
 
 func newScheduler(room int) *scheduler {
-	return &scheduler{maxInFlight: room, lanes: map[string]*lane{}}
+	return &scheduler{maxInFlight: room, queues: map[string]*accountQueue{}}
 }
 
-// lane returns the lane of an account. It creates the lane if necessary.
-func (d *scheduler) lane(account string) *lane {
-	l := d.lanes[account]
+// queueOf returns the queue of an account. It creates the queue if necessary.
+func (d *scheduler) queueOf(account string) *accountQueue {
+	l := d.queues[account]
 	if l == nil {
-		l = &lane{account: account}
-		d.lanes[account] = l
+		l = &accountQueue{account: account}
+		d.queues[account] = l
 	}
 	return l
 }
 
 // next returns the record to start. If no record can start, `ok` is false. Then `wake` is the time at which the
-// earliest pause of a lane ends; zero if no lane is paused or all slots are used.
+// earliest pause of a queue ends; zero if no queue is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return record{}, false, time.Time{}
 	}
-	var best *lane
-	for _, l := range d.lanes {
+	var best *accountQueue
+	for _, l := range d.queues {
 		can, at := l.canStart(now)
 		if !at.IsZero() && (wake.IsZero() || at.Before(wake)) {
 			wake = at
@@ -96,50 +96,50 @@ func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 func (d *scheduler) end(c *chunk, done bool) {
 	d.inFlight--
 	c.inFlight--
-	c.lane.inFlight--
+	c.queue.inFlight--
 	if done {
 		c.done++
-		c.lane.failures = 0
+		c.queue.failures = 0
 	} else {
 		c.toRetry++
 	}
 }
 
-// add appends the records of a chunk to the lane of the chunk's account.
+// add appends the records of a chunk to the queue of the chunk's account.
 func (d *scheduler) add(c *chunk, records []record) {
-	l := d.lane(c.owner.Account)
-	c.lane, c.ready = l, len(records)
+	l := d.queueOf(c.owner.Account)
+	c.queue, c.ready = l, len(records)
 	l.chunks++
 	l.ready = append(l.ready, records...)
 }
 
-// drop removes the queued records of a chunk from its lane.
+// drop removes the queued records of a chunk from its queue.
 func (d *scheduler) drop(c *chunk) {
-	c.lane.ready = slices.DeleteFunc(c.lane.ready, func(r record) bool { return r.chunk == c })
+	c.queue.ready = slices.DeleteFunc(c.queue.ready, func(r record) bool { return r.chunk == c })
 	c.ready = 0
 }
 
 // maxChunksPerLease limits how many chunks of one account a transaction leases.
 const maxChunksPerLease = 8
 
-// chunksToLease returns how many chunks to lease for each account. Each lane should have as many queued records as its
-// share of the slots. After a failure, a lane gets only one chunk. The result begins with the lanes that have the
-// fewest chunks and, among these, with the lane that leased least recently.
+// chunksToLease returns how many chunks to lease for each account. Each queue should have as many queued records as its
+// share of the slots. After a failure, a queue gets only one chunk. The result begins with the queues that have the
+// fewest chunks and, among these, with the queue that leased least recently.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
-	var waiting []*lane
-	for _, l := range d.lanes {
+	var waiting []*accountQueue
+	for _, l := range d.queues {
 		if l.mayHaveMore || len(l.ready)+l.inFlight > 0 {
 			active++
 		}
 	}
 	share := (d.maxInFlight + max(active, 1) - 1) / max(active, 1)
-	for _, l := range d.lanes {
+	for _, l := range d.queues {
 		if l.mayHaveMore && len(l.ready) < share && (l.failures == 0 || len(l.ready) == 0) {
 			waiting = append(waiting, l)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b *lane) int {
+	slices.SortFunc(waiting, func(a, b *accountQueue) int {
 		return cmp.Or(cmp.Compare(a.chunks, b.chunks), cmp.Compare(a.lastLeased, b.lastLeased))
 	})
 	all := make([]leaseRequest, len(waiting))
@@ -153,11 +153,11 @@ func (d *scheduler) chunksToLease() []leaseRequest {
 	return all
 }
 
-// removeIdle removes lanes that have neither known due chunks, nor leased chunks, nor records in flight.
+// removeIdle removes queues that have neither known due chunks, nor leased chunks, nor records in flight.
 func (d *scheduler) removeIdle() {
-	for account, l := range d.lanes {
+	for account, l := range d.queues {
 		if !l.mayHaveMore && l.chunks == 0 && l.inFlight == 0 {
-			delete(d.lanes, account)
+			delete(d.queues, account)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type timing struct {
 	// lease is the duration of a lease. The chunks of a killed instance stay leased that long. A
 	// lease is renewed after a third of its duration.
 	lease time.Duration
-	// minBackoff is the pause of a lane or chunk after its first failure. Each further failure
+	// minBackoff is the pause of a queue or chunk after its first failure. Each further failure
 	// doubles the pause, up to maxBackoff.
 	minBackoff, maxBackoff time.Duration
 	// grace is how long records in flight may take to finish when the instance stops.
@@ -82,7 +82,7 @@ type processing struct {
 	ctx     context.Context // ends when the worker stops
 	records context.Context // context of records in flight; ends a grace period later
 	tokens  *workqueue.Tokens
-	refill  signal         // a lane may need chunks
+	refill  signal         // a queue may need chunks
 	running sync.WaitGroup // records in flight, and releases of chunks
 
 	mu        sync.Mutex // guards the rest, and the chunks
@@ -90,7 +90,7 @@ type processing struct {
 	leased    map[*chunk]bool
 	bytes     int         // size of the records of leased chunks
 	leases    uint64      // number of claims
-	resume    *time.Timer // fires when the pause of a lane ends
+	resume    *time.Timer // fires when the pause of a queue ends
 }
 
 // run processes batches until ctx ends. Then it releases the chunks without records in flight, and waits for the
@@ -180,7 +180,7 @@ func (p *processing) start() {
 			return
 		}
 		p.running.Go(func() { p.process(r) })
-		if r.chunk.lane.mayHaveMore {
+		if r.chunk.queue.mayHaveMore {
 			p.refill.send()
 		}
 	}
@@ -203,16 +203,16 @@ func (p *processing) process(r record) {
 			p.metrics.done.Inc()
 		} else {
 			p.metrics.retried.Inc()
-			p.pauseLane(r.chunk.lane, err)
+			p.pauseQueue(r.chunk.queue, err)
 		}
 		p.start()
 		p.releaseIfDone(r.chunk)
 	})
 }
 
-// pauseLane pauses a lane (the queue of an account) after a failure. It does nothing if the lane is
+// pauseQueue pauses the queue of an account after a failure. It does nothing if the queue is
 // paused already.
-func (p *processing) pauseLane(l *lane, err error) {
+func (p *processing) pauseQueue(l *accountQueue, err error) {
 	now := p.Now()
 	if now.Before(l.pausedUntil) {
 		return

@@ -277,7 +277,7 @@ func newCallback(s *section.Section, shape answer.Shape) *callback {
 // The error quotes nothing of the request except an unmapped value of a genuine callback.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.receive(header, body, now)
-	outcome := outcomeOf(err)
+	outcome := resultOf(err)
 	c.metrics.callbacks.WithLabelValues(c.Name, string(outcome)).Inc()
 	if err != nil {
 		c.log.Warn("callback refused", "outcome", outcome, "error", err)
@@ -288,10 +288,10 @@ func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer
 
 func (d *Description) receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	if d.callback == nil {
-		return answer.Reply{}, &Error{Outcome: forged, err: ErrNoSignature}
+		return answer.Reply{}, &Error{Result: forged, err: ErrNoSignature}
 	}
 	if err := d.callback.signer.verify(header, body, now, d.callback.tolerance); err != nil {
-		return answer.Reply{}, &Error{Outcome: forged, err: err}
+		return answer.Reply{}, &Error{Result: forged, err: err}
 	}
 	reply, err := d.callback.answer.Read(http.StatusOK, body)
 	if err != nil {

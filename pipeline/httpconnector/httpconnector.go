@@ -44,12 +44,12 @@ type Client struct {
 	metrics   *Metrics
 	now       func() time.Time
 	transport *http.Transport
-	main      lane
-	separate  lane // for calls with CallShape.Separate
+	main      callGroup
+	separate  callGroup // for calls with CallShape.Separate
 }
 
-// lane is a group of calls with a common limit of concurrency and a common circuit breaker.
-type lane struct {
+// callGroup is a group of calls with a common limit of concurrency and a common circuit breaker.
+type callGroup struct {
 	breaker *gobreaker.CircuitBreaker[answer.Reply]
 	slots   chan struct{}
 }
@@ -69,20 +69,20 @@ func New(d *Description, o Options) *Client {
 		o.Dial = new(net.Dialer).DialContext
 	}
 	c := &Client{Description: d, log: o.Log.With("upstream", d.Name), metrics: o.Metrics, now: o.Now, transport: newTransport(d, o.Dial)}
-	c.main, c.separate = c.lane("main"), c.lane("aside")
+	c.main, c.separate = c.newCallGroup("main"), c.newCallGroup("aside")
 	return c
 }
 
 // halfOpenCalls is the number of concurrent probe calls of a half-open breaker.
 const halfOpenCalls = 1
 
-func (c *Client) lane(name string) lane {
+func (c *Client) newCallGroup(name string) callGroup {
 	opened := c.metrics.open.WithLabelValues(c.Name, name)
-	return lane{slots: make(chan struct{}, c.Concurrency), breaker: gobreaker.NewCircuitBreaker[answer.Reply](gobreaker.Settings{
+	return callGroup{slots: make(chan struct{}, c.Concurrency), breaker: gobreaker.NewCircuitBreaker[answer.Reply](gobreaker.Settings{
 		Name: c.Name, MaxRequests: halfOpenCalls, Timeout: c.open,
 		ReadyToTrip:  func(n gobreaker.Counts) bool { return int(n.ConsecutiveFailures) >= c.failures },
 		IsSuccessful: isHealthy,
-		IsExcluded:   func(err error) bool { return outcomeOf(err) == stopped },
+		IsExcluded:   func(err error) bool { return resultOf(err) == stopped },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			opened.Set(0)
 			if to == gobreaker.StateOpen {
@@ -120,7 +120,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (answer.Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
-	outcome := outcomeOf(err)
+	outcome := resultOf(err)
 	c.metrics.calls.WithLabelValues(c.Name, name, string(outcome)).Inc()
 	c.metrics.seconds.WithLabelValues(c.Name, name).Observe(time.Since(begun).Seconds())
 	if err == nil {
@@ -148,7 +148,7 @@ func (c *Client) call(ctx context.Context, name string, fields map[string]any) (
 	}
 	reply, err := in.breaker.Execute(func() (answer.Reply, error) { return c.exchange(ctx, spec, fields) })
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return reply, &Error{Outcome: refused, err: errOpen}
+		return reply, &Error{Result: refused, err: errOpen}
 	}
 	return reply, err
 }
@@ -174,9 +174,9 @@ func (c *Client) exchange(parent context.Context, spec *call, fields map[string]
 	a.release()
 	switch {
 	case !spec.answer.Accepts(resp.StatusCode):
-		return reply, &Error{Outcome: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
+		return reply, &Error{Result: badStatus, HTTP: resp.StatusCode, err: fmt.Errorf("the answer has the HTTP status %d", resp.StatusCode), detail: excerpt(body)}
 	case len(body) > spec.maxReply:
-		return reply, &Error{Outcome: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.maxReply)}
+		return reply, &Error{Result: badAnswer, HTTP: resp.StatusCode, err: fmt.Errorf("the answer is longer than %d bytes", spec.maxReply)}
 	}
 	if reply, err = spec.answer.Read(resp.StatusCode, body); err != nil {
 		return answer.Reply{HTTP: reply.HTTP}, answerError(err, resp.StatusCode, body)

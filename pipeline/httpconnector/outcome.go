@@ -21,29 +21,29 @@ var ErrNotSent = errors.New("nothing was sent")
 // call can be made later.
 var ErrNotCalled = errors.New("the provider was not called")
 
-// Outcome is the result of a call, as a metric label.
-type Outcome string
+// CallResult is the result of a call, as a metric label.
+type CallResult string
 
 const (
-	succeeded Outcome = "ok"
-	stopped   Outcome = "stopped"        // cancelled by the caller, or no slot was free in time
-	refused   Outcome = "breaker_open"   // not attempted, see ErrNotCalled
-	unfit     Outcome = "unfit"          // the fields do not fit the description
-	noConn    Outcome = "not_connected"  // nothing was sent
-	tooSlow   Outcome = "timeout"        // the answer did not come within the timeout
-	broken    Outcome = "broken_off"     // the connection ended before the answer did
-	badStatus Outcome = "http_status"    // the description does not accept the HTTP status
-	badAnswer Outcome = "not_understood" // the answer is too long, no JSON or no list
-	unmapped  Outcome = "not_mapped"     // a required field is missing or has an unmapped value
-	forged    Outcome = "not_genuine"    // a callback has no valid signature
+	succeeded CallResult = "ok"
+	stopped   CallResult = "stopped"        // cancelled by the caller, or no slot was free in time
+	refused   CallResult = "breaker_open"   // not attempted, see ErrNotCalled
+	unfit     CallResult = "unfit"          // the fields do not fit the description
+	noConn    CallResult = "not_connected"  // nothing was sent
+	tooSlow   CallResult = "timeout"        // the answer did not come within the timeout
+	broken    CallResult = "broken_off"     // the connection ended before the answer did
+	badStatus CallResult = "http_status"    // the description does not accept the HTTP status
+	badAnswer CallResult = "not_understood" // the answer is too long, no JSON or no list
+	unmapped  CallResult = "not_mapped"     // a required field is missing or has an unmapped value
+	forged    CallResult = "not_genuine"    // a callback has no valid signature
 )
 
 // Error is the reason why a call has no reply.
 type Error struct {
-	Outcome Outcome
-	HTTP    int // status of the answer; 0 for none
-	err     error
-	detail  string // text of the provider or the network; for debug logs only
+	Result CallResult
+	HTTP   int // status of the answer; 0 for none
+	err    error
+	detail string // text of the provider or the network; for debug logs only
 }
 
 // Error returns our own text. The text quotes the provider only for an unmapped value.
@@ -59,8 +59,8 @@ var (
 	errNoIdentifier = errors.New("the fields that identify the subject are empty")
 )
 
-func notSent(o Outcome, err error) error {
-	return &Error{Outcome: o, err: &notSentError{err}}
+func notSent(r CallResult, err error) error {
+	return &Error{Result: r, err: &notSentError{err}}
 }
 
 // notSentError adds the reason to ErrNotSent.
@@ -69,12 +69,12 @@ type notSentError struct{ reason error }
 func (e *notSentError) Error() string   { return ErrNotSent.Error() + ": " + e.reason.Error() }
 func (e *notSentError) Unwrap() []error { return []error{ErrNotSent, e.reason} }
 
-func outcomeOf(err error) Outcome {
+func resultOf(err error) CallResult {
 	if err == nil {
 		return succeeded
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Outcome
+		return e.Result
 	}
 	return broken
 }
@@ -96,25 +96,25 @@ func isHealthy(err error) bool {
 	case e == nil:
 		return false
 	default:
-		return e.Outcome == unmapped || e.Outcome == unfit || e.Outcome == badStatus && e.HTTP < 500
+		return e.Result == unmapped || e.Result == unfit || e.Result == badStatus && e.HTTP < 500
 	}
 }
 
 // failure returns the error of a call that got no complete answer. `sent` means that bytes of the request may have been
 // sent.
 func failure(parent, ctx context.Context, err error, sent bool) error {
-	f := &Error{Outcome: broken, detail: clip(strconv.Quote(err.Error()))}
+	f := &Error{Result: broken, detail: clip(strconv.Quote(err.Error()))}
 	switch {
 	case errors.Is(parent.Err(), context.Canceled):
-		f.Outcome, f.err = stopped, context.Canceled
+		f.Result, f.err = stopped, context.Canceled
 	case ctx.Err() != nil || isTimeout(err):
-		f.Outcome, f.err = tooSlow, context.DeadlineExceeded
+		f.Result, f.err = tooSlow, context.DeadlineExceeded
 	default:
 		f.err = connectionError(err, sent)
 	}
 	if !sent {
-		if f.Outcome == broken {
-			f.Outcome = noConn
+		if f.Result == broken {
+			f.Result = noConn
 		}
 		f.err = &notSentError{f.err}
 	}
@@ -160,9 +160,9 @@ func connectionError(err error, sent bool) error {
 }
 
 func answerError(err error, status int, body []byte) error {
-	f := &Error{Outcome: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
+	f := &Error{Result: badAnswer, HTTP: status, err: err, detail: excerpt(body)}
 	if _, ok := errors.AsType[*answer.UnmappedError](err); ok {
-		f.Outcome = unmapped
+		f.Result = unmapped
 	}
 	return f
 }
@@ -177,7 +177,7 @@ func excerpt(body []byte) string {
 // invalid JSON, and a value that the description does not map.
 func IsUnreadable(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Outcome == badStatus || e.Outcome == badAnswer || e.Outcome == unmapped)
+	return ok && (e.Result == badStatus || e.Result == badAnswer || e.Result == unmapped)
 }
 
 func clip(text string) string {

@@ -2,13 +2,13 @@ package recharge
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vayu/internal/access/audit"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge/numbering"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
@@ -18,6 +18,47 @@ import (
 	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
+
+// Do creates a recharge and waits for its final state, at most for the duration `wait`. If the new recharge is then
+// pending, Do appends the event recharge.pending. If `wait` is 0, the event is appended when a provider call ends
+// without a final outcome. Unless Request.WaitFull is set, Do returns early when the next status enquiry is due after
+// the end of the wait.
+//
+// `replayed` means that an earlier request created the same recharge with this ref_id; then Do waits only with
+// WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. For a batch item, the error is
+// duplicate_ref_id for every existing recharge, unless the item itself created it. If a request is rejected and nothing
+// is recorded, the error is a *schema.Problem.
+func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
+	rec, replayed, err = transaction.CreateOnce(
+		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
+		func() (record.Record, error) { return s.createAndWait(ctx, &r, wait) })
+	if replayed && r.WaitFull {
+		rec = s.Core.AwaitReplayed(ctx, rec, wait, never)
+	}
+	return rec, replayed, err
+}
+
+// never is a condition for Await: no update ends the wait early.
+func never(transaction.Update[record.Record]) bool { return false }
+
+// selectIDByRef runs for every new recharge and rarely finds a row. It reads only the id, because the database prepares
+// such a statement faster than one with all columns.
+const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
+
+// findByRef returns the existing recharge with the ref_id of a request.
+func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
+	view := s.DB.View(ctx)
+	id, found, err := sqlstore.One(view, sqlstore.Scalar[string], selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
+	if err != nil || !found {
+		return record.Record{}, false, err
+	}
+	rec, found, err := record.Table.Get(view, id)
+	if err != nil || !found {
+		return record.Record{}, false, errors.Join(err, settle.ErrMissingRow(found))
+	}
+	same := rec.Type == r.Type && s.sameNumber(&rec, r.Number) && rec.RequestedOperator == r.RequestedOperator && rec.Amount == r.Amount
+	return s.Core.Repeated(rec, r.Item, same)
+}
 
 // createAndWait creates a recharge whose ref_id is new. It waits for the final state, at most for the duration `wait`,
 // and returns early as [Service.Do] describes.
@@ -33,7 +74,7 @@ func (s *Service) createAndWait(ctx context.Context, r *request.Request, wait ti
 	if err != nil || made.State != schema.RechargePending || wait <= 0 {
 		return made, err
 	}
-	made = s.Await(ctx, made, updates, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
+	made = s.Core.Await(ctx, made, updates, wait, func(u transaction.Update[record.Record]) bool { return !r.WaitFull && u.Retry.After(end) })
 	if made.State == schema.RechargePending && !made.PendingEventSent {
 		made = s.sendPendingEvent(ctx, made)
 	}
@@ -62,7 +103,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 		if err := s.chooseConnection(ctx, d); err != nil {
 			return nil, err
 		}
-		d.lease = s.Acquire(ctx, &d.connection.Link, &d.Record, defaultWait)
+		d.lease = s.Core.Acquire(ctx, &d.connection.Link, &d.Record, defaultWait)
 		d.Provider = d.connection.Name
 	}
 	now := sqlstore.TruncateMicros(s.Now()) // read after the lookup, which may have taken seconds
@@ -132,7 +173,7 @@ func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (rec
 		made = *d
 		return s.insert(tx, r, &made)
 	})
-	if s.Inserted(&made.Record, s.Link(d.Owner.World, d.Provider), d.lease, err) {
+	if s.Core.Inserted(&made.Record, s.Core.Link(d.Owner.World, d.Provider), d.lease, err) {
 		go s.runJob(job{Connection: d.connection, rec: made.Record, call: settle.CallSubmit, lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	if err != nil {
@@ -213,48 +254,4 @@ func (s *Service) sendPendingEvent(ctx context.Context, r record.Record) record.
 		return r
 	}
 	return now
-}
-
-// BatchKind returns the batch kind of recharges. A record has the format of the body of
-// POST /v1/recharge.
-func (s *Service) BatchKind() item.Kind {
-	return item.Kind{
-		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",
-		Write: schema.RechargeWrite, Read: schema.RechargeRead,
-		Do: s.doItem, Ready: s.connected, Render: renderItems, Concurrency: s.settings.BatchRoom,
-	}
-}
-
-// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each record
-// would fail after the reply that the batch is accepted.
-func (s *Service) connected(world schema.World) error {
-	if s.Connected(world) {
-		return nil
-	}
-	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
-}
-
-// doItem creates a recharge from a record and waits for its final state, at most defaultWait. Without the wait, a batch
-// would flood operators that immediately answer "pending". After the wait, the recharge continues without a slot of the
-// batch.
-func (s *Service) doItem(ctx context.Context, of item.Item) error {
-	// If the operator is unavailable, the item is retried. If no connection serves the operator, the item is rejected.
-	by := transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge}
-	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
-		r, err := request.Parse(of.Record)
-		if err == nil {
-			r.Origin = from
-			_, _, err = s.Do(ctx, r, defaultWait)
-		}
-		return err
-	})
-}
-
-// maxRetryAge is the maximum age of a batch whose items are retried while their operator is unavailable. Clients no
-// longer expect recharges of older batches.
-const maxRetryAge = 24 * time.Hour
-
-// renderItems renders recharges for replies about batches.
-func renderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int) (map[string]any, error) {
-	return record.Table.RenderItems(q, o, batchID, from, to, kind.Reply)
 }

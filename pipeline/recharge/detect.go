@@ -45,7 +45,7 @@ func (s *Service) lookup(ctx context.Context, world schema.World, number string)
 		if conn.World != world || conn.Directory == nil {
 			continue
 		}
-		if !conn.IsAvailable() {
+		if !conn.Pool.IsAvailable() {
 			unclear = errLookupFailed
 			continue
 		}
@@ -101,7 +101,7 @@ func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Re
 		return
 	}
 	res.Reroute = &settle.Reroute{Connection: conn, Subscriber: sub}
-	if available && conn.TryAcquire(r.InBatch()) {
+	if available && conn.Pool.TryAcquire(r.InBatch()) {
 		res.Reroute.Lease = s.Queue.NewLease(conn.Pool)
 	}
 }

@@ -18,7 +18,7 @@ type job struct {
 	*order.Connection
 
 	rec  record.Record
-	call settle.Call
+	call settle.CallKind
 
 	resent  bool // for submit and reverse: the reference may have been sent before
 	refused bool // for enquire: the provider has just refused a refund
@@ -31,7 +31,7 @@ type job struct {
 // nextCall returns the call that a due recharge needs. `first` means that the order cannot have been sent yet. A
 // pending recharge then needs a submit call. In all other cases an enquiry is needed, because the order or a reversal
 // may have arrived although the answer was lost.
-func nextCall(r *record.Record, first bool) settle.Call {
+func nextCall(r *record.Record, first bool) settle.CallKind {
 	if r.State == schema.RechargePending && first {
 		return settle.CallSubmit
 	}
@@ -46,7 +46,7 @@ func (s *Service) runJob(j job) {
 	for going := true; going; {
 		out, going = s.step(ctx, &j)
 	}
-	j.Release(j.rec.InBatch())
+	j.Pool.Release(j.rec.InBatch())
 	if j.done != nil {
 		j.done <- out
 	}
@@ -62,7 +62,7 @@ func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bo
 	}
 	res := s.callProvider(ctx, j)
 	s.redetect(ctx, &j.rec, &res)
-	recorded := s.Record(ctx, func(limit context.Context) (err error) {
+	recorded := s.Core.RecordResult(ctx, func(limit context.Context) (err error) {
 		out, err = s.settler.Settle(limit, &j.rec, &res, j.lease)
 		return err
 	})
@@ -82,7 +82,7 @@ func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bo
 		j.call, j.resent = settle.CallReverse, true
 	default:
 		if !out.Due.IsZero() {
-			j.WakeAt(out.Due)
+			j.Pool.WakeAt(out.Due)
 		}
 		return out, false
 	}
@@ -97,12 +97,12 @@ func (s *Service) reroute(calls context.Context, res *settle.Result, out *settle
 	switch {
 	case to == nil:
 	case to.Lease.Token == "" && redirected:
-		to.WakeAt(out.Due)
+		to.Pool.WakeAt(out.Due)
 	case to.Lease.Token == "":
 	case redirected:
 		go s.runJob(job{Connection: to.Connection, rec: out.Record, call: settle.CallSubmit, lease: to.Lease, calls: calls})
 	default:
-		to.Release(out.InBatch())
+		to.Pool.Release(out.InBatch())
 	}
 }
 
@@ -124,8 +124,8 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 		out = settle.Effect{Record: r}
 	}
 	s.reroute(s.Queue.CallContext(), &res, &out)
-	if l := s.Link(world, out.Provider); l != nil && !out.Due.IsZero() && out.Transition != settle.Redirect {
-		l.WakeAt(out.Due)
+	if l := s.Core.Link(world, out.Provider); l != nil && !out.Due.IsZero() && out.Transition != settle.Redirect {
+		l.Pool.WakeAt(out.Due)
 	}
 	return out.Record, err
 }

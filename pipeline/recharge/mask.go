@@ -108,7 +108,7 @@ func (s *Service) sameNumber(r *record.Record, number string) bool {
 // ClearNumber returns the number of an owner's recharge; "" if there is no such recharge,
 // or if the number is masked.
 func (s *Service) ClearNumber(ctx context.Context, o schema.Owner, id string) (string, error) {
-	r, err := s.Find(ctx, o, id)
+	r, err := s.Core.Find(ctx, o, id)
 	switch {
 	case errors.Is(err, record.ErrMissing) || r.Digest != nil:
 		return "", nil

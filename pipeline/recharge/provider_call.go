@@ -11,11 +11,13 @@ import (
 )
 
 func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
-	res := settle.Result{Call: j.call, Resent: j.resent, Refused: j.refused, Reference: j.rec.Reference, CalledAt: s.Now(), By: actor}
+	res := settle.Result{
+		Call: j.call, Resent: j.resent, Refused: j.refused, Reference: j.rec.Reference, CalledAt: s.Now(), ResendAfter: j.ResendAfter, By: actor,
+	}
 	if j.call == settle.CallSubmit {
 		failpoint.Point(failpoint.RechargeSending)
 	}
-	res.Err = s.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
+	res.Err = s.Core.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
 		res.Answer, err = s.callOperator(ctx, j)
 		if err == nil && !res.Outcome.IsDefined() {
 			err = fmt.Errorf("%w: %d", transaction.ErrOutcome, res.Outcome)

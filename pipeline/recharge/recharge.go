@@ -46,7 +46,7 @@ type Service struct {
 func New(c Config) (*Service, error) {
 	s := &Service{Core: transaction.NewCore(kind, c.Options), settings: c.Settings}
 	s.metrics = newMetrics(s.Core.Metrics)
-	s.settler = settle.Settler{Options: s.Options, Waiters: s.Waiters, Link: s.Link, Observe: s.observeResult}
+	s.settler = settle.Settler{Options: s.Options, Waiters: s.Waiters, Link: s.Core.Link, Observe: s.observeResult}
 	for _, conn := range c.Connections {
 		if err := s.connect(conn); err != nil {
 			return nil, fmt.Errorf("connecting %s: %w", conn.Name, err)
@@ -60,7 +60,7 @@ func (s *Service) connect(conn order.Connection) error {
 		return errors.New("the connection has no operator")
 	}
 	s.connections = append(s.connections, &conn)
-	return s.Connect(&conn.Link, func(claim workqueue.Claim[record.Record]) {
+	return s.Core.Connect(&conn.Link, func(claim workqueue.Claim[record.Record]) {
 		go s.runJob(job{Connection: &conn, rec: claim.Record, call: nextCall(&claim.Record, claim.First), lease: claim.Lease})
 	})
 }
@@ -95,15 +95,15 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil //nolint:nilerr // ctx ended before the store was ready
 	}
 	_ = s.warnStranded(ctx) // a failure log has the error
-	s.RunWith(ctx, s.maskLoop)
+	s.Core.RunWith(ctx, s.maskLoop)
 	return nil
 }
 
 // warnStranded logs the providers that have pending recharges, but are no longer
 // configured.
 func (s *Service) warnStranded(ctx context.Context) error {
-	return s.EachPending(ctx, func(world schema.World, provider string, pending int64) error {
-		if s.Link(world, provider) == nil {
+	return s.Core.EachPending(ctx, func(world schema.World, provider string, pending int64) error {
+		if s.Core.Link(world, provider) == nil {
 			s.Log.WarnContext(ctx, "recharges are pending with a provider that is not configured; they stay so until it is again",
 				"provider", provider, "world", world.String(), "pending", pending)
 		}

@@ -29,7 +29,7 @@ type RefundRequest struct {
 // free, Refund makes the call and waits for the result, at most until ctx ends. Refund is
 // idempotent. It returns a *schema.Problem if the recharge cannot be refunded.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish RefundRequest) (record.Record, error) {
-	r, err := s.Find(ctx, o, id)
+	r, err := s.Core.Find(ctx, o, id)
 	if err != nil {
 		return record.Record{}, err
 	}
@@ -39,20 +39,20 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish Re
 	}
 	done := make(chan settle.Effect, 1)
 	j := job{Connection: conn, call: settle.CallReverse, done: done}
-	slot := conn.TryAcquire(r.InBatch())
+	slot := conn.Pool.TryAcquire(r.InBatch())
 	if slot {
 		j.lease = s.Queue.NewLease(conn.Pool)
 	}
 	r, wanted, err := s.requestRefund(ctx, &r, wish, j.lease)
 	if err != nil || !wanted {
 		if slot {
-			conn.Release(r.InBatch())
+			conn.Pool.Release(r.InBatch())
 		}
 		return r, err
 	}
 	failpoint.Point(failpoint.RefundWanted)
 	if !slot {
-		conn.WakeAt(s.Now())
+		conn.Pool.WakeAt(s.Now())
 		return r, nil
 	}
 	j.rec = r

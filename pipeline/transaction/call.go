@@ -77,9 +77,9 @@ func MissingAnswer(err error) schema.StepAnswer {
 	return schema.AnswerNone
 }
 
-// Record calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle` fails or
+// RecordResult calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle` fails or
 // panics. Then the lease expires, and the transaction is claimed again.
-func (c *Core[R, P]) Record(ctx context.Context, settle func(context.Context) error) bool {
+func (c *Core[R, P]) RecordResult(ctx context.Context, settle func(context.Context) error) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()
 	err := panics.Catch(func() error { return settle(limit) })

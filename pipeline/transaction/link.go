@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vayu/internal/failpoint"
 	"vayu/internal/workqueue"
 	"vayu/schema"
 )
@@ -81,7 +82,7 @@ func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn
 		if candidate.Linked().World != world || !serves(candidate) {
 			continue
 		}
-		if candidate.Linked().IsAvailable() {
+		if candidate.Linked().Pool.IsAvailable() {
 			return candidate, true
 		}
 		if conn == none {
@@ -95,10 +96,45 @@ func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn
 // most for the duration `wait`. If there is no slot, the lease is zero, and the call is queued.
 func (c *Core[R, P]) Acquire(ctx context.Context, l *Link, r P, wait time.Duration) (lease workqueue.Lease) {
 	b := r.Shared()
-	if b.InBatch() && !l.AcquireWithin(ctx, wait) || !b.InBatch() && !l.TryAcquire(false) {
+	if b.InBatch() && !l.Pool.AcquireWithin(ctx, wait) || !b.InBatch() && !l.Pool.TryAcquire(false) {
 		return lease
 	}
 	lease = c.Queue.NewLease(l.Pool)
-	b.Sent, b.SentAt = true, l.LatestStart(lease)
+	b.Sent, b.SentAt = true, l.Pool.LatestStart(lease)
 	return lease
+}
+
+// FirstDue returns when the first call of a new transaction is due: at the end of its lease, or at once.
+// It is zero for a final transaction.
+func FirstDue(b *Base, lease workqueue.Lease) time.Time {
+	switch {
+	case !b.FinishedAt.IsZero():
+		return time.Time{}
+	case lease.Token != "":
+		return lease.Until
+	}
+	return b.CreatedAt
+}
+
+// Inserted handles `err`, the result of inserting a transaction. `lease` is the lease of the first call; zero if the
+// call is queued. Inserted releases the slot of the call if `err` is set or the transaction is final. It wakes the
+// queue for a queued call. It returns true if the caller must start the call. The link is nil for a transaction that
+// needs no call.
+func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
+	b := r.Shared()
+	if err != nil || r.Status() != pendingState {
+		if lease.Token != "" {
+			l.Pool.Release(b.InBatch())
+		}
+		if err == nil {
+			c.Metrics.Finished(b, r.Status())
+		}
+		return false
+	}
+	failpoint.Point(c.kind.Created)
+	if lease.Token == "" {
+		l.Pool.WakeAt(b.CreatedAt)
+		return false
+	}
+	return true
 }

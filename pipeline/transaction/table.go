@@ -111,7 +111,7 @@ func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, l *Link, own workqueue.Lease, 
 	b, until := r.Shared(), l.LeaseEnd(now)
 	sentAt := b.SentAt
 	if sends {
-		sentAt = l.LatestStart(workqueue.Lease{Until: until})
+		sentAt = l.Pool.LatestStart(workqueue.Lease{Until: until})
 	}
 	n, err := tx.Exec("UPDATE "+t.Name+" SET sent_at = $4, due_at = $5 WHERE id = $1 AND token = $2 AND state = $3",
 		b.ID, own.Token, r.Status(), sqlstore.Micros(sentAt), until.UnixMicro())

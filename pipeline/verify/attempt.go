@@ -76,7 +76,7 @@ func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	for s.step(ctx, &j) {
 	}
-	j.Release(j.rec.InBatch())
+	j.Pool.Release(j.rec.InBatch())
 }
 
 // step makes one call and records its result. It reports whether another call follows immediately.
@@ -88,7 +88,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 	}
 	res := s.callBank(ctx, j)
 	var out result
-	recorded := s.Record(ctx, func(limit context.Context) (err error) {
+	recorded := s.Core.RecordResult(ctx, func(limit context.Context) (err error) {
 		out, err = s.settle(limit, &j.rec, &res, j.lease, &j.private)
 		return err
 	})
@@ -101,7 +101,7 @@ func (s *Service) step(ctx context.Context, j *job) bool {
 		return true
 	}
 	if !out.due.IsZero() {
-		j.WakeAt(out.due)
+		j.Pool.WakeAt(out.due)
 	}
 	return false
 }
@@ -130,7 +130,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	if j.call == callDeposit {
 		failpoint.Point(failpoint.VerifySending)
 	}
-	res.err = s.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
+	res.err = s.Core.Call(ctx, &j.Link, j.call.String(), j.rec.ID, func(ctx context.Context) (outcome string, err error) {
 		if res.Answer, err = callConnection(ctx, j); err == nil {
 			err = checkAnswer(&res)
 		}

@@ -39,7 +39,7 @@ func (s *Service) resultsURL(id string) string {
 // requireBank rejects a batch if its world (live or sandbox) has no bank. Otherwise each record
 // would be rejected later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
-	if s.Connected(world) {
+	if s.Core.Connected(world) {
 		return nil
 	}
 	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
@@ -50,7 +50,7 @@ func (s *Service) requireBank(world schema.World) error {
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	// If no bank serves the method, the item is rejected.
 	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}
-	return s.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
+	return s.Core.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
 		r, _, err := request.Parse(of.Record)
 		if err == nil {
 			r.Origin = from

@@ -41,10 +41,10 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration,
 			if err != nil {
 				return Record{}, err
 			}
-			return s.Await(ctx, made, updates, wait, enough), nil
+			return s.Core.Await(ctx, made, updates, wait, enough), nil
 		})
 	if replayed {
-		rec = s.AwaitReplayed(ctx, rec, wait, enough)
+		rec = s.Core.AwaitReplayed(ctx, rec, wait, enough)
 	}
 	return rec, replayed, err
 }
@@ -56,7 +56,7 @@ func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bo
 		return Record{}, false, err
 	}
 	if made != "" {
-		rec, err := s.Find(ctx, r.Owner, strings.TrimPrefix(made, path+"/"))
+		rec, err := s.Core.Find(ctx, r.Owner, strings.TrimPrefix(made, path+"/"))
 		return rec, err == nil, err
 	}
 	if r.RefID == "" {
@@ -66,7 +66,7 @@ func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bo
 	if err != nil || !found {
 		return Record{}, false, err
 	}
-	return s.Repeated(rec, r.Item, bytes.Equal(rec.Digest, r.Digest(s.Cipher)))
+	return s.Core.Repeated(rec, r.Item, bytes.Equal(rec.Digest, r.Digest(s.Cipher)))
 }
 
 // draft is a verification before it is stored.
@@ -103,7 +103,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	if d.Encrypted, err = s.encryptPrivate(d.ID, &r.Private); err != nil {
 		return nil, err
 	}
-	d.lease = s.Acquire(ctx, &d.connection.Link, &d.Record, itemWait)
+	d.lease = s.Core.Acquire(ctx, &d.connection.Link, &d.Record, itemWait)
 	return d, nil
 }
 
@@ -153,7 +153,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *dr
 // create stores a verification and starts its first call, if it has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
-	if s.Inserted(&d.Record, s.Link(d.Owner.World, d.Provider), d.lease, err) {
+	if s.Core.Inserted(&d.Record, s.Core.Link(d.Owner.World, d.Provider), d.lease, err) {
 		go s.runJob(job{Connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
 	return d.Record, err

@@ -29,7 +29,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // ctx ended before the store was ready
 	}
-	s.RunWith(ctx,
+	s.Core.RunWith(ctx,
 		func(ctx context.Context) { sleep.Repeat(ctx, giveUpEvery, s.checkUnconfigured) },
 		func(ctx context.Context) { sleep.Repeat(ctx, deleteEvery, s.deleteOld) })
 	return nil
@@ -38,8 +38,8 @@ func (s *Service) Run(ctx context.Context) error {
 // checkUnconfigured logs pending verifications of banks that are no longer configured, and gives up
 // verifications older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
-	_ = s.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
-		if s.Link(world, provider) != nil {
+	_ = s.Core.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
+		if s.Core.Link(world, provider) != nil {
 			return nil
 		}
 		s.Log.WarnContext(ctx, "verifications are pending with a bank that is not configured; configure it again, or they will be given up",

@@ -65,7 +65,7 @@ func (s *Service) connect(conn bank.Connection) error {
 		return errors.New("resend-after is shorter than timeout: a deposit would be sent again while a call is in flight")
 	}
 	s.connections = append(s.connections, &conn)
-	return s.Connect(&conn.Link, func(claim workqueue.Claim[Record]) { s.resume(&conn, claim) })
+	return s.Core.Connect(&conn.Link, func(claim workqueue.Claim[Record]) { s.resume(&conn, claim) })
 }
 
 // kind describes verifications for package transaction.

@@ -11,19 +11,19 @@ import (
 	"vayu/schema"
 )
 
-// Call is the kind of a provider call.
-type Call int
+// CallKind is the kind of a provider call.
+type CallKind int
 
 // The kinds of calls.
 const (
-	CallNone    Call = iota // no call: a callback, a file or a manual entry
+	CallNone    CallKind = iota // no call: a callback, a file or a manual entry
 	CallSubmit              // order a recharge
 	CallEnquire             // status enquiry
 	CallReverse             // reverse a recharge
 )
 
 // String returns the name in metrics and logs.
-func (c Call) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
+func (c CallKind) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
 
 // Result is the result of a provider call, or of a callback, a file or a manual
 // entry.
@@ -31,13 +31,15 @@ type Result struct {
 	order.Answer
 
 	Err       error // error of the call (then there is no Answer), or of the lookup after NotSubscriber
-	Call      Call
+	Call      CallKind
 	Resent    bool      // for submit and reverse: the reference may have been sent before
 	Refused   bool      // for enquire: the last refund call was refused, but an earlier one may have succeeded
 	Reference string    // reference of the order
 	CalledAt  time.Time // start of the call
-	By        string    // source, for the audit log
-	Reroute   *Reroute  // the other operator, if the number belongs to one
+	// ResendAfter is the one of the connection; for a call only.
+	ResendAfter time.Duration
+	By          string   // source, for the audit log
+	Reroute     *Reroute // the other operator, if the number belongs to one
 }
 
 // Reroute is the operator that a number turned out to belong to.
@@ -87,7 +89,7 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 }
 
 // decide returns the transition for a result of the recharge's current order.
-func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition {
+func decide(r *record.Record, res *Result) Transition {
 	switch {
 	case res.Err != nil:
 		return afterError(r, res)
@@ -100,7 +102,7 @@ func decide(r *record.Record, res *Result, resendAfter time.Duration) Transition
 	switch {
 	case v == Redirect && res.Reroute == nil:
 		return Fail
-	case v == Resend && res.Call == CallEnquire && res.CalledAt.Sub(r.SentAt) < resendAfter, v == Resend && res.Call == CallSubmit:
+	case v == Resend && res.Call == CallEnquire && res.CalledAt.Sub(r.SentAt) < res.ResendAfter, v == Resend && res.Call == CallSubmit:
 		return RetryLater
 	case (v == Resend || v == RetryLater) && res.Call == CallNone: // the next poll handles it
 		return Noop
@@ -155,12 +157,12 @@ func afterRefundEnquiry(res *Result) Transition {
 }
 
 // nextPollTime returns the time of the next poll after a result that is not final.
-func nextPollTime(r *record.Record, res *Result, resendAfter time.Duration, now time.Time) time.Time {
+func nextPollTime(r *record.Record, res *Result, now time.Time) time.Time {
 	if res.Err != nil {
 		return r.NextCall(0, false, 0, now)
 	}
 	unknown := res.Outcome == order.Unknown && res.Call == CallEnquire && r.State == schema.RechargePending
-	return r.NextCall(res.RetryAfter, unknown, resendAfter, now)
+	return r.NextCall(res.RetryAfter, unknown, res.ResendAfter, now)
 }
 
 // nextEnquiry returns the time for which the provider requested another enquiry after a final

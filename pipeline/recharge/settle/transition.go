@@ -60,7 +60,7 @@ func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own
 	st := transitionTx{Settler: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), Effect{Record: *r}
-		return st.decide()
+		return st.applyOrReread()
 	})
 	if err != nil {
 		return Effect{}, fmt.Errorf("settling %s: %w", r.ID, err)
@@ -77,12 +77,12 @@ func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own
 	return st.out, nil
 }
 
-// decide applies the transition for the recharge as last read. If that copy is stale, it reads the current row and
-// decides again.
-func (st *transitionTx) decide() error {
+// applyOrReread applies the transition for the recharge as last read. If that copy is stale, it reads the current row
+// and decides again.
+func (st *transitionTx) applyOrReread() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
-		st.out.Transition = decide(&st.out.Record, st.result, st.resendAfter())
+		st.out.Transition = decide(&st.out.Record, st.result)
 		if st.out.Reference != st.result.Reference { // the result is that of a replaced or unsent order
 			st.out.Transition = decideReplaced(st.result)
 		}
@@ -120,12 +120,6 @@ func decideReplaced(res *Result) Transition {
 	return Noop
 }
 
-func (st *transitionTx) resendAfter() time.Duration {
-	if l := st.Link(st.out.Owner.World, st.out.Provider); l != nil {
-		return l.ResendAfter
-	}
-	return 0
-}
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
 // raised before. It also returns false for a refusal if the lease is lost.
@@ -200,6 +194,34 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 		return false, err
 	}
 	return true, FinishItem(st.tx, st.now, r)
+}
+
+// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the estimate in the
+// row: during a submit call, the row has the latest time at which the call can start.
+func (st *transitionTx) sentAt() time.Time {
+	if st.result.Call != CallSubmit {
+		return time.Time{}
+	}
+	return sqlstore.TruncateMicros(st.result.CalledAt)
+}
+
+func (st *transitionTx) setSentAt() {
+	if at := st.sentAt(); !at.IsZero() {
+		st.out.SentAt = at
+	}
+}
+
+// copyReferences copies the provider's reference and circle from the result.
+func (st *transitionTx) copyReferences() {
+	if st.result.Err != nil {
+		return
+	}
+	if ref := CleanText(st.result.ProviderRef); ref != "" {
+		st.out.ProviderRef = ref
+	}
+	if circle := CleanText(st.result.Circle); circle != "" {
+		st.out.Circle = circle
+	}
 }
 
 // FinishItem counts a finished batch item. It must be the last change, because it locks the batch.

@@ -29,7 +29,7 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 
 // recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the
 // final state. An answer to the first call needs no step, because the row has that answer.
-func (st *transitionTx) recordFinalStep(was *record.Record, first Call, at time.Time, column string) (time.Time, error) {
+func (st *transitionTx) recordFinalStep(was *record.Record, first CallKind, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
 		return at, nil
@@ -82,16 +82,4 @@ func (res *Result) stepAnswer() schema.StepAnswer {
 	return [...]schema.StepAnswer{
 		schema.AnswerPending, schema.AnswerSucceeded, schema.AnswerFailed, schema.AnswerNotSubscriber, schema.AnswerUnknown, schema.AnswerReversed,
 	}[res.Outcome]
-}
-
-// alarmAnswer returns the answer of the step for a result that raises an alarm.
-func (st *transitionTx) alarmAnswer() schema.StepAnswer {
-	switch {
-	case st.out.Transition == LateFailure:
-		return schema.AnswerLateFailure
-	case st.out.Reference != st.result.Reference:
-		return schema.AnswerStray
-	default:
-		return schema.AnswerLateSuccess
-	}
 }

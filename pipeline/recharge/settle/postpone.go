@@ -1,0 +1,107 @@
+package settle
+
+import (
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/record"
+	"vayu/schema"
+)
+
+// postpone schedules the next poll, and appends the pending event of a pending recharge once. If
+// the lease is lost, it changes nothing.
+func (st *transitionTx) postpone() error {
+	if st.result.notCalled() {
+		return st.requeue()
+	}
+	r := &st.out.Record
+	was := *r
+	due := nextPollTime(r, st.result, st.now)
+	st.copyReferences()
+	st.setSentAt()
+	r.Tries++
+	return st.storePostponed(&was, due)
+}
+
+// requeue schedules a call again that the circuit breaker prevented. If it was the first submit call, the order counts
+// as not sent.
+func (st *transitionTx) requeue() error {
+	r := &st.out.Record
+	was := *r
+	switch submitted := r.State == schema.RechargePending && st.result.Call == CallSubmit; {
+	case submitted && st.result.Resent:
+		st.setSentAt()
+	case submitted:
+		r.Sent, r.SentAt = false, time.Time{}
+	}
+	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
+}
+
+// storePostponed stores a recharge with a later due time. If the lease is lost, nothing is
+// changed.
+func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error {
+	stored, err := record.Table.Postpone(st.tx, &st.out.Record, st.lease, due)
+	if err != nil || !stored {
+		st.out.Record = *was
+		return err
+	}
+	st.out.Due = due
+	if err := st.recordStep(st.result.stepAnswer()); err != nil {
+		return err
+	}
+	return st.sendPendingEvent()
+}
+
+// sendPendingEvent appends the event recharge.pending once. A concurrent request for the same
+// recharge may have appended the event after this transaction read the record.
+func (st *transitionTx) sendPendingEvent() error {
+	r := &st.out.Record
+	if r.State != schema.RechargePending || r.PendingEventSent {
+		return nil
+	}
+	n, err := st.tx.Exec("UPDATE recharge SET told_pending = 1 WHERE id = $1 AND told_pending = 0", r.ID)
+	if err != nil {
+		return err
+	}
+	r.PendingEventSent = true
+	if n == 0 {
+		return nil
+	}
+	return record.AppendEvent(st.tx, st.Events, r)
+}
+
+// renewLease renews the lease, to resend an order or for another call about a requested
+// refund. If the lease is lost, nothing changes.
+func (st *transitionTx) renewLease() error {
+	r, next := &st.out.Record, st.out.Transition
+	until, renewed, err := record.Table.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, next == Resend, st.now)
+	if err != nil || !renewed {
+		st.out.Transition = Noop
+		return err
+	}
+	st.out.Due = until
+	return st.recordStep(st.result.stepAnswer())
+}
+
+// releaseLease releases the lease. If the provider requested another enquiry, releaseLease schedules the enquiry, even
+// if a callback has ended the lease before. For a requested refund, it schedules the next poll instead. If there is
+// neither a lease nor a requested enquiry, it records a callback.
+func (st *transitionTx) releaseLease() error {
+	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
+		return st.postpone()
+	}
+	token, due := st.lease.Token, st.result.nextEnquiry(st.now)
+	if token == "" {
+		if due.IsZero() {
+			return st.recordCallback()
+		}
+		token = "-" // matches no lease
+	}
+	n, err := st.tx.Exec("UPDATE recharge SET due_at = $3, token = '' WHERE id = $1 AND state <> 'pending' AND (token = $2 OR due_at IS NULL)",
+		st.out.ID, token, sqlstore.Micros(due))
+	if n == 1 {
+		st.out.Due = due
+	}
+	return err
+}
