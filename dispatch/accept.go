@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -25,23 +24,16 @@ const (
 	yieldAfter = 32 * insertBatch
 )
 
-// Publish accepts events directly from the relay, in a service without Kafka. It implements
+// Publish stores the deliveries of events directly from the relay, in a service without Kafka. It implements
 // outbox.Publisher.
 func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []outbox.Event, err error) {
 	return s.accept(ctx, batch, yieldAfter)
 }
 
-// Accept stores one delivery of each event to each matching subscription. A subscription that is
-// younger than the event gets none. Accept does not wait for attempts. It returns nil when all
-// deliveries are stored; after an error, some may be stored. Accept is idempotent.
-func (s *Service) Accept(ctx context.Context, batch []outbox.Event) error {
-	_, err := s.accept(ctx, batch, math.MaxInt)
-	return err
-}
-
-// accept is Accept with a limit on the work of one call. It stops after the event that brings the number of deliveries
-// to `most` or above. It returns the events whose deliveries are all stored, and outbox.ErrYield if it has not
-// processed the whole batch.
+// accept stores one delivery of each event to each matching subscription. A subscription that is younger than the event
+// gets none. accept does not wait for attempts, and is idempotent. It stops after the event that brings the number of
+// deliveries to `most` or above. It returns the events whose deliveries are all stored, and outbox.ErrYield if it has
+// not processed the whole batch. After another error, some deliveries of other events may be stored.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -53,7 +45,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []order // at most insertBatch, because a batch can have millions of deliveries
+	var group []draft // at most insertBatch, because a batch can have millions of deliveries
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -69,7 +61,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 				stored += len(group)
 				group, acked = group[:0], batch[:n]
 			}
-			group = append(group, order{delivery.Order{Event: event, Webhook: sub.ID}, sub.Active})
+			group = append(group, draft{delivery.Draft{Event: event, Webhook: sub.ID}, sub.Active})
 		}
 	}
 	if len(group) > 0 {
@@ -104,26 +96,26 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// order is a delivery to store. `active` means that its subscription is not paused.
-type order struct {
-	delivery.Order
+// draft is a delivery to store. `active` means that its subscription is not paused.
+type draft struct {
+	delivery.Draft
 
 	active bool
 }
 
-// store inserts a group of orders in one transaction. It skips deliveries that exist already.
-func (s *Service) store(ctx context.Context, group []order) error {
+// store inserts a group of drafts in one transaction. It skips deliveries that exist already.
+func (s *Service) store(ctx context.Context, group []draft) error {
 	now := s.Now()
 	grant := s.newLease(now)
 	reserved := s.reserve(group, now)
-	orders := make([]delivery.Order, len(group))
+	drafts := make([]delivery.Draft, len(group))
 	for i := range group {
-		orders[i] = group[i].Order
+		drafts[i] = group[i].Draft
 	}
 	var rows []delivery.Row
-	steps := s.steps(ctx, orders, now)
+	steps := s.steps(ctx, drafts, now)
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		rows, err = delivery.Insert(tx, orders, grant, now)
+		rows, err = delivery.Insert(tx, drafts, grant, now)
 		return err
 	})
 	tracing.DoneAll(steps, err)
@@ -141,9 +133,9 @@ func (s *Service) store(ctx context.Context, group []order) error {
 	return nil
 }
 
-// reserve reserves room in the queue for the active orders of a group, and sets Lease on each order
+// reserve reserves room in the queue for the active drafts of a group, and sets Lease on each draft
 // that gets room. It returns the number of reservations of each subscription.
-func (s *Service) reserve(group []order, now time.Time) map[string]int {
+func (s *Service) reserve(group []draft, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
 		return reserved
@@ -151,15 +143,15 @@ func (s *Service) reserve(group []order, now time.Time) map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
-		if o := &group[i]; o.active && s.queue.Reserve(o.Webhook, 1, now) == 1 {
-			o.Lease = true
-			reserved[o.Webhook]++
+		if d := &group[i]; d.active && s.queue.Reserve(d.Webhook, 1, now) == 1 {
+			d.Lease = true
+			reserved[d.Webhook]++
 		}
 	}
 	return reserved
 }
 
-// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of orders that produced
+// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of drafts that produced
 // no row, for example because the delivery existed before.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
@@ -173,14 +165,14 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue records in the queue that the active orders without a lease are due. It returns true if the group has at
-// least one active order without a lease.
-func (s *Service) markDue(group []order, now time.Time) (some bool) {
+// markDue records in the queue that the active drafts without a lease are due. It returns true if the group has at
+// least one active draft without a lease.
+func (s *Service) markDue(group []draft, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
-		if o := &group[i]; o.active && !o.Lease {
-			s.queue.Due(o.Webhook, now)
+		if d := &group[i]; d.active && !d.Lease {
+			s.queue.Due(d.Webhook, now)
 			some = true
 		}
 	}

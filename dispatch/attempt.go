@@ -78,6 +78,14 @@ func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) 
 	return sub, sub != nil && sub.Active && len(sub.Secrets(s.Now())) > 0
 }
 
+// hostOf returns the host and port of a subscription; "" for an unknown subscription.
+func (c Config) hostOf(webhook string) string {
+	if sub := c.Subscriptions.Get(webhook); sub != nil {
+		return sub.Host
+	}
+	return ""
+}
+
 // errNoRecipient ends an attempt before the request is sent.
 var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 

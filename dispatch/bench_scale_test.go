@@ -60,7 +60,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 			CreatedAt: began, Envelope: []byte(`{"id":"evt"}`),
 		}
 		began = time.Now()
-		if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+		if _, err := o.Publish(context.Background(), []outbox.Event{event}); err != nil {
 			b.Fatal(err)
 		}
 		accepting += time.Since(began)

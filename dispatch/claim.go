@@ -10,6 +10,22 @@ import (
 	"vayu/internal/workqueue"
 )
 
+const (
+	// discoverEvery is the interval of queries for due deliveries that this queue does not
+	// have. Such deliveries were retried manually, resumed, or left by another instance.
+	discoverEvery = time.Second
+	// After a slow query, discover pauses for discoverShare times the duration of the query, at most for
+	// maxDiscoverEvery. The duration grows with the number of subscriptions.
+	discoverShare    = 50
+	maxDiscoverEvery = 5 * time.Second
+	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
+	claimRetry = time.Second
+	// releaseTimeout bounds the release of leases at a stop.
+	releaseTimeout = 2 * time.Second
+	// idleTimer is how long a loop waits if the queue has no next time for the loop. A signal ends the wait earlier.
+	idleTimer = time.Hour
+)
+
 // claimLoop claims due deliveries until ctx ends. It also releases deliveries whose remaining lease
 // is too short for an attempt.
 func (s *Service) claimLoop(ctx context.Context) {
@@ -186,4 +202,9 @@ func (s *Service) hasClaim() bool {
 	}
 	at := s.queue.NextClaim()
 	return !at.IsZero() && !at.After(s.Now())
+}
+
+// newLease returns a lease with a unique token.
+func (s *Service) newLease(now time.Time) workqueue.Lease {
+	return s.tokens.Lease(now.Add(lease))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"vayu/dispatch/outbox"
 )
@@ -12,9 +13,9 @@ import (
 // refers to the row of its event, so such an event can have no delivery.
 var errUnknownEvent = errors.New("the event is not in the state store")
 
-// AcceptIDs is Accept for events from Kafka, given by their ids. It accepts the events that the state
-// store has, and returns the other ids with the reason. The store lacks events after a restore from a
-// backup, or if several installations share a Kafka topic.
+// AcceptIDs stores the deliveries of events from Kafka, given by their ids. It accepts the events that the state store
+// has, and returns the other ids with the reason. The store lacks events after a restore from a backup, or if several
+// installations share a Kafka topic. If err is nil, all deliveries are stored. AcceptIDs is idempotent.
 func (s *Service) AcceptIDs(ctx context.Context, ids []string) (rejected map[string]error, err error) {
 	events, err := outbox.ByIDs(s.DB.View(ctx), ids)
 	if err != nil {
@@ -32,5 +33,6 @@ func (s *Service) AcceptIDs(ctx context.Context, ids []string) (rejected map[str
 			rejected[id] = errUnknownEvent
 		}
 	}
-	return rejected, s.Accept(ctx, events)
+	_, err = s.accept(ctx, events, math.MaxInt)
+	return rejected, err
 }

@@ -1,11 +1,10 @@
 // Package dispatch sends webhooks. It turns events into deliveries, attempts them with
 // retries on a fixed schedule, and records the results.
 //
-//	event -> Accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
+//	event -> accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
 //
-// A lane is the queue of one endpoint in memory. It has only attempts in flight and buffered
-// deliveries. An instance leases deliveries before it buffers them. After a crash, these
-// deliveries are due again when their leases expire.
+// A lane is the queue of one endpoint in memory. It has only attempts in flight and buffered deliveries. An instance
+// leases deliveries before it buffers them. After a crash, these deliveries are due again when their leases expire.
 package dispatch
 
 import (
@@ -57,14 +56,6 @@ const (
 // failingStarts limits how many attempts at failing endpoints start per second. Each attempt costs
 // about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
 const failingStarts = 100
-
-// hostOf returns the host and port of a subscription; "" for an unknown subscription.
-func (c Config) hostOf(webhook string) string {
-	if sub := c.Subscriptions.Get(webhook); sub != nil {
-		return sub.Host
-	}
-	return ""
-}
 
 // Service attempts and records deliveries. It is safe for concurrent use.
 type Service struct {
@@ -129,11 +120,6 @@ func (s *Service) Run(ctx context.Context) error {
 	<-recorded
 	s.Sender.Close()
 	return s.releaseBuffered(context.WithoutCancel(ctx))
-}
-
-// newLease returns a lease with a unique token.
-func (s *Service) newLease(now time.Time) workqueue.Lease {
-	return s.tokens.Lease(now.Add(lease))
 }
 
 // Wake makes the queue claim for a subscription that has a delivery due now in the store.

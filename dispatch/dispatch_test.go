@@ -232,7 +232,7 @@ func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 			return err
 		})
 		for range 2 {
-			if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+			if _, err := o.Publish(context.Background(), []outbox.Event{event}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -266,7 +266,7 @@ func TestWebhookGetsNoOlderEvents(t *testing.T) {
 			}
 			return nil
 		})
-		if err := o.Accept(context.Background(), []outbox.Event{event}); err != nil {
+		if _, err := o.Publish(context.Background(), []outbox.Event{event}); err != nil {
 			t.Fatal(err)
 		}
 		if got := queryValue[string](o, "SELECT webhook_id FROM delivery"); got != there {

@@ -5,22 +5,6 @@ import (
 	"time"
 )
 
-const (
-	// discoverEvery is the interval of queries for due deliveries that this queue does not
-	// have. Such deliveries were retried manually, resumed, or left by another instance.
-	discoverEvery = time.Second
-	// After a slow query, discover pauses for discoverShare times the duration of the query, at most for
-	// maxDiscoverEvery. The duration grows with the number of subscriptions.
-	discoverShare    = 50
-	maxDiscoverEvery = 5 * time.Second
-	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
-	claimRetry = time.Second
-	// releaseTimeout bounds the release of leases at a stop.
-	releaseTimeout = 2 * time.Second
-	// idleTimer is how long a loop waits if the queue has no next time for the loop. A signal ends the wait earlier.
-	idleTimer = time.Hour
-)
-
 // send starts attempts until ctx ends, each as soon as a slot is free and the rate limits allow
 // it. send never waits for the store.
 func (s *Service) send(ctx context.Context) {

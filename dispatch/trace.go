@@ -10,13 +10,13 @@ import (
 )
 
 // steps starts the span (timed step) "delivery store" in the trace of each event of a group.
-func (s *Service) steps(ctx context.Context, group []delivery.Order, now time.Time) []tracing.Span {
+func (s *Service) steps(ctx context.Context, group []delivery.Draft, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
 	}
 	var events []outbox.Event
 	for i := range group {
-		if i == 0 || group[i].Event != group[i-1].Event { // orders of one event are adjacent
+		if i == 0 || group[i].Event != group[i-1].Event { // drafts of one event are adjacent
 			events = append(events, *group[i].Event)
 		}
 	}

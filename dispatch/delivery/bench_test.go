@@ -56,11 +56,11 @@ func benchGroup(b *testing.B, db *sqlstore.DB) {
 	addWebhook(b, db, "acc_bench", schema.Live, "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B")
 	var inserting, recording time.Duration
 	for group := 0; b.Loop(); group++ {
-		orders := make([]delivery.Order, size)
+		orders := make([]delivery.Draft, size)
 		do(b, db, func(tx *sqlstore.Tx) error {
 			for i := range orders {
 				id := fmt.Sprintf("evt_01KAHQX0ZP4T9N6J%010d", group*size+i)
-				orders[i] = delivery.Order{Webhook: "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B", Lease: true, Event: &outbox.Event{ID: id, Account: "acc_bench"}}
+				orders[i] = delivery.Draft{Webhook: "wh_01KAHQX0ZP4T9N6J8S3V5W7Y2B", Lease: true, Event: &outbox.Event{ID: id, Account: "acc_bench"}}
 				if _, err := tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, 'acc_bench', 'live', 'payment.succeeded', 1, $2)", id, []byte("{}")); err != nil {
 					return err
 				}

@@ -38,10 +38,10 @@ func ids(rows []delivery.Row) (all []string) {
 func TestInsertIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
-		var orders []delivery.Order
+		var orders []delivery.Draft
 		for i := range 70 { // more than one statement
 			e := addEvent(t, db, "acc_1", schema.Live, fmt.Sprintf("evt_%02d", i))
-			orders = append(orders, delivery.Order{Event: e, Webhook: "wh_1", Lease: i%2 == 0}, delivery.Order{Event: e, Webhook: "wh_2"})
+			orders = append(orders, delivery.Draft{Event: e, Webhook: "wh_1", Lease: i%2 == 0}, delivery.Draft{Event: e, Webhook: "wh_2"})
 		}
 		l := lease("token", start.Add(time.Minute))
 		before := insert(t, db, orders[30:50], l, start)
@@ -81,8 +81,8 @@ func TestClaimLeasesDueDeliveries(t *testing.T) {
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		event := addEvent(t, db, "acc_1", schema.Live, "evt_both")
 		late := addEvent(t, db, "acc_1", schema.Live, "evt_late")
-		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_1"}}, lease("", start), start.Add(time.Second))
-		insert(t, db, []delivery.Order{{Event: event, Webhook: "wh_1"}, {Event: event, Webhook: "wh_2"}}, lease("", start), start)
+		insert(t, db, []delivery.Draft{{Event: late, Webhook: "wh_1"}}, lease("", start), start.Add(time.Second))
+		insert(t, db, []delivery.Draft{{Event: event, Webhook: "wh_1"}, {Event: event, Webhook: "wh_2"}}, lease("", start), start)
 		l := lease("one", start.Add(time.Minute))
 		wants := []delivery.LaneClaim{{Webhook: "wh_1", Limit: 10}, {Webhook: "wh_2", Limit: 10}, {Webhook: "wh_none", Limit: 1}}
 		got := claim(t, db, wants, l, start)
@@ -112,7 +112,7 @@ func TestClaimLeasesDueDeliveries(t *testing.T) {
 			}
 		}
 		// One is claimed while another is due; the other's past due time is next.
-		insert(t, db, []delivery.Order{{Event: late, Webhook: "wh_2"}, {Event: addEvent(t, db, "acc_1", schema.Live, "evt_3"), Webhook: "wh_2"}}, l, start)
+		insert(t, db, []delivery.Draft{{Event: late, Webhook: "wh_2"}, {Event: addEvent(t, db, "acc_1", schema.Live, "evt_3"), Webhook: "wh_2"}}, l, start)
 		got = claim(t, db, []delivery.LaneClaim{{Webhook: "wh_2", Limit: 1}}, lease("two", start.Add(time.Minute)), start.Add(time.Second))
 		if len(got[0].Rows) != 1 || got[0].Rows[0].EventID != "evt_late" || !got[0].Next.Equal(start) {
 			t.Errorf("got %+v", got[0])
@@ -134,7 +134,7 @@ func TestClaimKeepsWorld(t *testing.T) {
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		e := addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox")
-		insert(t, db, []delivery.Order{{Event: e, Webhook: "wh_sandbox"}}, lease("", start), start)
+		insert(t, db, []delivery.Draft{{Event: e, Webhook: "wh_sandbox"}}, lease("", start), start)
 		if got := claim(t, db, []delivery.LaneClaim{{Webhook: "wh_sandbox", Limit: 1}}, lease("t", start.Add(time.Minute)), start); got[0].Rows[0].World != schema.Sandbox {
 			t.Errorf("got %+v", got)
 		}
@@ -144,9 +144,9 @@ func TestClaimKeepsWorld(t *testing.T) {
 func TestReleaseRestoresDueTime(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, db *sqlstore.DB) {
-		var orders []delivery.Order
+		var orders []delivery.Draft
 		for i := range 3 {
-			orders = append(orders, delivery.Order{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprint("evt_", i)), Webhook: "wh_1", Lease: true})
+			orders = append(orders, delivery.Draft{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprint("evt_", i)), Webhook: "wh_1", Lease: true})
 		}
 		rows := insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 		// The second is leased by another claim, the third is finished.
@@ -179,10 +179,10 @@ func TestConcurrentClaimsAreDisjoint(t *testing.T) {
 			addAccount(t, all[0], "acc_1")
 			addWebhook(t, all[0], "acc_1", schema.Live, "wh_1")
 			addWebhook(t, all[0], "acc_1", schema.Live, "wh_2")
-			var orders []delivery.Order
+			var orders []delivery.Draft
 			for i := range 300 {
 				e := addEvent(t, all[0], "acc_1", schema.Live, fmt.Sprint("evt_", i))
-				orders = append(orders, delivery.Order{Event: e, Webhook: "wh_1"}, delivery.Order{Event: e, Webhook: "wh_2"})
+				orders = append(orders, delivery.Draft{Event: e, Webhook: "wh_1"}, delivery.Draft{Event: e, Webhook: "wh_2"})
 			}
 			insert(t, all[0], orders, lease("", start), start)
 			var mu sync.Mutex

@@ -93,7 +93,7 @@ func TestAttemptsAreCopiedWithoutBodies(t *testing.T) {
 		a := newArchive(t, db)
 		addWebhook(t, db, "acc_1", schema.Sandbox, "wh_sandbox")
 		rows := leased(t, db, 4)
-		sandbox := insert(t, db, []delivery.Order{{Event: addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox"), Webhook: "wh_sandbox", Lease: true}}, lease("mine", start.Add(time.Hour)), start)
+		sandbox := insert(t, db, []delivery.Draft{{Event: addEvent(t, db, "acc_1", schema.Sandbox, "evt_sandbox"), Webhook: "wh_sandbox", Lease: true}}, lease("mine", start.Add(time.Hour)), start)
 		sqlstoretest.Exec(t, db, "UPDATE delivery SET attempts = 7, retry_of = 'dlv_before' WHERE id = $1", rows[2].ID)
 		rows[2].Attempts = 7
 		nothing := outcome(&rows[3], "mine", 0, start)
@@ -145,9 +145,9 @@ func TestEveryAttemptIsCopiedOnce(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					world, webhook = schema.Sandbox, "wh_sandbox"
 				}
-				var orders []delivery.Order
+				var orders []delivery.Draft
 				for range 1 + rng.IntN(12) {
-					orders = append(orders, delivery.Order{Event: addEvent(t, db, "acc_1", world, fmt.Sprintf("evt_%d_%04d", round, len(want[0])+len(want[1])+len(orders))), Webhook: webhook, Lease: true})
+					orders = append(orders, delivery.Draft{Event: addEvent(t, db, "acc_1", world, fmt.Sprintf("evt_%d_%04d", round, len(want[0])+len(want[1])+len(orders))), Webhook: webhook, Lease: true})
 				}
 				rows := insert(t, db, orders, lease("mine", at.Add(time.Hour)), at)
 				var outcomes []delivery.Outcome

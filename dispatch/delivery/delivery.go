@@ -30,8 +30,8 @@ type Row struct {
 	Happened time.Time    // creation of the event
 }
 
-// Order is a delivery to store.
-type Order struct {
+// Draft is a delivery to store.
+type Draft struct {
 	Event   *outbox.Event
 	Webhook string
 	// Lease means that the delivery is stored with a lease; otherwise it is stored as due now.

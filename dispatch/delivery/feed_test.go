@@ -26,15 +26,15 @@ func TestFeedFindsChangedDeliveries(t *testing.T) {
 			sqlstoretest.Exec(t, db, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, 'live', 'payment.succeeded', 0, $3)",
 				"evt_"+account, account, []byte("{}"))
 		}
-		order := func(account string) delivery.Order {
-			return delivery.Order{Webhook: "wh_" + account, Lease: true, Event: &outbox.Event{
+		order := func(account string) delivery.Draft {
+			return delivery.Draft{Webhook: "wh_" + account, Lease: true, Event: &outbox.Event{
 				ID: "evt_" + account, Account: account, World: schema.Live, Type: schema.EventPaymentSucceeded,
 			}}
 		}
 		noon := time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC)
 		var rows []delivery.Row
 		do(t, db, func(tx *sqlstore.Tx) (err error) {
-			rows, err = delivery.Insert(tx, []delivery.Order{order("acc_a"), order("acc_b")}, workqueue.Lease{Token: "t", Until: noon.Add(time.Minute)}, noon)
+			rows, err = delivery.Insert(tx, []delivery.Draft{order("acc_a"), order("acc_b")}, workqueue.Lease{Token: "t", Until: noon.Add(time.Minute)}, noon)
 			return err
 		})
 		look := func(since time.Time) (all []schema.LiveDeliveryNotice) {

@@ -57,7 +57,7 @@ func (s *fixture) delivery(world schema.World, webhook string) delivery.Row {
 	s.t.Helper()
 	s.events++
 	e := addEvent(s.t, s.DB, s.account, world, fmt.Sprintf("evt_01KAHR3M5Q7S9V1X3Z5B7D%04d", s.events))
-	return insert(s.t, s.DB, []delivery.Order{{Event: e, Webhook: webhook, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
+	return insert(s.t, s.DB, []delivery.Draft{{Event: e, Webhook: webhook, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
 }
 
 // finished stores a delivery with a final state, after its last attempt.

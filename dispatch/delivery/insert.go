@@ -48,14 +48,14 @@ type newDelivery struct {
 
 // Insert stores deliveries of events and returns the new deliveries that have a lease. It is
 // idempotent: it neither changes nor returns a delivery that existed before.
-func Insert(tx *sqlstore.Tx, orders []Order, lease workqueue.Lease, now time.Time) ([]Row, error) {
-	all, ids := make([]newDelivery, len(orders)), newIDs(now, len(orders))
-	for i, o := range orders {
+func Insert(tx *sqlstore.Tx, drafts []Draft, lease workqueue.Lease, now time.Time) ([]Row, error) {
+	all, ids := make([]newDelivery, len(drafts)), newIDs(now, len(drafts))
+	for i, d := range drafts {
 		all[i] = newDelivery{
-			id: ids[i], event: o.Event.ID, webhook: o.Webhook, account: o.Event.Account, world: o.Event.World,
+			id: ids[i], event: d.Event.ID, webhook: d.Webhook, account: d.Event.Account, world: d.Event.World,
 			dueAt: now.UnixMicro(),
 		}
-		if o.Lease {
+		if d.Lease {
 			all[i].dueAt, all[i].token = lease.Until.UnixMicro(), lease.Token
 		}
 	}
@@ -64,11 +64,11 @@ func Insert(tx *sqlstore.Tx, orders []Order, lease workqueue.Lease, now time.Tim
 		return nil, err
 	}
 	var leased []Row
-	for i, o := range orders {
-		if o.Lease && stored[i] {
+	for i, d := range drafts {
+		if d.Lease && stored[i] {
 			leased = append(leased, Row{
-				ID: all[i].id, Webhook: o.Webhook, EventID: o.Event.ID, Type: o.Event.Type, World: o.Event.World,
-				DueAt: time.UnixMicro(now.UnixMicro()).UTC(), Envelope: o.Event.Envelope, Trace: o.Event.Trace, Happened: o.Event.CreatedAt,
+				ID: all[i].id, Webhook: d.Webhook, EventID: d.Event.ID, Type: d.Event.Type, World: d.Event.World,
+				DueAt: time.UnixMicro(now.UnixMicro()).UTC(), Envelope: d.Event.Envelope, Trace: d.Event.Trace, Happened: d.Event.CreatedAt,
 			})
 		}
 	}

@@ -94,7 +94,7 @@ func (m *model) lease() workqueue.Lease {
 }
 
 func (m *model) insert() {
-	var orders []delivery.Order
+	var orders []delivery.Draft
 	l := m.lease()
 	for range 1 + m.rng.IntN(20) {
 		e := &outbox.Event{ID: fmt.Sprintf("evt_model_%06d", m.event-m.rng.IntN(3)), Account: "acc_1"}
@@ -104,7 +104,7 @@ func (m *model) insert() {
 		if m.rng.IntN(2) == 0 {
 			m.event++
 		}
-		orders = append(orders, delivery.Order{Event: e, Webhook: fmt.Sprint("wh_", 1+m.rng.IntN(2)), Lease: m.rng.IntN(2) == 0})
+		orders = append(orders, delivery.Draft{Event: e, Webhook: fmt.Sprint("wh_", 1+m.rng.IntN(2)), Lease: m.rng.IntN(2) == 0})
 	}
 	leased := insert(m.t, m.db, orders, l, m.now)
 	for _, o := range orders {

@@ -46,9 +46,9 @@ func table(t *testing.T, db *sqlstore.DB) map[string]stored {
 // leased stores deliveries of new events to wh_1 with the lease token "mine".
 func leased(t *testing.T, db *sqlstore.DB, n int) []delivery.Row {
 	t.Helper()
-	orders := make([]delivery.Order, n)
+	orders := make([]delivery.Draft, n)
 	for i := range orders {
-		orders[i] = delivery.Order{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprintf("evt_%03d", i)), Webhook: "wh_1", Lease: true}
+		orders[i] = delivery.Draft{Event: addEvent(t, db, "acc_1", schema.Live, fmt.Sprintf("evt_%03d", i)), Webhook: "wh_1", Lease: true}
 	}
 	return insert(t, db, orders, lease("mine", start.Add(time.Minute)), start)
 }
@@ -188,7 +188,7 @@ func TestLanesHaveWaitingDeliveries(t *testing.T) {
 		}
 		rows := leased(t, db, 3)
 		e := addEvent(t, db, "acc_1", schema.Live, "evt_other")
-		insert(t, db, []delivery.Order{{Event: e, Webhook: "wh_2"}}, lease("", start), start)
+		insert(t, db, []delivery.Draft{{Event: e, Webhook: "wh_2"}}, lease("", start), start)
 		record(t, db, start, outcome(&rows[0], "mine", 500, start))
 		want := []delivery.Lane{{Webhook: "wh_1", Next: start.Add(10 * time.Second)}, {Webhook: "wh_2", Next: start}}
 		if diff := cmp.Diff(want, lanes()); diff != "" {

@@ -25,7 +25,7 @@ func TestListDeliveriesOfAnEvent(t *testing.T) {
 		s.advance(time.Second)
 		e := addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D9000")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET event_id = $1 WHERE id = $2", e.ID, failed.ID)
-		beside := insert(t, s.DB, []delivery.Order{{Event: e, Webhook: second, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
+		beside := insert(t, s.DB, []delivery.Draft{{Event: e, Webhook: second, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
 		s.advance(time.Second)
 		again := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+failed.ID+"/retry", ""), 202).IDs[0]
 		for query, want := range map[string][]string{

@@ -65,7 +65,7 @@ func lease(token string, until time.Time) workqueue.Lease {
 	return workqueue.Lease{Token: token, Until: until}
 }
 
-func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Order, l workqueue.Lease, now time.Time) (rows []delivery.Row) {
+func insert(tb testing.TB, db *sqlstore.DB, orders []delivery.Draft, l workqueue.Lease, now time.Time) (rows []delivery.Row) {
 	tb.Helper()
 	do(tb, db, func(tx *sqlstore.Tx) (err error) {
 		rows, err = delivery.Insert(tx, orders, l, now)

@@ -6,17 +6,13 @@ package outbox
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/leader"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/schema"
@@ -32,28 +28,6 @@ type Event struct {
 	Envelope  []byte // JSON; read-only
 	Trace     string // trace context of the change; empty for none
 }
-
-// Publisher is where the relay sends events: Kafka or the dispatcher.
-type Publisher interface {
-	// Publish publishes a batch and returns the acknowledged events of the batch in order, even
-	// with an error. The relay retries the other events, so an event may be published twice.
-	//
-	// Events of an account are published in order. After an unacknowledged event, the relay
-	// publishes no later event of that account before it has retried that event. So Publish must
-	// not acknowledge an event without the earlier events of its account in the batch. Publish may
-	// keep the batch but must not change it.
-	//
-	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the
-	// unacknowledged events of the batch. ErrPartial means that only some accounts failed: the relay
-	// continues with the events after the batch.
-	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
-}
-
-// ErrYield and ErrPartial are errors of Publish, see [Publisher].
-var (
-	ErrYield   = errors.New("events of other accounts come first")
-	ErrPartial = errors.New("events of some accounts are blocked")
-)
 
 // Config configures an Outbox.
 type Config struct {
@@ -128,19 +102,4 @@ func (o *Outbox) wake() {
 	case o.wakeSignal <- struct{}{}:
 	default:
 	}
-}
-
-const leadName = "outbox"
-
-// Run publishes events and purges expired ones while this instance leads, until ctx ends. It
-// returns only after a call of the publisher in progress has returned.
-func (o *Outbox) Run(ctx context.Context, to Publisher) error {
-	o.backlog.Store(&backlog{})
-	return leader.Run(ctx, leader.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ leader.Fence) error {
-		var purging sync.WaitGroup
-		defer purging.Wait()
-		purging.Go(func() { o.purge(ctx) })
-		o.relay(ctx, to)
-		return nil
-	})
 }

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
+	"vayu/internal/leader"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
@@ -17,6 +19,28 @@ import (
 // larger batch, the first event would wait longer until the whole batch is published.
 const maxBatch = 500
 
+// Publisher is where the relay sends events. Its implementations are kafka.Log for Kafka, and dispatch.Service without
+// Kafka. cmd/vayu/wiring chooses one of them.
+type Publisher interface {
+	// Publish publishes a batch and returns the acknowledged events of the batch in order, even
+	// with an error. The relay retries the other events, so an event may be published twice.
+	//
+	// Events of an account are published in order. After an unacknowledged event, the relay publishes no later event
+	// of that account before it has retried that event. So Publish must not acknowledge an event without the earlier
+	// events of its account in the batch. Publish may keep the batch but must not change it.
+	//
+	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the
+	// unacknowledged events of the batch. ErrPartial means that only some accounts failed: the relay
+	// continues with the events after the batch.
+	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
+}
+
+// ErrYield and ErrPartial are errors of Publish, see [Publisher].
+var (
+	ErrYield   = errors.New("events of other accounts come first")
+	ErrPartial = errors.New("events of some accounts are blocked")
+)
+
 // relay publishes events while this instance leads.
 type relay struct {
 	*Outbox
@@ -24,6 +48,21 @@ type relay struct {
 	// acked are the ids of acknowledged events that are not yet deleted from the outbox.
 	// They are deleted before the next read, so that they are not published again.
 	acked []string
+}
+
+const leadName = "outbox"
+
+// Run publishes events and purges expired ones while this instance leads, until ctx ends. It
+// returns only after a call of the publisher in progress has returned.
+func (o *Outbox) Run(ctx context.Context, to Publisher) error {
+	o.backlog.Store(&backlog{})
+	return leader.Run(ctx, leader.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ leader.Fence) error {
+		var purging sync.WaitGroup
+		defer purging.Wait()
+		purging.Go(func() { o.purge(ctx) })
+		o.relay(ctx, to)
+		return nil
+	})
 }
 
 // relay publishes events until ctx ends.
@@ -107,9 +146,8 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	return safe, err
 }
 
-// read returns the oldest events in the outbox after an id. A subquery reads the ids of
-// these events. Without the subquery, PostgreSQL might scan the table "event", because its
-// statistics of the outbox are often wrong.
+// read returns the oldest events in the outbox after an id. A subquery reads the ids of these events. Without the
+// subquery, PostgreSQL might scan the table "event", because its statistics of the outbox are often wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
@@ -195,9 +233,8 @@ const deleteTimeout = 2 * time.Second
 
 var deleteRelayed = sqlstore.NewBatchStatement(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
 
-// deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so that
-// the next leader does not publish them again. It deletes each id: a range of ids could
-// include unpublished events that were committed late.
+// deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so that the next leader does not
+// publish them again. It deletes each id: a range of ids could include unpublished events that were committed late.
 func (r *relay) deleteAcked(ctx context.Context) error {
 	if len(r.acked) == 0 {
 		return nil

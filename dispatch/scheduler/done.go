@@ -18,18 +18,14 @@ func (q *Queue[T]) Done(id string, e Result) {
 	l.took += (e.Took - l.took) / 4
 	q.recordResult(l.host, e)
 	q.setClass(l, classOf(e))
-	q.enqueue(l)
-	q.schedule(l)
-	q.wake(l.host)
+	q.reschedule(l)
 }
 
 // Abandon frees the slot of an item that Next returned and that was not attempted.
 func (q *Queue[T]) Abandon(id string) {
 	l := q.lane(id)
 	q.addInFlight(l, -1)
-	q.enqueue(l)
-	q.schedule(l)
-	q.wake(l.host)
+	q.reschedule(l)
 }
 
 // MarkSlow moves an untried lane into the class slow. The caller uses it when a claimed delivery already has a failed

@@ -60,6 +60,14 @@ func (q *Queue[T]) enqueue(l *lane[T]) {
 	}
 }
 
+// reschedule puts a lane whose attempt has started or ended into the ring and the heap where it belongs. It wakes the
+// host, because other lanes of the host may use the remaining slots.
+func (q *Queue[T]) reschedule(l *lane[T]) {
+	q.enqueue(l)
+	q.schedule(l)
+	q.wake(l.host)
+}
+
 func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 	l.inFlight += n
 	q.inFlight += n

@@ -20,9 +20,7 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 			q.spend(l)
 			id, value, ok = l.id, it.value, true
 		}
-		q.enqueue(l)
-		q.schedule(l)
-		q.wake(l.host) // other lanes of the host may use its remaining slots
+		q.reschedule(l)
 		if ok {
 			return id, value, true
 		}

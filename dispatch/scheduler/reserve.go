@@ -24,24 +24,3 @@ func (q *Queue[T]) Unreserve(id string, n int) {
 	q.schedule(l)
 	q.wake(l.host)
 }
-
-// Add appends items to their lane, after a reservation or a claim. `until` is the end of their lease.
-func (q *Queue[T]) Add(id string, items []T, until time.Time) {
-	l := q.lane(id)
-	q.addReserved(l, -len(items))
-	for _, value := range items {
-		l.items.push(item[T]{value, until})
-	}
-	q.addBuffered(l, len(items))
-	q.enqueue(l)
-	q.schedule(l)
-}
-
-// Due records that the store has an item of the lane that is due at a time.
-func (q *Queue[T]) Due(id string, at time.Time) {
-	l := q.lane(id)
-	if l.next.IsZero() || at.Before(l.next) {
-		l.next = at
-		q.schedule(l)
-	}
-}

@@ -77,6 +77,27 @@ func New[T any](l Limits) *Queue[T] {
 	}
 }
 
+// Add appends items to their lane, after a reservation or a claim. `until` is the end of their lease.
+func (q *Queue[T]) Add(id string, items []T, until time.Time) {
+	l := q.lane(id)
+	q.addReserved(l, -len(items))
+	for _, value := range items {
+		l.items.push(item[T]{value, until})
+	}
+	q.addBuffered(l, len(items))
+	q.enqueue(l)
+	q.schedule(l)
+}
+
+// Due records that the store has an item of the lane that is due at a time.
+func (q *Queue[T]) Due(id string, at time.Time) {
+	l := q.lane(id)
+	if l.next.IsZero() || at.Before(l.next) {
+		l.next = at
+		q.schedule(l)
+	}
+}
+
 // Expired removes and returns the items whose lease Next has found too short for an attempt.
 func (q *Queue[T]) Expired() []T {
 	out := q.expired
@@ -113,6 +134,5 @@ func (q *Queue[T]) Prune(there func(id string) bool) {
 	q.pruneHosts()
 }
 
-// Size returns the number of lanes, of items in memory that are not in flight, and of
-// items in flight.
+// Size returns the number of lanes, of items in memory that are not in flight, and of items in flight.
 func (q *Queue[T]) Size() (lanes, waiting, flying int) { return len(q.lanes), q.buffered, q.inFlight }

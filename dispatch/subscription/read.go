@@ -26,6 +26,33 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL FROM webhook`
 )
 
+// read loads changed rows into a new snapshot.
+func (b *Cache) read(ctx context.Context, now time.Time) error {
+	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
+	revision, err := r.revision()
+	if err != nil {
+		return err
+	}
+	before := b.Snapshot()
+	switch {
+	case revision == before.revision:
+		return nil
+	case revision < before.revision, before.revision == unread, revision-before.revision > maxDelta:
+		// A lower revision means that the store was replaced.
+		r.generation = newGeneration(nil)
+		err = r.all()
+	default:
+		r.generation = newGeneration(before)
+		err = r.since(before.revision)
+	}
+	if err != nil {
+		return err
+	}
+	b.snapshot.Store(r.generation.finish(revision))
+	r.logUnreadable()
+	return nil
+}
+
 type reading struct {
 	*Cache
 	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh

@@ -6,7 +6,6 @@ import (
 
 	"vayu/internal/failurelog"
 	"vayu/internal/tablecache"
-	"vayu/schema"
 )
 
 const (
@@ -36,30 +35,3 @@ func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(c
 // Fresh refreshes the cache within two seconds, unless the last refresh is younger than maxAge. After an error the
 // caller must not sign. After success, the caller may sign with the cached secrets for 100 ms.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
-
-// read loads changed rows into a new snapshot.
-func (b *Cache) read(ctx context.Context, now time.Time) error {
-	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
-	revision, err := r.revision()
-	if err != nil {
-		return err
-	}
-	before := b.Snapshot()
-	switch {
-	case revision == before.revision:
-		return nil
-	case revision < before.revision, before.revision == unread, revision-before.revision > maxDelta:
-		// A lower revision means that the store was replaced.
-		r.generation = newGeneration(nil)
-		err = r.all()
-	default:
-		r.generation = newGeneration(before)
-		err = r.since(before.revision)
-	}
-	if err != nil {
-		return err
-	}
-	b.snapshot.Store(r.generation.finish(revision))
-	r.logUnreadable()
-	return nil
-}

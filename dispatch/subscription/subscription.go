@@ -61,42 +61,6 @@ func (l Limits) of(plan string, world schema.World) int {
 	}
 }
 
-// Subscription is a subscription as stored. It is immutable; a change creates a new one.
-type Subscription struct {
-	ID      string
-	Account string
-	World   schema.World
-	URL     string
-	Host    string             // host and port of the URL, in lower case
-	Events  []schema.EventType // in the order of schema.EventTypes
-	Active  bool               // false: paused, deliveries wait
-	Version string
-	// ClearNumbers means that recharge.* events contain unmasked mobile numbers.
-	ClearNumbers bool
-
-	createdAt int64 // microseconds
-	// secrets are the current secret and, during the grace period of a rotation, the previous one.
-	// They are empty if the current secret cannot be decrypted.
-	secrets       []string
-	previousUntil int64 // microseconds
-	unreadable    bool  // a stored secret cannot be decrypted
-}
-
-// Saw reports whether the subscription existed at a time. After a replay or an offset reset,
-// events are delivered up to a month after their creation. Younger subscriptions must not get them.
-func (s *Subscription) Saw(at time.Time) bool {
-	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
-}
-
-// Secrets returns the secrets that sign an attempt at a time, newest first. It returns none
-// if the current secret cannot be decrypted. The result is read-only.
-func (s *Subscription) Secrets(now time.Time) []string {
-	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
-		return s.secrets[:1]
-	}
-	return s.secrets
-}
-
 // Cache holds all subscriptions in memory and refreshes them from the store. It is safe
 // for concurrent use.
 type Cache struct {

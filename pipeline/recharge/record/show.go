@@ -9,8 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// AppendEvent stores the event of the recharge's state, in the transaction that changes the
-// state.
+// AppendEvent stores the event of the recharge's state, in the transaction that changes the state.
 func AppendEvent(tx *sqlstore.Tx, events transaction.Events, r *Record) error {
 	typ, data := eventOf(r)
 	if _, err := events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
@@ -153,8 +152,7 @@ func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	return o
 }
 
-// failureTexts are the messages of failures for clients. Clients never get a provider's own
-// text.
+// failureTexts are the messages of failures for clients. Clients never get a provider's own text.
 var failureTexts = map[schema.Code]string{
 	schema.InvalidNumber:        "The operator has no subscriber of this number. " + NothingCharged,
 	schema.InsufficientBalance:  "The balance does not cover the amount. " + NothingCharged,

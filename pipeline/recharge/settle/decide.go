@@ -17,16 +17,15 @@ type CallKind int
 // The kinds of calls.
 const (
 	CallNone    CallKind = iota // no call: a callback, a file or a manual entry
-	CallSubmit              // order a recharge
-	CallEnquire             // status enquiry
-	CallReverse             // reverse a recharge
+	CallSubmit                  // order a recharge
+	CallEnquire                 // status enquiry
+	CallReverse                 // reverse a recharge
 )
 
 // String returns the name in metrics and logs.
 func (c CallKind) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
 
-// Result is the result of a provider call, or of a callback, a file or a manual
-// entry.
+// Result is the result of a provider call, or of a callback, a file or a manual entry.
 type Result struct {
 	order.Answer
 
@@ -36,7 +35,7 @@ type Result struct {
 	Refused   bool      // for enquire: the last refund call was refused, but an earlier one may have succeeded
 	Reference string    // reference of the order
 	CalledAt  time.Time // start of the call
-	// ResendAfter is the one of the connection; for a call only.
+	// ResendAfter is the setting of the connection; zero without a call.
 	ResendAfter time.Duration
 	By          string   // source, for the audit log
 	Reroute     *Reroute // the other operator, if the number belongs to one
@@ -165,8 +164,7 @@ func nextPollTime(r *record.Record, res *Result, now time.Time) time.Time {
 	return r.NextCall(res.RetryAfter, unknown, res.ResendAfter, now)
 }
 
-// nextEnquiry returns the time for which the provider requested another enquiry after a final
-// outcome; zero for none.
+// nextEnquiry returns the time for which the provider requested another enquiry after a final outcome; zero for none.
 func (res *Result) nextEnquiry(now time.Time) time.Time {
 	if res.Err != nil || res.RetryAfter <= 0 {
 		return time.Time{}

@@ -38,8 +38,7 @@ func (st *transitionTx) requeue() error {
 	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
 }
 
-// storePostponed stores a recharge with a later due time. If the lease is lost, nothing is
-// changed.
+// storePostponed stores a recharge with a later due time. If the lease is lost, nothing is changed.
 func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error {
 	stored, err := record.Table.Postpone(st.tx, &st.out.Record, st.lease, due)
 	if err != nil || !stored {

@@ -1,6 +1,5 @@
-// Package settle applies the results of providers to recharges. One function maps each result
-// to a transition. One transaction of the store writes the recharge and the postings, event and
-// audit row of a transition.
+// Package settle applies the results of providers to recharges. One function maps each result to a transition. One
+// transaction of the store writes the recharge and the postings, event and audit row of a transition.
 package settle
 
 import (
@@ -53,9 +52,8 @@ type transitionTx struct {
 	out    Effect
 }
 
-// Settle applies a provider result to a recharge as it was last read. Each change is a
-// compare-and-set on that state. If the state has changed, Settle locks the row, reads it and
-// decides again.
+// Settle applies a provider result to a recharge as it was last read. Each change is a compare-and-set on that state.
+// If the state has changed, Settle locks the row, reads it and decides again.
 func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own workqueue.Lease) (Effect, error) {
 	st := transitionTx{Settler: s, result: res, lease: own}
 	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
@@ -119,7 +117,6 @@ func decideReplaced(res *Result) Transition {
 	}
 	return Noop
 }
-
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
 // raised before. It also returns false for a refusal if the lease is lost.
