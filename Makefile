@@ -41,7 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,9 @@ bench-webhooks: $(NPM) ## measure deliveries: throughput beside a bare client, l
 	$(GO) test -run '^$$' -bench 'BenchmarkWebhookLatency' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkFailingNeighbour' -benchtime 2000x -timeout 30m ./dispatch
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting' -benchtime 1x -timeout 30m ./dispatch
+
+bench-views: $(NPM) ## measure each view over ten years of 600 stations beside one read of their hours (10 minutes)
+	$(GO) test -run '^$$' -bench 'BenchmarkScaleViews' -benchtime 1x -timeout 30m -v ./pipeline/airquality
 
 # PostgreSQL is measured if VAYU_TEST_POSTGRES is set.
 bench-recharges: $(NPM) ## measure recharges to their final state beside the raw rows, latency at 200/s, and batches

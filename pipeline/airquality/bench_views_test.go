@@ -1,6 +1,7 @@
 package airquality
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -25,8 +26,9 @@ var viewQueries = map[string]string{
 }
 
 // BenchmarkScaleViews reads each view over ten years of 600 stations: 36.8 million station-hours,
-// 70 % of all hours. The floor is one read of the days that all views rest on. Each figure is the
-// second read, so that the files are in memory.
+// 70 % of all hours. The floor is the mean of these hours as the table of hours has them. Each figure is
+// that of the second read, so that the files are in memory. Processor time does not depend on other
+// processes as much as wall time: half of it is the wall time of two idle processors.
 func BenchmarkScaleViews(b *testing.B) {
 	w := newFixture(b)
 	w.exec(`INSERT INTO %s.station (id, name, city, state, kind)
@@ -37,23 +39,26 @@ func BenchmarkScaleViews(b *testing.B) {
 		SELECT 'station-' || toString(intDiv(number, 3653)), 'pm25', toDate('2015-01-01') + number %% 3653 AS day, arrayAvg(present), arrayMin(present), arrayMax(present),
 			length(present), 24, 'good', toDateTime(day), present, arraySum(arrayMap((x, n) -> if(isNull(x), 0, bitShiftLeft(toUInt32(1), n)), clock, range(24))), arrayMax(present)
 		FROM numbers(600 * 3653) SETTINGS max_partitions_per_insert_block = 0`)
+	w.exec(`INSERT INTO %[1]s.station_parameter_hour (station, at, parameter, kind, mean)
+		SELECT station, toDateTime(day, 'Asia/Kolkata') + 3600 * (clock + 1), parameter, 'concentration', mean_of_hour
+		FROM %[1]s.station_parameter_day ARRAY JOIN hours AS mean_of_hour, bitPositionsToArray(present) AS clock SETTINGS max_partitions_per_insert_block = 0`)
 	w.exec("OPTIMIZE TABLE %s.station_parameter_day FINAL")
 	if rows := w.text("SELECT toString(sum(count)) FROM %s.station_parameter_day"); len(rows) != 1 || len(rows[0]) != 8 {
 		b.Fatalf("there are %q station-hours", rows)
 	}
-	read := func(query string) time.Duration {
+	read := func(query string) (wall, processor float64) {
 		w.exec(query + " FORMAT Null")
-		begun := time.Now()
+		before, begun := w.processorSeconds(), time.Now()
 		w.exec(query + " FORMAT Null")
-		return time.Since(begun)
+		return time.Since(begun).Seconds(), w.processorSeconds() - before
 	}
 	for range b.N {
-		floor := read("SELECT avgArray(hours), max(day) FROM %s.station_parameter_day SETTINGS final = 0")
-		b.ReportMetric(floor.Seconds(), "s/floor")
+		_, floor := read("SELECT avg(mean) FROM %s.station_parameter_hour SETTINGS final = 0")
+		b.ReportMetric(floor, "cpu-s/floor")
 		for name, query := range viewQueries {
-			took := read(query)
-			b.Logf("%-20s %.2f s, %.1f of the floor of %.2f s", name, took.Seconds(), took.Seconds()/floor.Seconds(), floor.Seconds())
-			b.ReportMetric(took.Seconds(), "s/"+unit(name))
+			wall, processor := read(query)
+			b.Logf("%-20s %.2f s, %.2f s of processor time, %.1f of the floor of %.2f s", name, wall, processor, processor/floor, floor)
+			b.ReportMetric(processor, "cpu-s/"+strings.ReplaceAll(name, " ", "-"))
 		}
 	}
 	if len(viewQueries) <= len(views.Names) {
@@ -61,13 +66,12 @@ func BenchmarkScaleViews(b *testing.B) {
 	}
 }
 
-// unit returns a name that can be a unit of a metric, which has no blanks.
-func unit(name string) string {
-	out := []byte(name)
-	for i, c := range out {
-		if c == ' ' {
-			out[i] = '-'
-		}
+// processorSeconds returns the processor time that the engine has used for queries.
+func (w *fixture) processorSeconds() float64 {
+	w.Helper()
+	var micros uint64
+	if err := w.db.Conn().QueryRow(w.Context(), "SELECT sum(value) FROM system.events WHERE event IN ('UserTimeMicroseconds', 'SystemTimeMicroseconds')").Scan(&micros); err != nil {
+		w.Fatal(err)
 	}
-	return string(out)
+	return float64(micros) / 1e6
 }

@@ -268,3 +268,29 @@ func TestViewsOnACluster(t *testing.T) {
 		t.Error(fmt.Errorf("a figure is no number: %s", all))
 	}
 }
+
+// Days of a version without the column hours get it with the first roll-up after the migration.
+func TestMigrationHasTheHoursOfDaysComputed(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.stationOf("reference", "a", "Pune", "Maharashtra")
+	w.series("a", parameter.PM25, indianDay(2024, 3, 1), 24, constant(50))
+	w.increment()
+	w.exec(`INSERT INTO %[1]s.station_parameter_day (station, parameter, day, mean, count, expected, flag, computed_at)
+		SELECT station, parameter, day, mean, count, expected, flag, computed_at + 1 FROM %[1]s.station_parameter_day`)
+	w.wantRows("count()", "openair", "(0)")
+	statements, err := migration.DDL(migration.Params{Database: w.name, Files: clickhouse.Files, Values: clickhouse.Values()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if strings.Contains(s, "AND present = 0") {
+			if err := w.db.Conn().Exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.increment()
+	w.wantRows("count(), sum(pm25)", "openair", "(24,1200)")
+	w.wantRows("max_8h", "daily", "(50)")
+}
