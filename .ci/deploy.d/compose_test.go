@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,6 +216,50 @@ func TestComposeTargets(t *testing.T) {
 		server := "server " + name + " " + name + ":8080\n"
 		if got, want := strings.Contains(proxy, server), *s.Environment["VAYU_ROLES"] == "api"; got != want {
 			t.Errorf("%s is behind the proxy: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Grafana gets every dashboard of the operations guide, and a data source of the type that each one needs.
+func TestComposeDashboards(t *testing.T) {
+	t.Parallel()
+	var provisioned struct {
+		Datasources []struct {
+			Type string `yaml:"type"`
+		} `yaml:"datasources"`
+	}
+	if err := yaml.Unmarshal([]byte(text(t, operations, "compose/grafana-source.yml")), &provisioned); err != nil {
+		t.Fatal(err)
+	}
+	types := map[string]bool{}
+	for _, source := range provisioned.Datasources {
+		types[source.Type] = true
+	}
+	mounted := map[string]bool{}
+	for _, v := range project(t).Services["grafana"].Volumes {
+		mounted[filepath.Base(v.Target)] = true
+	}
+	boards, err := filepath.Glob(filepath.Join(root(t), operations, "grafana*.json"))
+	if err != nil || len(boards) < 2 {
+		t.Fatalf("dashboards %v, error %v, want at least 2", boards, err)
+	}
+	for _, file := range boards {
+		name := filepath.Base(file)
+		if !mounted[name] {
+			t.Errorf("%s is not mounted into Grafana", name)
+		}
+		var board struct {
+			Templating struct {
+				List []struct{ Type, Query any }
+			}
+		}
+		if err := json.Unmarshal([]byte(text(t, operations, name)), &board); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, variable := range board.Templating.List {
+			if needed, _ := variable.Query.(string); variable.Type == "datasource" && !types[needed] {
+				t.Errorf("%s needs a data source of the type %q, which is not provisioned", name, needed)
+			}
 		}
 	}
 }
