@@ -41,7 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,9 +90,13 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/new-source --check
 	.ci/clients
 	.ci/views
+	.ci/notebooks
 	.ci/alerts
 	.ci/deploy
 	.ci/browser
+
+notebooks: build ## execute docs/notebooks and the queries of Grafana's dashboard of the air; results go to bin/notebooks (needs python3)
+	.ci/notebooks
 
 # CI kills each service 12 to 48 times; 200 kills take an hour. PostgreSQL and Kafka are
 # required, as in CI.
