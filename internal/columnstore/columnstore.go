@@ -27,6 +27,7 @@ type DB struct {
 	reserved driver.Conn // see Reserved
 	endpoint *endpoint   // nil for a server
 	health   health
+	guest    bool // a guest has used the engine of a service, see Config.Guest
 }
 
 // Open returns a DB for a valid configuration. It does not connect: Run starts the engine, and each query connects.

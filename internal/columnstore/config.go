@@ -39,6 +39,9 @@ type Config struct {
 	// Share is set for a command: it uses the engine that a service already runs in Data. If no engine runs, the
 	// command starts an engine of its own.
 	Share bool `yaml:"-"`
+	// Guest is set, with Share, for a command that may be idle for hours. Once it has used the engine of a service, it
+	// starts none itself: when the service restarts, the data directory must be free.
+	Guest bool `yaml:"-"`
 	// ReadyTimeout limits how long a command (Share is set) waits for a server; 0 means 20 seconds.
 	ReadyTimeout time.Duration `yaml:"-"`
 	// Command is the command line of the engine's process; empty for this executable with the argument "engine".

@@ -64,7 +64,11 @@ func (db *DB) supervise(ctx context.Context) error {
 func (db *DB) once(ctx context.Context) error {
 	if db.cfg.Share {
 		if holder, ok := embedded.FindHolder(db.cfg.Data); ok {
+			db.guest = db.cfg.Guest
 			return db.follow(ctx, holder)
+		}
+		if db.guest {
+			return fmt.Errorf("%w: the service with the engine has stopped", errHeld)
 		}
 	}
 	return db.child(ctx)

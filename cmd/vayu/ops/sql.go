@@ -79,7 +79,7 @@ func (r sqlFlags) run(cmd *cobra.Command, args []string) error {
 		defer stop()
 		cmd.SetContext(ctx)
 	}
-	return tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) (err error) {
+	return tool.Options{Guest: prompt}.Run(cmd, func(ctx context.Context, t *tool.Database) (err error) {
 		if c.HTTP, c.URL, err = t.DB.HTTP(); err != nil {
 			return err
 		}

@@ -43,6 +43,7 @@ func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 type Options struct {
 	Create  bool          // create the data directory if it does not exist
 	Migrate bool          // migrate the tables, even if a running service uses them
+	Guest   bool          // see columnstore.Config.Guest
 	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }
 
@@ -60,7 +61,7 @@ func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 		return err
 	}
 	settings := t.ColumnStore()
-	settings.Share, settings.ReadyTimeout = true, r.Timeout
+	settings.Share, settings.Guest, settings.ReadyTimeout = true, r.Guest, r.Timeout
 	return t.Run(cmd.Context(), settings, func(ctx context.Context) error {
 		if err := t.ensureTables(ctx, r.Migrate); err != nil {
 			return err
