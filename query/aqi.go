@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/chart"
 	"vayu/query/snapshot"
 	"vayu/query/statistics"
 	"vayu/schema"
@@ -16,8 +17,11 @@ const scope = "aqi:read"
 
 // Routes returns the routes of this package.
 func (s *Service) Routes() []httpapi.Route {
+	svg, png := chart.Formats()
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, OwnQuery: true, Handler: s.aqi},
+		{Method: http.MethodGet, Path: "/v1/aqi/chart.svg", Scope: scope, Params: chart.Params(), Type: "image/svg+xml", Handler: s.chart(svg)},
+		{Method: http.MethodGet, Path: "/v1/aqi/chart.png", Scope: scope, Params: chart.Params(), Type: "image/png", Handler: s.chart(png)},
 		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "limit", "cursor"}, Handler: s.listCities},
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "own", "limit", "cursor"}, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},

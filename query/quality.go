@@ -2,28 +2,25 @@ package query
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/gorilla/mux"
 
 	"vayu/internal/httpapi"
+	"vayu/query/history"
 	"vayu/query/rollup"
 	"vayu/query/station"
 	"vayu/schema"
 )
 
-// Default and maximum number of days of GET /v1/stations/{id}/quality.
-const (
-	qualityDays     = 7 // default, if the query has no parameter from
-	mostQualityDays = 366
-)
+// qualityDays is the number of days of GET /v1/stations/{id}/quality, if the query has no parameter from.
+const qualityDays = 7
 
 // stationQuality handles GET /v1/stations/{id}/quality.
 func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err := checkParams(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	from, to, err := qualityRange(c.Params, schema.DayOf(s.now()))
+	days, err := history.ParseSpan(c.Params, qualityDays, schema.DayOf(s.now()))
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -35,7 +32,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	page := station.QualityPage{Station: st.ID, From: from, To: to}
+	page := station.QualityPage{Station: st.ID, From: days.First, To: days.Last}
 	if err := page.Parse(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -46,30 +43,4 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
 	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
-}
-
-// qualityRange parses the parameters from and to. By default, to is today, and the range has seven
-// days.
-func qualityRange(params map[string]string, today schema.Day) (from, to schema.Day, err error) {
-	to = today
-	if text, ok := params["to"]; ok {
-		if to, err = parseDay("to", text); err != nil {
-			return 0, 0, err
-		}
-	}
-	from = to - qualityDays + 1
-	if text, ok := params["from"]; ok {
-		if from, err = parseDay("from", text); err != nil {
-			return 0, 0, err
-		}
-	}
-	switch {
-	case to > today:
-		return 0, 0, invalid("to", "The range ends in the future (Indian time).")
-	case from > to:
-		return 0, 0, invalid("from", "The range ends before it begins.")
-	case to-from >= mostQualityDays:
-		return 0, 0, invalid("to", "A range has at most "+strconv.Itoa(mostQualityDays)+" days.")
-	}
-	return from, to, nil
 }

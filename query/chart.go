@@ -1,0 +1,31 @@
+package query
+
+import (
+	"vayu/internal/httpapi"
+	"vayu/query/chart"
+	"vayu/query/station"
+	"vayu/schema"
+)
+
+// chart returns the handler of a chart in a format.
+func (s *Service) chart(f chart.Format) httpapi.Handler {
+	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
+		if err := checkParams(c.Params); err != nil {
+			return resp, err
+		}
+		r, err := chart.Parse(c.Params, schema.DayOf(s.now()))
+		if err != nil {
+			return resp, err
+		}
+		a, snap, err := s.snapshotOf(c)
+		if err != nil {
+			return resp, err
+		}
+		data := &chart.Data{Snapshot: snap, History: a.history, Tables: a.tables, Slots: &s.historySlots, Account: c.Account}
+		data.Station = func(id string) (*station.WithFigures, error) { return a.stationByID(c, snap, id) }
+		if resp, err = data.Answer(c.Context(), &r, f); err == nil {
+			resp.Cache = s.cacheControl(s.now())
+		}
+		return resp, err
+	}
+}

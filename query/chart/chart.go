@@ -1,0 +1,162 @@
+package chart
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"image/color"
+	"strings"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"vayu/query/history"
+	"vayu/query/rollup"
+)
+
+// Chart is a chart with all its figures, ready to be drawn.
+type Chart struct {
+	request *Request
+	content content
+	draw    func(p *page)
+}
+
+// content has the texts of a chart.
+type content struct{ title, subtitle, words, attribution string }
+
+// width is the width of all charts, in points.
+const width = 900.0
+
+// ofFigures returns a line or a calendar of a place. Its error is a *schema.Problem if no figures have an AQI.
+func ofFigures(r *Request, place *place, figures []history.Dated) (*Chart, error) {
+	var points []point
+	for i := range figures {
+		if f := &figures[i]; f.AQI >= 0 {
+			points = append(points, point{Day: f.Day, AQI: int(f.AQI)})
+			if r.Hourly() {
+				points[len(points)-1].At = f.At
+			}
+		}
+	}
+	if len(points) == 0 {
+		return nil, r.noData(place.Label)
+	}
+	c := &Chart{request: r, content: place.content(r, "AQI by day", seriesWords(r, points))}
+	switch {
+	case r.Kind == "calendar":
+		c.content.words += monthWords(points)
+		c.draw = func(p *page) { drawCalendar(p, r, points) }
+		return c, nil
+	case r.Hourly():
+		c.content = place.content(r, "AQI by hour", seriesWords(r, points))
+	}
+	c.draw = func(p *page) { drawLine(p, r, points) }
+	return c, nil
+}
+
+// ofMeans reads the hourly means of a place and returns its diurnal course or its rose. Its error is a *schema.Problem if
+// there are none.
+func ofMeans(ctx context.Context, t rollup.Tables, r *Request, place *place) (*Chart, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	defer cancel()
+	if r.Kind == "rose" {
+		all, err := readRose(ctx, t, place, r)
+		if err != nil {
+			return nil, rollup.Unavailable(err)
+		}
+		if len(all) == 0 {
+			return nil, r.noMeans(place.Label)
+		}
+		return &Chart{r, place.content(r, r.Parameter.Name()+" by wind direction", roseWords(r, all)), func(p *page) { drawRose(p, r, all) }}, nil
+	}
+	hours, err := readDiurnal(ctx, t, place, r)
+	if err != nil {
+		return nil, rollup.Unavailable(err)
+	}
+	if len(hours) == 0 {
+		return nil, r.noMeans(place.Label)
+	}
+	return &Chart{r, place.content(r, r.Parameter.Name()+" by hour of the day", diurnalWords(r, hours)), func(p *page) { drawDiurnal(p, r, hours) }}, nil
+}
+
+func (p *place) content(r *Request, what, words string) content {
+	first, _, _ := strings.Cut(words, ". ")
+	return content{
+		title: p.Label + ": " + what, subtitle: r.span() + ". " + strings.TrimSuffix(first, ".") + ".", words: words,
+		attribution: strings.Join(p.Attribution, "; "),
+	}
+}
+
+func (c *Chart) height() float64 {
+	switch c.request.Kind {
+	case "calendar":
+		return calendarHeight(c.request)
+	case "rose":
+		return 500
+	}
+	return 430
+}
+
+func (c *Chart) drawOn(canvas vg.Canvas, fonts *font.Cache) {
+	p := &page{Canvas: canvas, width: width, height: c.height(), colours: themes(c.request.Theme), fonts: fonts}
+	p.header(&c.content)
+	c.draw(p)
+}
+
+// loadFonts returns the fonts of charts, which take some milliseconds to load. They are safe for concurrent use.
+func loadFonts() *font.Cache { return font.NewCache(liberation.Collection()) }
+
+// png returns the chart as a picture with twice as many pixels as points.
+func (c *Chart) png(fonts *font.Cache) ([]byte, error) {
+	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(width), vg.Length(c.height())), vgimg.UseDPI(2*72), vgimg.UseBackgroundColor(color.Transparent))
+	c.drawOn(canvas, fonts)
+	var out bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("writing a picture: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// svg returns the chart as an SVG with a title and a description in words. Without a theme in the request, a browser
+// chooses the colours by the theme of its user.
+func (c *Chart) svg(fonts *font.Cache) ([]byte, error) {
+	canvas := vgsvg.NewWith(vgsvg.UseWH(vg.Length(width), vg.Length(c.height())))
+	c.drawOn(canvas, fonts)
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("writing a drawing: %w", err)
+	}
+	_, drawing, _ := strings.Cut(out.String(), "<svg")
+	_, drawing, _ = strings.Cut(drawing, ">")
+	drawing = strings.ReplaceAll(drawing, "\n\t", " ")
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="title desc">
+<title id="title">%[3]s</title>
+<desc id="desc">%[4]s</desc>
+<style>%[5]s</style>%[6]s`, width, c.height(), html.EscapeString(c.content.title+", "+c.request.span()),
+		html.EscapeString(c.content.words+" Data: "+c.content.attribution+"."), c.style(), drawing)
+	return []byte(b.String()), nil
+}
+
+// style returns the fonts of the texts. Without a theme it also has the rules that replace each light colour by the dark
+// one. Programs that ignore them show the light theme.
+func (c *Chart) style() string {
+	style := `text{font-family:"Liberation Sans",Arial,Helvetica,sans-serif!important}`
+	if c.request.Theme != "" {
+		return style
+	}
+	style += "@media (prefers-color-scheme:dark){"
+	light, dark := themes("light"), themes("dark")
+	for i := range light {
+		for _, property := range []string{"fill", "stroke"} {
+			style += fmt.Sprintf(`[style*="%[1]s:%[2]s"]{%[1]s:%[3]s!important}`, property, hex(light[i]), hex(dark[i]))
+		}
+	}
+	return style + "}"
+}
+
+func hex(c color.RGBA) string { return fmt.Sprintf("#%.2X%.2X%.2X", c.R, c.G, c.B) }

@@ -1,0 +1,83 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+
+	"vayu/query/rollup"
+)
+
+// hourMeans has the hourly means of a parameter in one hour of the day.
+type hourMeans struct {
+	hour           int // 0–23, the beginning of the hour on an Indian clock
+	mean, low, top float64
+	count          int
+}
+
+// readDiurnal reads plain hourly means of the stations of a place by the hour of the day: mean, quartiles and number. The
+// stored AQI is a mean of 24 hours, so it has no course of the day.
+func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request) (hours []hourMeans, err error) {
+	var (
+		hour, count uint64
+		row         hourMeans
+	)
+	err = t.Each(ctx, []any{&hour, &row.mean, &row.low, &row.top, &count}, func() {
+		row.hour, row.count = int(hour), int(count)
+		hours = append(hours, row)
+	}, t.SQL(`SELECT toUInt64(toHour(at - 3600, 'Asia/Kolkata')) AS hour, avg(assumeNotNull(mean)), quantileExactInclusive(0.25)(assumeNotNull(mean)),
+			quantileExactInclusive(0.75)(assumeNotNull(mean)), count()
+		FROM %s.station_parameter_hour FINAL
+		WHERE station IN {stations:Array(String)} AND parameter = {parameter:String} AND kind = 'concentration' AND mean IS NOT NULL
+			AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+		GROUP BY hour ORDER BY hour`), arguments(place, r)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the course of the day: %w", err)
+	}
+	return hours, nil
+}
+
+// sectors is the number of directions of a wind rose: N, NNE, … NNW.
+const sectors = 16
+
+// sectorMeans has the hours in which the wind came from a sector.
+type sectorMeans struct {
+	sector int // 0 is north, clockwise; -1 for calm hours
+	mean   float64
+	count  int
+}
+
+// calm is the wind speed below which the direction has no meaning, in m/s. It is the threshold of WMO's guide No. 8 for
+// cup anemometers (0.5 m/s).
+const calm = 0.5
+
+// readRose reads the hourly means of the parameter by the direction from which the wind came, at stations and in hours
+// that have speed, direction and parameter.
+func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (all []sectorMeans, err error) {
+	var (
+		sector int64
+		count  uint64
+		row    sectorMeans
+	)
+	err = t.Each(ctx, []any{&sector, &row.mean, &count}, func() {
+		row.sector, row.count = int(sector), int(count)
+		all = append(all, row)
+	}, fmt.Sprintf(`SELECT toInt64(if(speed < %g, -1, intDiv(toUInt32(direction * 2 + 22.5), 45) %% %d)) AS sector, avg(amount), count()
+		FROM (SELECT anyIf(assumeNotNull(mean), parameter = 'wind_speed') AS speed, anyIf(assumeNotNull(mean), parameter = 'wind_direction') AS direction,
+				anyIf(assumeNotNull(mean), parameter = {parameter:String}) AS amount
+			FROM %s.station_parameter_hour FINAL
+			WHERE station IN {stations:Array(String)} AND parameter IN ('wind_speed', 'wind_direction', {parameter:String}) AND kind = 'concentration'
+				AND mean IS NOT NULL AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			GROUP BY station, at HAVING uniqExact(parameter) = 3)
+		GROUP BY sector ORDER BY sector`, calm, sectors, t.Database), arguments(place, r)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the wind: %w", err)
+	}
+	return all, nil
+}
+
+func arguments(place *place, r *Request) []any {
+	return []any{
+		rollup.Param("stations", place.Stations), rollup.Param("parameter", r.Parameter.ID()),
+		rollup.Number("from", r.From.Start().Unix()), rollup.Number("to", r.To.End().Unix()),
+	}
+}

@@ -1,0 +1,137 @@
+// Package chart draws the past of a city or a station: its AQI as a line or a calendar, a pollutant by the hour of the
+// day, and by the direction of the wind. Charts are SVG or PNG, in light or dark colours, with a description in words.
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vayu/query/history"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/parameter"
+)
+
+// Params are the parameters of a request for a chart.
+func Params() []string {
+	return []string{"city", "station", "from", "to", "kind", "parameter", "theme"}
+}
+
+// Request selects a chart.
+type Request struct {
+	City, Station string // one of them
+	From, To      schema.Day
+	Kind          string              // see kinds
+	Parameter     parameter.Parameter // of diurnal and rose
+	Theme         string              // light, dark; "" for that of the reader, where the format allows it
+}
+
+// kind describes a kind of chart. A chart without the parameter from has days days.
+type kind struct {
+	name      string
+	days      int
+	parameter bool // takes a pollutant
+}
+
+// hourDays is the number of days up to which a line has a point for each hour, as in GET /v1/aqi.
+const hourDays = 7
+
+func kinds() []kind {
+	return []kind{{"line", 30, false}, {"calendar", 365, false}, {"diurnal", 30, true}, {"rose", 30, true}}
+}
+
+// Parse returns the request with the given parameters on an Indian day. Its error is a *schema.Problem.
+func Parse(params map[string]string, today schema.Day) (r Request, err error) {
+	r = Request{City: params["city"], Station: params["station"], Kind: params["kind"], Theme: params["theme"]}
+	switch _, city := params["city"]; {
+	case city && r.Station != "":
+		return r, schema.NewProblem(schema.ConflictingParameters, "station", "A chart is of a city or of a station, not of both.")
+	case r.City == "" && r.Station == "":
+		return r, invalid("city", "A chart needs a city or a station.")
+	case len(r.City) > maxName || len(r.Station) > maxName:
+		return r, invalid("city", "A name has at most "+strconv.Itoa(maxName)+" bytes.")
+	}
+	if r.Kind == "" {
+		r.Kind = kinds()[0].name
+	}
+	at := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == r.Kind })
+	if at < 0 {
+		return r, invalid("kind", "The kinds are line, calendar, diurnal and rose.")
+	}
+	if r.Theme != "" && r.Theme != "light" && r.Theme != "dark" {
+		return r, invalid("theme", "The themes are light and dark.")
+	}
+	if err := r.parseParameter(params, kinds()[at]); err != nil {
+		return r, err
+	}
+	days, err := history.ParseSpan(params, kinds()[at].days, today)
+	r.From, r.To = days.First, days.Last
+	return r, err
+}
+
+// maxName limits the name of a city or station, in bytes. The longest name in the gazetteer has 96.
+const maxName = 200
+
+func (r *Request) parseParameter(params map[string]string, k kind) error {
+	text, given := params["parameter"]
+	switch {
+	case given && !k.parameter:
+		return schema.NewProblem(schema.ConflictingParameters, "parameter", "A "+k.name+" shows the AQI. The kinds diurnal and rose take a parameter.")
+	case !given:
+		text = "pm25"
+	}
+	p, ok := parameter.Parse(text)
+	if !ok || !p.Indexed() {
+		return invalid("parameter", "The parameters are pm25, pm10, no2, so2, co, o3, nh3 and pb.")
+	}
+	r.Parameter = p
+	return nil
+}
+
+// Hourly reports whether the chart is a line with a point for each hour.
+func (r *Request) Hourly() bool { return r.Kind == "line" && r.To-r.From < hourDays }
+
+// span returns the range as text.
+func (r *Request) span() string { return fmt.Sprintf("%s to %s", r.From, r.To) }
+
+// noData returns the problem for a place without figures in the range.
+func (r *Request) noData(label string) *schema.Problem {
+	return schema.NewProblem(schema.NoData, "from", fmt.Sprintf("There are no figures for %s for %s.", label, r.span()))
+}
+
+// noMeans returns the problem for a place without the means that a diurnal course or a rose needs.
+func (r *Request) noMeans(label string) *schema.Problem {
+	if r.Kind == "rose" {
+		return schema.NewProblem(schema.NoData, "kind", fmt.Sprintf(
+			"No station of %s has measured wind speed and wind direction together with %s for %s. The other kinds need no wind.", label, r.Parameter.Name(), r.span()))
+	}
+	return schema.NewProblem(schema.NoData, "parameter", fmt.Sprintf("There are no hourly means of %s for %s for %s.", r.Parameter.Name(), label, r.span()))
+}
+
+func invalid(field, message string) *schema.Problem {
+	return schema.NewProblem(schema.InvalidRequest, field, message)
+}
+
+// place is what a chart is of.
+type place struct {
+	Label       string   // name
+	Stations    []string // ids
+	Attribution []string
+}
+
+// point is the AQI of a day, or of an hour with a line of hours.
+type point struct {
+	Day schema.Day
+	At  uint32 // end of the hour, Unix seconds; 0 for a day
+	AQI int    // 0–500
+}
+
+// add adds a station to the place.
+func (p *place) add(st *air.Station) {
+	p.Stations = append(p.Stations, st.ID)
+	if a := strings.TrimSpace(st.Attribution); a != "" && !slices.Contains(p.Attribution, a) {
+		p.Attribution = append(p.Attribution, a)
+	}
+}
