@@ -25,7 +25,7 @@ import (
 )
 
 // restoreRows is the number of rows of one INSERT.
-const restoreRows = 1 << 17
+const restoreRows = 1 << 16
 
 // Restore fills the tables of a database from an archive. The tables must exist and be empty. If it fails, they are
 // empty again. progress is called after each file; nil for none.

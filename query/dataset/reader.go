@@ -15,12 +15,12 @@ import (
 	"vayu/query/rollup"
 )
 
-// batchRows and wideRows are the number of rows of a record, and so of a row group in Parquet. Readers of Parquet skip
-// and read whole row groups, for which 100,000 rows are usual. A table with more than 16 columns has smaller ones.
-// Records of both kinds have about 15 MB.
+// batchRows and wideRows are the number of rows of a record, and so of a row group in Parquet. A table with more than 16
+// columns has smaller ones. Records of both kinds have about 7 MB, and an export holds several of them. Readers of Parquet
+// skip and read whole row groups: smaller ones would make large files slower to read.
 const (
-	batchRows = 1 << 17
-	wideRows  = 1 << 16
+	batchRows = 1 << 16
+	wideRows  = 1 << 15
 	wide      = 16
 )
 
