@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -160,11 +161,12 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 	}
 	from, to := part.within(size)
 	if from >= size || from > to {
-		p := schema.NewProblem(schema.RangeNotSatisfiable, "Range", fmt.Sprintf("The file has %d bytes.", size))
+		text, err := json.Marshal(schema.NewProblem(schema.RangeNotSatisfiable, "Range", fmt.Sprintf("The file has %d bytes.", size)).Body(c.ID))
 		return httpapi.Response{
-			Status: http.StatusRequestedRangeNotSatisfiable, Value: p.Body(c.ID),
-			Header: map[string][]string{"Content-Range": {fmt.Sprintf("bytes */%d", size)}},
-		}, nil
+			Status: http.StatusRequestedRangeNotSatisfiable, Header: map[string][]string{"Content-Range": {fmt.Sprintf("bytes */%d", size)}},
+			// Only a stream has a time limit that begins now, and measuring the file may have taken longer than the other.
+			Stream: func(w httpapi.Flusher) error { _, err := w.Write(text); return err },
+		}, err
 	}
 	resp.Status = http.StatusPartialContent
 	resp.Header["Content-Range"] = []string{fmt.Sprintf("bytes %d-%d/%d", from, to, size)}
