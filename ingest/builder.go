@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -106,4 +107,18 @@ func (b *Builder) flush() error {
 		return fmt.Errorf("yielding a batch: %w", err)
 	}
 	return nil
+}
+
+// Describe sets the function that describes the current record of the source for [Batch.Values]. The function returns
+// the record's number or line from 1, and its raw text, which the builder copies. If there is no current record, the
+// text is "". Without Describe the builder only counts rejections.
+func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
+
+// Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
+func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
+
+// Continue makes this builder continue an earlier builder of the same fetch. It copies the settings of
+// [Builder.Describe] and [Builder.Observe], and the numbers of kept values.
+func (b *Builder) Continue(earlier *Builder) {
+	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
 }

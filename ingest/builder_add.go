@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -119,25 +118,11 @@ func (b *Builder) reject(reason Reason, field, station string) {
 	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Station: station, Line: line, Raw: CutRaw(raw)})
 }
 
-// Describe sets the function that describes the current record of the source for [Batch.Values]. The function returns
-// the record's number or line from 1, and its raw text, which the builder copies. If there is no current record, the
-// text is "". Without Describe the builder only counts rejections.
-func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
-
-// Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
-func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
-
 // Field reports a field or column of the source's records to the recorder. See [Fingerprint].
 func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) }
 
 // Unit reports the unit that a record states for a parameter to the recorder, in the spelling of the source.
 func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
-
-// Continue makes this builder continue an earlier builder of the same fetch. It copies the settings of
-// [Builder.Describe] and [Builder.Observe], and the numbers of kept values.
-func (b *Builder) Continue(earlier *Builder) {
-	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
-}
 
 // At sets the position in the input from which an interrupted import resumes. A source calls At between rows, and a
 // full batch then ends at that position. The source calls At before it adds or rejects values that follow the position.

@@ -118,7 +118,7 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	}
 	secret, made := secretOr(n.Secret)
 	// SET reads the old row, so previous_secret becomes the old secret.
-	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), revision}
+	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Cipher, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}

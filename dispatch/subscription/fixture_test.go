@@ -73,7 +73,7 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 		Settings: access.Settings{Plans: map[string]int64{"unlimited": 0}},
 	})
 	s.Cache = New(Config{
-		DB: db, Box: accesstest.Cipher(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
+		DB: db, Cipher: accesstest.Cipher(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
 		Log: log, Metrics: s.reg, Now: s.clock.Now,
 	})
 	if s.bare, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {

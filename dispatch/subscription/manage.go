@@ -56,7 +56,7 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
 		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
-		secretColumn.Encrypt(b.Box, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
+		secretColumn.Encrypt(b.Cipher, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, audit.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}

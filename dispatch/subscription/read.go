@@ -122,7 +122,7 @@ func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	s.World, s.Active = schema.WorldOf(mode), active != 0
 	s.ClearNumbers = clearNumbers != 0
 	s.Host, s.Events = hostAndPort(s.URL), r.list(events)
-	if err := s.decrypt(r.Box, secret, previous, r.now); err != nil {
+	if err := s.decrypt(r.Cipher, secret, previous, r.now); err != nil {
 		if r.unreadable == nil {
 			r.unreadable = map[string]error{}
 		}
@@ -144,8 +144,8 @@ func (r *reading) list(text string) []schema.EventType {
 
 // decrypt decrypts the current secret, and the previous secret until its grace period ends. If the current secret
 // cannot be decrypted, it sets no secret. During a rotation, an attempt must be signed with both secrets.
-func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, now time.Time) error {
-	plain, err := secretColumn.Decrypt(box, secret, s.ID)
+func (s *Subscription) decrypt(c *encryption.Cipher, secret, previous []byte, now time.Time) error {
+	plain, err := secretColumn.Decrypt(c, secret, s.ID)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *Subscription) decrypt(box *encryption.Cipher, secret, previous []byte, 
 	if len(previous) == 0 || now.UnixMicro() >= s.previousUntil {
 		return nil
 	}
-	if plain, err = previousColumn.Decrypt(box, previous, s.ID); err == nil {
+	if plain, err = previousColumn.Decrypt(c, previous, s.ID); err == nil {
 		s.secrets = append(s.secrets, string(plain))
 	}
 	return err

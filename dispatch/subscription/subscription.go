@@ -23,8 +23,8 @@ import (
 
 // Config configures a Cache.
 type Config struct {
-	DB  *sqlstore.DB
-	Box *encryption.Cipher
+	DB     *sqlstore.DB
+	Cipher *encryption.Cipher
 	// Change is access.Service.Change. It returns a handler that makes and audits a change.
 	Change func(access.Changer) httpapi.Handler
 	// Check is ssrf.Guard.Check. It validates the URL of a subscription.

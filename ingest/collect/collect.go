@@ -79,17 +79,17 @@ const Group = "source"
 type Collector struct {
 	Config
 
-	rollUps map[schema.World]*rollUp
+	rollUps map[schema.World]*scheduler
 	streams *stream.Metrics
 }
 
 // New checks the configuration of all sources, and returns a collector. It starts nothing. The error joins the errors
 // of all sources.
 func New(c Config) (*Collector, error) {
-	collector := &Collector{Config: c, rollUps: make(map[schema.World]*rollUp), streams: stream.NewMetrics(c.Registry, c.Metrics)}
+	collector := &Collector{Config: c, rollUps: make(map[schema.World]*scheduler), streams: stream.NewMetrics(c.Registry, c.Metrics)}
 	var faults []error
 	for _, w := range c.Worlds {
-		collector.rollUps[w.World] = newRollUp(w, c.Log.With("world", w.World))
+		collector.rollUps[w.World] = newScheduler(w, c.Log.With("world", w.World))
 		for _, name := range w.Sources {
 			d, err := w.Stream(name)
 			if d == nil && err == nil {
@@ -135,18 +135,6 @@ func (c *Collector) Until(ctx context.Context, follow func(context.Context) erro
 		}
 	}
 	return nil
-}
-
-// leadRollUp rolls up the readings of all worlds until ctx ends.
-func (c *Collector) leadRollUp(ctx context.Context, _ leader.Fence) error {
-	var g errgroup.Group
-	for _, one := range c.rollUps {
-		g.Go(func() error {
-			one.run(ctx)
-			return nil
-		})
-	}
-	return g.Wait()
 }
 
 // jobs returns the jobs that instances share: one for each source, and one for each running backfill.
@@ -225,19 +213,4 @@ func (c *Collector) runnerConfig(w World, fence leader.Fence, quit <-chan struct
 		Archive: &fencedArchive{w.Archive, fence}, Journal: w.Journal, Progress: w.Progress, OnChange: c.rollUps[w.World].changed,
 		Quit: quit, Metrics: c.Metrics, Log: c.Log.With("world", w.World),
 	}
-}
-
-// fencedArchive is an archive that stores readings only while this instance has the lease of the source.
-type fencedArchive struct {
-	runner.Archive
-
-	fence leader.Fence // checks that this instance still has the lease
-}
-
-// Load stores a batch if this instance still has the lease. It overrides the method of [runner.Archive].
-func (f *fencedArchive) Load(ctx context.Context, b *ingest.Batch) error {
-	if err := f.fence(ctx); err != nil {
-		return err
-	}
-	return f.Archive.Load(ctx, b)
 }

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"vayu/internal/leader"
 	"vayu/internal/panics"
 	"vayu/internal/sleep"
 )
@@ -19,8 +22,8 @@ const (
 	longestRetry = 2 * time.Minute
 )
 
-// rollUp computes the hours and days of one world while this instance is the leader.
-type rollUp struct {
+// scheduler rolls up the readings of one world while this instance is the leader.
+type scheduler struct {
 	world World
 	log   *slog.Logger
 	wake  chan struct{} // has a value after readings of this instance
@@ -29,13 +32,25 @@ type rollUp struct {
 	next chan struct{} // closed after the next roll-up that begins; nil while this instance does not lead
 }
 
-func newRollUp(w World, log *slog.Logger) *rollUp {
-	return &rollUp{world: w, log: log, wake: make(chan struct{}, 1)}
+// leadRollUp rolls up the readings of all worlds until ctx ends.
+func (c *Collector) leadRollUp(ctx context.Context, _ leader.Fence) error {
+	var g errgroup.Group
+	for _, one := range c.rollUps {
+		g.Go(func() error {
+			one.run(ctx)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func newScheduler(w World, log *slog.Logger) *scheduler {
+	return &scheduler{world: w, log: log, wake: make(chan struct{}, 1)}
 }
 
 // changed starts a roll-up of stored readings. If wait is true and this instance is the leader, changed returns after
 // that roll-up. A backfill waits, so that it does not store readings faster than the roll-up can compute.
-func (r *rollUp) changed(ctx context.Context, wait bool) {
+func (r *scheduler) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next
 	r.mu.Unlock()
@@ -54,7 +69,7 @@ func (r *rollUp) changed(ctx context.Context, wait bool) {
 
 // run rolls up after new readings until ctx ends. It begins with a roll-up, because an earlier leader may have left
 // readings without one.
-func (r *rollUp) run(ctx context.Context) {
+func (r *scheduler) run(ctx context.Context) {
 	done := make(chan struct{})
 	r.setNext(done)
 	defer func() {
@@ -81,14 +96,14 @@ func (r *rollUp) run(ctx context.Context) {
 	}
 }
 
-func (r *rollUp) setNext(next chan struct{}) {
+func (r *scheduler) setNext(next chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next = next
 }
 
 // once rolls up. It returns the description of the stored readings from before the roll-up.
-func (r *rollUp) once(ctx context.Context) (Stored, error) {
+func (r *scheduler) once(ctx context.Context) (Stored, error) {
 	found, err := r.world.Stored(ctx)
 	if err != nil {
 		return found, err
@@ -102,7 +117,7 @@ func (r *rollUp) once(ctx context.Context) (Stored, error) {
 }
 
 // await waits until there are new readings, or ctx ends.
-func (r *rollUp) await(ctx context.Context, last Stored) {
+func (r *scheduler) await(ctx context.Context, last Stored) {
 	for {
 		select {
 		case <-ctx.Done():

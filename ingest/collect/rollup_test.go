@@ -20,10 +20,10 @@ type rollUps struct {
 	change time.Duration // when another instance has stored a reading; 0 for never
 }
 
-func (r *rollUps) start(ctx context.Context) (*rollUp, func()) {
+func (r *rollUps) start(ctx context.Context) (*scheduler, func()) {
 	r.began = time.Now()
 	ctx, cancel := context.WithCancel(ctx)
-	one := newRollUp(World{
+	one := newScheduler(World{
 		RollUp: func(context.Context) error {
 			r.times = append(r.times, time.Since(r.began))
 			time.Sleep(r.length)

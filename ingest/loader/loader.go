@@ -56,7 +56,7 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 // batch again. Readings of an alias are stored under the id of its station. Load does not release the batch.
 //
 // Load refuses a position far from the station's known position, unless the new position's source ranks higher (see
-// [station.positionRank]). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
+// positionRank). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
 func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {

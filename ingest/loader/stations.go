@@ -84,16 +84,16 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {
 		return nil
 	}
-	book, err := l.readStations(ctx)
+	fresh, err := l.readStations(ctx)
 	if err != nil {
 		return err
 	}
 	if !first {
-		if err := l.completeMerges(ctx, l.cache, book); err != nil {
+		if err := l.completeMerges(ctx, l.cache, fresh); err != nil {
 			return err
 		}
 	}
-	l.cache, l.loadedAt = book, time.Now()
+	l.cache, l.loadedAt = fresh, time.Now()
 	if first {
 		l.cache.ApplyRules()
 	}

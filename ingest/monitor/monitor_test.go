@@ -73,7 +73,7 @@ func newFixture(t *testing.T, db *sqlstore.DB) *monitorFixture {
 
 // run returns a good run, changed by a function.
 func (m *monitorFixture) run(at time.Time, change func(*ingest.Run)) *ingest.Run {
-	end := ingest.HourEnd(at.Unix()) - 3600
+	end := ingest.HourEndUnix(at.Unix()) - 3600
 	r := &ingest.Run{
 		ID: ingest.NewRunID(at), Source: "feed", Kind: ingest.LiveRun, Outcome: "done", Stored: 100, Newest: time.Unix(end, 0), ConfigSHA256: "c",
 		Fingerprint: ingest.Fingerprint{

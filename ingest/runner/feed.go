@@ -2,11 +2,13 @@ package runner
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/robfig/cron/v3"
 
 	"vayu/ingest"
+	"vayu/schema"
 )
 
 // Feed is a source with its schedule. A zero duration means the default stated at the field.
@@ -41,7 +43,7 @@ type Feed struct {
 const (
 	defaultSchedule = "@hourly"
 	defaultTimeout  = 10 * time.Minute
-	defaultOverlap  = 3 * time.Hour
+	defaultLookback = 3 * time.Hour
 	// defaultMaxSilence is long enough for networks that publish an hour two or three hours late.
 	defaultMaxSilence = 6 * time.Hour
 	// recentSlice is the range that a new source with history fetches first. Current answers need 24 hours, and 12 more
@@ -77,11 +79,32 @@ func (f Feed) prepare() (Feed, cron.Schedule, error) {
 		f.Timeout = defaultTimeout
 	}
 	if f.Lookback <= 0 {
-		f.Lookback = defaultOverlap
+		f.Lookback = defaultLookback
 	}
 	schedule, err := cron.ParseStandard(f.Schedule)
 	if err != nil {
 		return f, nil, fmt.Errorf("feed %q: reading the schedule %q: %w", f.Name, f.Schedule, err)
 	}
 	return f, schedule, nil
+}
+
+// next returns the next scheduled time after now, plus a random delay below the jitter.
+func (f *feedRun) next(now time.Time) time.Time {
+	at := f.schedule.Next(now.In(schema.India))
+	if f.Jitter > 0 {
+		at = at.Add(rand.N(f.Jitter))
+	}
+	return at
+}
+
+// interval returns the longest time between scheduled runs of the next two weeks.
+func (f *feedRun) interval(now time.Time) (longest time.Duration) {
+	at := f.schedule.Next(now.In(schema.India))
+	for end := now.Add(14 * 24 * time.Hour); ; {
+		next := f.schedule.Next(at)
+		longest = max(longest, next.Sub(at))
+		if at = next; at.After(end) || longest < time.Hour {
+			return longest
+		}
+	}
 }

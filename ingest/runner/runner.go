@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -17,23 +16,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/internal/sleep"
-	"vayu/schema"
 )
-
-// Archive is a [Store] that also knows the time range of its readings.
-type Archive interface {
-	Store
-	// Coverage returns the times of the first and the last stored reading of a source,
-	// at or after the time since. Both are zero if no such reading exists.
-	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
-}
-
-// Journal records runs of sources, normally in ClickHouse.
-type Journal interface {
-	// Record stores runs with their rejected values. It is idempotent, so the caller can repeat a failed call. It is
-	// safe for concurrent use.
-	Record(ctx context.Context, runs []ingest.Run) error
-}
 
 // Runner fetches feeds on their schedules and stores their readings. Each feed has its own goroutine. A feed therefore
 // delays no other feed, and its own fetches do not overlap. Errors, hangs and panics of a source affect only its feed.
@@ -183,12 +166,12 @@ func (r *Runner) loop(ctx context.Context, f *feedRun) {
 		now := time.Now()
 		window, kind := f.plan.liveWindow(now), liveRun
 		if now.Before(due) {
-			slice, more := f.plan.backfillWindow()
+			earlier, more := f.plan.backfillWindow()
 			if wait := untilNext(now, due, backfillDue, more); wait > 0 {
 				r.sleep(ctx, wait) // the result is not needed, because the loop checks again
 				continue
 			}
-			window, kind = slice, backfillRun
+			window, kind = earlier, backfillRun
 		}
 		resumed := !f.plan.target.IsZero()
 		outcome := r.run(ctx, f, window, kind)
@@ -236,25 +219,4 @@ func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 		return earlier(due, backfillDue).Sub(now)
 	}
 	return 0
-}
-
-// next returns the next scheduled time after now, plus a random delay below the jitter.
-func (f *feedRun) next(now time.Time) time.Time {
-	at := f.schedule.Next(now.In(schema.India))
-	if f.Jitter > 0 {
-		at = at.Add(rand.N(f.Jitter))
-	}
-	return at
-}
-
-// interval returns the longest time between scheduled runs of the next two weeks.
-func (f *feedRun) interval(now time.Time) (longest time.Duration) {
-	at := f.schedule.Next(now.In(schema.India))
-	for end := now.Add(14 * 24 * time.Hour); ; {
-		next := f.schedule.Next(at)
-		longest = max(longest, next.Sub(at))
-		if at = next; at.After(end) || longest < time.Hour {
-			return longest
-		}
-	}
 }

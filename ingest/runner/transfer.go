@@ -21,6 +21,21 @@ type Store interface {
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
+// Archive is a [Store] that also knows the time range of its readings.
+type Archive interface {
+	Store
+	// Coverage returns the times of the first and the last stored reading of a source,
+	// at or after the time since. Both are zero if no such reading exists.
+	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
+}
+
+// Journal records runs of sources, normally in ClickHouse.
+type Journal interface {
+	// Record stores runs with their rejected values. It is idempotent, so the caller can repeat a failed call. It is
+	// safe for concurrent use.
+	Record(ctx context.Context, runs []ingest.Run) error
+}
+
 // runStore stores batches with the ID of a run. A batch that an earlier run fetched keeps the ID of that run.
 type runStore struct {
 	Store

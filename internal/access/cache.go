@@ -81,11 +81,11 @@ func (b *keyCache) find(hash keyHash) *cachedKey { return b.byHash.Load().Get(ha
 func (b *keyCache) byID(id string) *cachedKey {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	memory := b.states[id]
-	if memory == nil {
+	state := b.states[id]
+	if state == nil {
 		return nil
 	}
-	return b.find(memory.hash)
+	return b.find(state.hash)
 }
 
 // account returns an account by its id, or nil.
@@ -132,7 +132,7 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	byHash := b.byHash.Load().Edit()
-	memory, known := b.states, b.accounts
+	states, known := b.states, b.accounts
 	if n.full {
 		byHash = (*keyMap)(nil).Edit()
 		b.init()
@@ -174,7 +174,7 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 		if known == nil {
 			b.keys[holder.id] = append(b.keys[holder.id], row.hash)
 		}
-		if g.state = memory[g.id]; g.state == nil {
+		if g.state = states[g.id]; g.state == nil {
 			g.state = &keyState{buckets: limits.newBuckets(1)}
 		}
 		b.states[g.id] = g.state

@@ -150,15 +150,15 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 	})
 }
 
-// planner plans the work of a roll-up, and runs the quality tests that must precede
+// planFunc plans the work of a roll-up, and runs the quality tests that must precede
 // the work. started is the start of the roll-up, by ClickHouse's clock.
-type planner func(ctx context.Context, started time.Time) (plan, error)
+type planFunc func(ctx context.Context, started time.Time) (plan, error)
 
 // errPanicked is the error with which run counts a roll-up that panicked.
 var errPanicked = errors.New("the roll-up panicked")
 
 // run runs a roll-up while no other roll-up runs, and counts its outcome.
-func (r *Rollup) run(ctx context.Context, kind string, planned planner) (Result, error) {
+func (r *Rollup) run(ctx context.Context, kind string, planned planFunc) (Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	begin := time.Now()
@@ -168,7 +168,7 @@ func (r *Rollup) run(ctx context.Context, kind string, planned planner) (Result,
 	return result, err
 }
 
-func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planner) (result Result, err error) {
+func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planFunc) (result Result, err error) {
 	begin := time.Now()
 	started, err := r.serverTime(ctx)
 	if err != nil {

@@ -29,7 +29,7 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 		// The last tests may have run before an hour had all of its sub-hourly readings, so the readings of that hour
 		// are tested again. The clock of a source may be ahead, so the readings of the next hour are also tested again.
 		closed := schema.HourEnd(started).Add(-time.Hour)
-		chunks, err := r.plan(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
+		chunks, err := r.chunksOf(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
 		if err != nil || len(chunks) == 0 {
 			return plan{}, err

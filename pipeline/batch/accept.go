@@ -42,7 +42,7 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	sum := w.Box.Digest("batch", c.Body)
+	sum := w.Cipher.Digest("batch", c.Body)
 	resp, err := w.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		return w.store(c, tx, parsed, sum)
 	})(c)
@@ -112,7 +112,7 @@ func (w *worker) storeChunks(tx *sqlstore.Tx, now time.Time, id string, c *httpa
 	return insertChunk.Each(len(chunks), func(text string, from, to int) error {
 		args := append(make([]any, 0, 4+3*(to-from)), id, w.kind.Name, c.Account, now.UnixMicro())
 		for _, p := range chunks[from:to] {
-			args = append(args, p.First, p.Count, encryptChunk(w.Box, id, p.First, p.Text(c.Body)))
+			args = append(args, p.First, p.Count, encryptChunk(w.Cipher, id, p.First, p.Text(c.Body)))
 		}
 		if _, err := tx.Exec(text, args...); err != nil {
 			return fmt.Errorf("storing records %d of a batch: %w", chunks[from].First, err)

@@ -25,8 +25,8 @@ import (
 
 // Config configures a [Service].
 type Config struct {
-	DB  *sqlstore.DB
-	Box *encryption.Cipher // encrypts records; makes fingerprints of bodies
+	DB     *sqlstore.DB
+	Cipher *encryption.Cipher // encrypts records; makes fingerprints of bodies
 	// Change returns a handler that changes data in a transaction. It is access.Service.Change.
 	Change  func(access.Changer) httpapi.Handler
 	Kinds   []item.Kind

@@ -222,7 +222,7 @@ func newBatchFixture(tb testing.TB, db *sqlstore.DB, room int) *batchFixture {
 	var err error
 	access := accesstest.Access(tb, db, s.clock.Now)
 	s.Service, err = batch.New(batch.Config{
-		DB: db, Box: accesstest.ClaimedCipher(tb, db), Change: access.Change, Kinds: []item.Kind{s.kind(room)},
+		DB: db, Cipher: accesstest.ClaimedCipher(tb, db), Change: access.Change, Kinds: []item.Kind{s.kind(room)},
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&s.log, s.bell), nil)), Metrics: s.reg, Now: s.clock.Now,
 	})
 	if err != nil {

@@ -70,7 +70,7 @@ func (p *processing) leaseChunks() {
 // repaired. All duplicates (records with the ref_id of an earlier record) are rejected in one transaction, without
 // a call of [item.Kind.Do].
 func (p *processing) add(c *chunk) {
-	todo, duplicates, err := c.decrypted(p.Box)
+	todo, duplicates, err := c.decrypted(p.Cipher)
 	if err != nil {
 		p.metrics.failures.Inc()
 		p.Log.ErrorContext(p.ctx, "records of a batch cannot be read", slog.Any("error", err))

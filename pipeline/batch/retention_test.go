@@ -45,7 +45,7 @@ func eachRetentionFixture(t *testing.T, do func(t *testing.T, k *retentionFixtur
 		access := accesstest.Access(t, s.DB, s.clock.Now)
 		var err error
 		s.Service, err = batch.New(batch.Config{
-			DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{kind}, Now: s.clock.Now,
+			DB: s.DB, Cipher: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{kind}, Now: s.clock.Now,
 			Log: slog.New(slog.NewTextHandler(logSignaller{s}, nil)),
 		})
 		if err != nil {

@@ -255,7 +255,7 @@ func TestKindsAreIndependent(t *testing.T) {
 		other := kind
 		other.Name = "verification"
 		access := accesstest.Access(t, s.DB, s.clock.Now)
-		service, err := batch.New(batch.Config{DB: s.DB, Box: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{other}})
+		service, err := batch.New(batch.Config{DB: s.DB, Cipher: accesstest.ClaimedCipher(t, s.DB), Change: access.Change, Kinds: []item.Kind{other}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -219,7 +219,7 @@ func TestRunProcessesBatch(t *testing.T) {
 			records[i] = orderFor("9000000001", fmt.Sprint("b", i), "10")
 		}
 		records[7] = strings.Replace(records[7], "10,", "1,", 1)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{d.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Cipher: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{d.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestBatchWithoutProviderIsRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Cipher: d.Cipher, Change: d.access.Change, Kinds: []item.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 // batches returns the batch service.
 func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batch.Service {
 	d.t.Helper()
-	s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []item.Kind{d.BatchKind()}, Now: now})
+	s, err := batch.New(batch.Config{DB: d.DB, Cipher: d.Cipher, Change: access.Change, Kinds: []item.Kind{d.BatchKind()}, Now: now})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -220,7 +220,7 @@ func TestBatchWithoutBankIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		access := accesstest.Access(t, d.DB, time.Now)
-		s, err := batch.New(batch.Config{DB: d.DB, Box: d.Cipher, Change: access.Change, Kinds: []item.Kind{only.BatchKind()}})
+		s, err := batch.New(batch.Config{DB: d.DB, Cipher: d.Cipher, Change: access.Change, Kinds: []item.Kind{only.BatchKind()}})
 		if err != nil {
 			t.Fatal(err)
 		}

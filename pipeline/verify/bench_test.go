@@ -76,7 +76,7 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 		b.Fatal(err)
 	}
 	access := accesstest.Access(b, db, nil)
-	batches, err := batch.New(batch.Config{DB: db, Box: box, Change: access.Change, Kinds: []item.Kind{s.BatchKind()}})
+	batches, err := batch.New(batch.Config{DB: db, Cipher: box, Change: access.Change, Kinds: []item.Kind{s.BatchKind()}})
 	if err != nil {
 		b.Fatal(err)
 	}

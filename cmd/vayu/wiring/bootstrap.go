@@ -34,7 +34,7 @@ func (s *Service) bootstrap(ctx context.Context) error {
 			return err
 		}
 		for _, w := range schema.Worlds {
-			made, err := tool.CreateKey(tx, s.box, apikey.Spec{Account: holder.ID, World: w, Name: "first key"})
+			made, err := tool.CreateKey(tx, s.cipher, apikey.Spec{Account: holder.ID, World: w, Name: "first key"})
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func TestBootstrapRunsOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, db := range dbs {
-				s := &Service{Config: settings.Defaults(), state: db, box: box, out: &shown[i]}
+				s := &Service{Config: settings.Defaults(), state: db, cipher: box, out: &shown[i]}
 				both.Go(func() {
 					if err := s.bootstrap(t.Context()); err != nil {
 						t.Error(err)

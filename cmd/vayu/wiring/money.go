@@ -43,7 +43,7 @@ func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus
 	if err != nil {
 		return err
 	}
-	options := transaction.Options{DB: s.state, Cipher: s.box, Events: s.outbox, Log: log, Trace: s.trace, Registry: reg}
+	options := transaction.Options{DB: s.state, Cipher: s.cipher, Events: s.outbox, Log: log, Trace: s.trace, Registry: reg}
 	m.recharges, err = recharge.New(recharge.Config{Options: options, Connections: providers, Settings: cfg.Recharge})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Service) newMoney(cfg settings.Config, log *slog.Logger, reg prometheus
 		return err
 	}
 	m.batches, err = batch.New(batch.Config{
-		DB: s.state, Box: s.box, Change: s.access.Change,
+		DB: s.state, Cipher: s.cipher, Change: s.access.Change,
 		Kinds: []item.Kind{m.recharges.BatchKind(), m.verifications.BatchKind()}, Log: log, Metrics: reg,
 	})
 	return err

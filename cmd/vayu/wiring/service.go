@@ -53,7 +53,7 @@ type Service struct {
 	log           *slog.Logger
 	out           io.Writer // messages for the operator
 	state         *sqlstore.DB
-	box           *encryption.Cipher
+	cipher        *encryption.Cipher
 	access        *access.Service
 	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
@@ -92,11 +92,11 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	if s.state, err = sqlstore.Open(cfg.StateStore(false), log, reg); err != nil {
 		return nil, err
 	}
-	if s.box, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
+	if s.cipher, err = encryption.Open(cfg.Encryption, cfg.Data); err != nil {
 		return nil, err
 	}
 	s.outbox = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg})
-	s.access = access.New(access.Config{DB: s.state, Cipher: s.box, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg})
+	s.access = access.New(access.Config{DB: s.state, Cipher: s.cipher, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg})
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (s *Service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err
 	}
-	if err := s.box.Claim(ctx, s.state); err != nil {
+	if err := s.cipher.Claim(ctx, s.state); err != nil {
 		return err
 	}
 	if err := audit.KeyHeads(ctx, s.state, time.Now()); err != nil {

@@ -52,7 +52,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 	}
 	fence := ssrf.New(allow, cfg.Webhook.Ports)
 	w.subscriptions = subscription.New(subscription.Config{
-		DB: s.state, Box: s.box, Change: s.access.Change, Check: fence.Check, Test: w.test, Limits: cfg.Webhook.Limits(), Log: log, Metrics: reg,
+		DB: s.state, Cipher: s.cipher, Change: s.access.Change, Check: fence.Check, Test: w.test, Limits: cfg.Webhook.Limits(), Log: log, Metrics: reg,
 	})
 	w.dispatch = dispatch.New(dispatch.Config{
 		Settings: cfg.Webhook, DB: s.state, Subscriptions: w.subscriptions, Log: log, Trace: s.trace, Metrics: reg,

@@ -42,7 +42,7 @@ func (s divided) Partitions(ctx context.Context, w ingest.Window) ([]ingest.Part
 // FetchPartitions fetches partitions. It implements [ingest.Partitioned].
 func (s divided) FetchPartitions(ctx context.Context, parts []ingest.Partition, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, ingest.Window{To: s.clock()}, yield)
-	return f.finish(ctx, func() error { return f.each(ctx, parts) })
+	return f.fetch(ctx, func() error { return f.each(ctx, parts) })
 }
 
 // listPartitions requests the list of partitions. Each partition gets the window w.

@@ -25,7 +25,7 @@ type Source struct {
 // all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, s.clamp(w, s.clock()), yield)
-	return f.finish(ctx, func() error { return f.all(ctx) })
+	return f.fetch(ctx, func() error { return f.all(ctx) })
 }
 
 // clamp limits the end of a window to the present. If the window has no start or is empty, it gets the length of
@@ -67,9 +67,9 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f
 }
 
-// finish requests the station list, calls read, and yields the remaining readings. After an error of read, it yields
+// fetch requests the station list, calls read, and yields the remaining readings. After an error of read, it yields
 // the partitions that are complete. It yields nothing if every record lacks a needed field.
-func (f *fetching) finish(ctx context.Context, read func() error) error {
+func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	err := f.list(ctx)
 	if err != nil {
 		f.builder.Discard()

@@ -416,3 +416,13 @@ func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 	s.readings++
 	return s.builder.Add(of.number, reading)
 }
+
+// noteUnit adds a unit to the fingerprint of the fetch.
+func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
+	of := unitOf{p, unit}
+	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {
+		return
+	}
+	s.units[unitOf{p, strings.Clone(unit)}] = true
+	s.builder.Unit(p, unit)
+}

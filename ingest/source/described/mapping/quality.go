@@ -1,16 +1,12 @@
 package mapping
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"vayu/ingest"
 	"vayu/ingest/source/described/record"
 	"vayu/internal/config/section"
 	"vayu/schema/air"
-	"vayu/schema/gazetteer"
-	"vayu/schema/geo"
 )
 
 // test is a quality test of a field. The field is a quality field of the network, or the value itself.
@@ -38,27 +34,6 @@ func readTests(s *section.Section) []test {
 		all = append(all, t)
 	}
 	return all
-}
-
-func texts(s *section.Section, key string) []string {
-	var all []string
-	for _, e := range s.List(key) {
-		all = append(all, e.Text)
-	}
-	return all
-}
-
-func number(s *section.Section, key string) *float64 {
-	text := s.Text(key)
-	if text == "" {
-		return nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		s.Faultf(key, "must be a number")
-		return nil
-	}
-	return &n
 }
 
 // seen reports whether a record has the field.
@@ -89,71 +64,4 @@ func (t *test) apply(f *record.Frame) (air.Flag, ingest.Reason) {
 		return air.Clipped, ingest.None
 	}
 	return air.Plain, ingest.None
-}
-
-// has reports whether a list contains a text. Two numbers are equal in any form, such as 999.9 and "999.90".
-func has(all []string, text string) bool {
-	if len(all) == 0 {
-		return false
-	}
-	if slices.Contains(all, text) {
-		return true
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(all, func(one string) bool {
-		m, err := strconv.ParseFloat(one, 64)
-		return err == nil && m == n
-	})
-}
-
-// area is the region whose records are accepted: a country and a box of positions.
-type area struct {
-	countryField []record.Path
-	countries    []string
-	box          []float64 // south, west, north, east in degrees; nil for none
-	india        bool      // positions outside the outline of India are outside the area
-}
-
-func readArea(s *section.Section) area {
-	a := area{countryField: record.ReadPaths(s, "country-field"), countries: texts(s, "country"), india: s.Choice("inside", "", "india") != ""}
-	if (a.countryField == nil) != (a.countries == nil) {
-		s.Faultf("country", "needs country-field, and country-field needs country")
-	}
-	entries := s.List("box")
-	for _, e := range entries {
-		n, err := strconv.ParseFloat(e.Text, 64)
-		if err == nil {
-			a.box = append(a.box, n)
-		}
-	}
-	if len(entries) > 0 && (len(a.box) != 4 || len(entries) != 4 || a.box[0] >= a.box[2] || a.box[1] >= a.box[3]) {
-		s.Faultf("box", "must be [south, west, north, east] in degrees")
-		a.box = nil
-	}
-	return a
-}
-
-// inCountry reports whether the country of a record is accepted. A record without a country is accepted.
-func (a *area) inCountry(f *record.Frame) bool {
-	if a.countries == nil {
-		return true
-	}
-	country, _ := f.Text(a.countryField)
-	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
-}
-
-// contains reports whether the box contains a position. A missing position is accepted.
-func (a *area) contains(lat, lon float64) bool {
-	if lat == 0 && lon == 0 {
-		return true
-	}
-	if a.india {
-		if _, ok := gazetteer.State(geo.Point{Latitude: lat, Longitude: lon}); !ok {
-			return false
-		}
-	}
-	return len(a.box) == 0 || lat >= a.box[0] && lon >= a.box[1] && lat <= a.box[2] && lon <= a.box[3]
 }

@@ -1,14 +1,12 @@
 package mapping
 
 import (
-	"strings"
 	"time"
 
 	"vayu/ingest"
 	"vayu/ingest/source/described/record"
 	"vayu/ingest/source/file/table"
 	"vayu/schema/air"
-	"vayu/schema/parameter"
 )
 
 // visit adds the readings of a record.
@@ -152,14 +150,4 @@ func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 			h.flag = flag
 		}
 	}
-}
-
-// noteUnit adds a unit to the fingerprint of the fetch.
-func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
-	of := unitOf{p, unit}
-	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {
-		return
-	}
-	s.units[unitOf{p, strings.Clone(unit)}] = true
-	s.builder.Unit(p, unit)
 }

@@ -1,0 +1,162 @@
+package airquality
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/columnstore"
+)
+
+// chunk is the work of one pass, which runs every statement once. It covers the hours `from` to
+// `to` (both included) of some stations. [merge] limits the readings of a chunk, and thus the
+// memory of a pass in a long backfill.
+type chunk struct {
+	from, to time.Time
+	stations []string
+	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
+	// the stations.
+	cities [][2]string
+	// citiesOnly means that the pass skips the rows of stations, because only the rows of cities change.
+	citiesOnly bool
+	// meansOnly means that the pass skips the indices, because only plain means are missing.
+	meansOnly bool
+
+	readings uint64 // readings that the plan selected
+	months   int    // calendar months that the chunk spans
+	filled   int    // pairs of a station and a month that have selected readings
+}
+
+// parameters returns a context with the query parameters of the statements, for a
+// chunk and the start of its pass.
+func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
+	cities := make([]string, len(c.cities))
+	for i, city := range c.cities {
+		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
+	}
+	stations := make([]string, len(c.stations))
+	for i, s := range c.stations {
+		stations[i] = quote(s)
+	}
+	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
+		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second),
+		"computed": started.UTC().Format(second + ".000"),
+		"readings": oldest(started, keep.readings), "hours": oldest(started, keep.hours),
+		"stations": "[" + strings.Join(stations, ",") + "]", "cities": "[" + strings.Join(cities, ",") + "]",
+	}))
+}
+
+const second = "2006-01-02 15:04:05"
+
+func (c *chunk) add(station string, readings uint64) {
+	c.stations = append(c.stations, station)
+	c.readings += readings
+}
+
+func (c *chunk) widen(from, to time.Time) {
+	if from.Before(c.from) {
+		c.from = from
+	}
+	if to.After(c.to) {
+		c.to = to
+	}
+}
+
+func (c *chunk) include(other chunk) {
+	c.widen(other.from, other.to)
+	c.stations = append(c.stations, other.stations...)
+	c.readings += other.readings
+}
+
+// maxPasses is the maximum number of passes per month. A pass takes at least a
+// fifth of a second. If a month has more passes, joinSpans replaces them by one
+// longer pass.
+const maxPasses = 4
+
+// joinSpans joins all chunks of a month into one if the month has more than
+// maxPasses chunks. The joined chunk covers the hours of all of them.
+func joinSpans(chunks []chunk) []chunk {
+	var out []chunk
+	for len(chunks) > 0 {
+		n := 1
+		for n < len(chunks) && sameMonth(chunks[n].from, chunks[0].from) {
+			n++
+		}
+		month := chunks[:n]
+		chunks = chunks[n:]
+		if n <= maxPasses {
+			out = append(out, month...)
+			continue
+		}
+		all := month[0]
+		for _, c := range month[1:] {
+			all.include(c)
+		}
+		out = append(out, all)
+	}
+	return out
+}
+
+func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() == b.Month() }
+
+// maxReadings limits the readings of a merged chunk, and thus the memory of its pass. It is about a
+// month of all stations in India, for which a pass needs 1.2 GB.
+const maxReadings = 4_000_000
+
+// merge joins chunks of successive months. A joined chunk has at most maxReadings readings. A pass computes each month
+// of the chunk for each station, so at least half of these pairs must have selected readings.
+func merge(chunks []chunk) []chunk {
+	var out []chunk
+	for _, c := range chunks {
+		c.filled = len(c.stations)
+		if len(out) > 0 {
+			last := &out[len(out)-1]
+			all := last.with(c.stations)
+			months := last.months
+			if !sameMonth(last.lastReading(), c.from) {
+				months++
+			}
+			successive := c.from.Before(last.to.AddDate(0, 1, 0))
+			if successive && last.readings+c.readings <= maxReadings && 2*(last.filled+c.filled) >= len(all)*months {
+				stations := all
+				last.include(c)
+				last.stations, last.months, last.filled = stations, months, last.filled+c.filled
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// firstReading returns the earliest time of a reading in the chunk's first hour, which ends at `from`. The added second
+// excludes the end of the hour before, which may be in another partition of the table.
+func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
+
+// lastReading returns the end of the last hour that has readings of the chunk. The chunk also has the later hours that
+// these readings affect.
+func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
+
+// with returns the stations of the chunk and the other stations, sorted and without
+// duplicates.
+func (c *chunk) with(others []string) []string {
+	all := slices.Concat(c.stations, others)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// split splits chunks that have too many stations for one request. If two parts have stations of the same city, both
+// parts compute the city. The result of the second part is correct, because all stations of the city have been computed
+// by then.
+func split(chunks []chunk) []chunk {
+	var out []chunk
+	for _, c := range chunks {
+		for part := range columnstore.NameGroups(c.stations) {
+			out = append(out, chunk{from: c.from, to: c.to, stations: part})
+		}
+	}
+	return out
+}
