@@ -13,7 +13,6 @@ import (
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
-	"vayu/schema/naqi"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -28,7 +27,7 @@ func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
 	db := columnstoretest.New(tb)
 	name := columnstoretest.Database(tb, db)
-	params := migration.Params{Database: name, Files: clickhouse.Files, Values: map[string]any{"Functions": naqi.Functions()}}
+	params := migration.Params{Database: name, Files: clickhouse.Files, Values: clickhouse.Values()}
 	if err := migration.Apply(tb.Context(), db, params); err != nil {
 		tb.Fatal(err)
 	}
