@@ -4,18 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"vayu/internal/config"
 )
 
-// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has no users.
+// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has such a user; see [Analysts].
 type Analyst struct {
 	Name      string   // letters, digits, underscore
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
 	Cluster   string   // "" for a single server
 	Databases []string // readable databases
+	Private   []string // unreadable tables of these databases
 	Service   string   // the service's own user, from which Name must differ; see [Config.User]
 
 	Memory  config.Size   // of one query
@@ -75,6 +77,7 @@ func (a Analyst) Statements() ([]string, error) {
 			"allow_ddl = 0 READONLY",
 			"allow_introspection_functions = 0 READONLY",
 			"final = 1",
+			"do_not_merge_across_partitions_select_final = 1",
 			"distributed_product_mode = 'global'",
 		}, ",\n    "),
 		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + QuoteName(a.Databases[0]) +
@@ -82,7 +85,21 @@ func (a Analyst) Statements() ([]string, error) {
 	}
 	for _, database := range a.Databases {
 		all = append(all, "GRANT"+on+" SELECT ON "+QuoteName(database)+".* TO "+name)
+		for _, table := range a.tables() {
+			all = append(all, "REVOKE"+on+" SELECT ON "+QuoteName(database, table)+" FROM "+name)
+		}
 	}
 	return append(all, "CREATE QUOTA OR REPLACE "+own+on+" KEYED BY user_name FOR INTERVAL 1 hour MAX queries = "+fmt.Sprint(a.Queries)+
 		", execution_time = "+seconds(a.Total)+" TO "+name), nil
+}
+
+// tables returns the names of the private tables. On a cluster, the rows are in local tables.
+func (a Analyst) tables() []string {
+	all := slices.Clone(a.Private)
+	if a.Cluster != "" {
+		for _, table := range a.Private {
+			all = append(all, table+"_local")
+		}
+	}
+	return all
 }

@@ -14,6 +14,7 @@ import (
 func analyst() columnstore.Analyst {
 	a := columnstore.DefaultAnalyst()
 	a.Name, a.Hash, a.Databases = "reports", strings.Repeat("0f", 32), []string{"vayu", "vayu_sandbox"}
+	a.Private = []string{"attempt"}
 	return a
 }
 
@@ -31,10 +32,12 @@ func TestAnalystStatements(t *testing.T) {
 			"    max_memory_usage = 4294967296 MIN 1 MAX 4294967296,\n    max_execution_time = 60 MIN 1 MAX 60,\n    timeout_overflow_mode = 'throw' READONLY,\n" +
 			"    max_result_rows = 10000000 MIN 1 MAX 10000000,\n    result_overflow_mode = 'throw' READONLY,\n    max_threads = 4 MIN 1 MAX 4,\n" +
 			"    max_concurrent_queries_for_user = 4 MIN 1 MAX 4,\n    allow_ddl = 0 READONLY,\n    allow_introspection_functions = 0 READONLY,\n" +
-			"    final = 1,\n    distributed_product_mode = 'global'",
+			"    final = 1,\n    do_not_merge_across_partitions_select_final = 1,\n    distributed_product_mode = 'global'",
 		"CREATE USER OR REPLACE `reports` IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE `vayu` SETTINGS PROFILE 'vayu_analyst_reports'",
 		"GRANT SELECT ON `vayu`.* TO `reports`",
+		"REVOKE SELECT ON `vayu`.`attempt` FROM `reports`",
 		"GRANT SELECT ON `vayu_sandbox`.* TO `reports`",
+		"REVOKE SELECT ON `vayu_sandbox`.`attempt` FROM `reports`",
 		"CREATE QUOTA OR REPLACE `vayu_analyst_reports` KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 1000, execution_time = 1200 TO `reports`",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -34,6 +34,10 @@ type Config struct {
 	Connections int `yaml:"connections" help:"queries sent to ClickHouse at once"`
 	// File is a ClickHouse configuration file for the embedded engine, for example with disks and storage policies.
 	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
+	// Analysts limits the user analyst of the embedded engine.
+	Analysts Analysts `yaml:"analysts"`
+	// Readable has the databases that the user analyst reads. Private has the tables of these databases that it does not.
+	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
 	// Share is set for a command: it uses the engine that a service already runs in Data. If no engine runs, the
@@ -55,7 +59,7 @@ type Config struct {
 // 3 GB, so a query may use 4 GiB. MaxTime, 30 minutes, is forty times the target duration of a roll-up. 16
 // connections keep two cores busy while some queries wait for the disk.
 func Default() Config {
-	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16, Storage: Storage{ColdVolume: "cold"}}
+	return Config{Port: 8123, MaxMemory: 4 * config.GiB, MaxTime: 30 * time.Minute, Connections: 16, Analysts: DefaultAnalysts(), Storage: Storage{ColdVolume: "cold"}}
 }
 
 // Validate returns an error for each wrong setting, with the setting's key.
@@ -64,6 +68,8 @@ func (c Config) Validate() []error {
 	f.Check(c.Port >= 0 && c.Port <= 65535, "port", "%d is not a port", c.Port)
 	f.Check(c.MaxTime >= 0, "max-time", "must not be negative")
 	f.Check(c.Connections >= 1, "connections", "must be at least 1")
+	f.Check(c.Analysts.MaxMemory >= 0 && c.Analysts.MaxTime >= 0 && c.Analysts.MaxRows >= 0 && c.Analysts.MaxQueries >= 0,
+		"analysts", "no limit may be negative")
 	return f
 }
 

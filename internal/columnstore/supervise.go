@@ -118,7 +118,7 @@ func (db *DB) child(ctx context.Context) error {
 		command = []string{self, "engine"}
 	}
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the end of stdin stops the engine, so that queries can finish
-	cmd.Env = append(os.Environ(), db.cfg.Environment...)
+	cmd.Env = append(environment(db.cfg.Data), db.cfg.Environment...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches the parent only, which stops the child
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -168,6 +168,20 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
+// passedVariables are the variables of this process that its engine gets. The environment of a service has secrets.
+var passedVariables = []string{"TZ", "LANG", "LC_ALL", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR"}
+
+// environment returns the variables of an engine's process in the directory data.
+func environment(data string) []string {
+	env := []string{"TMPDIR=" + embedded.TemporaryFolder(data)}
+	for _, name := range passedVariables {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
 // startError returns the error of an engine that did not start. If a command has locked the data directory, a
 // service waits for the end of the command. The command may have started while the service's own engine was loading.
 // If another service has locked the directory, the error ends Run, unless Config.Share is set.
@@ -187,7 +201,7 @@ func (db *DB) childConfig() embedded.Config {
 		Data: db.cfg.Data, Library: db.cfg.Library, File: db.cfg.File, Port: db.cfg.Port,
 		MaxMemory: int64(db.cfg.MaxMemory), MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.Connections,
 		Owner:  fmt.Sprintf("%s, pid %d", strings.Join(os.Args, " "), os.Getpid()),
-		Parent: os.Getpid(), Command: db.cfg.Share,
+		Parent: os.Getpid(), Command: db.cfg.Share, Analysts: db.cfg.Analysts.limits(db.cfg.Readable, db.cfg.Private),
 	}
 }
 

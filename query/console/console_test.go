@@ -171,24 +171,33 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// An error after the first rows of a stream. A table ends before it.
+func TestErrorAfterRows(t *testing.T) {
+	t.Parallel()
+	want := "ClickHouse: Value passed to 'throwIf' function is non-zero"
+	if _, _, err := run(t, console.Config{Format: "TSV"}, "SELECT number, throwIf(number = 900000) FROM numbers(1e6)"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		"SELECT * FROM system.colums":                       "ClickHouse: unknown table 'system.colums'; did you mean system.columns?",
-		"SELECT nme FROM system.tables":                     "ClickHouse: unknown column `nme`; did you mean name?",
-		"SELECT roundd(1)":                                  "ClickHouse: Function with name `roundd` does not exist; did you mean round?",
-		"SELEC 1":                                           "ClickHouse: Syntax error: failed at position 1 (SELEC): SELEC 1",
-		"SELECT 1; SELECT 1 +":                              "statement 2: ClickHouse: Syntax error: failed at position 11 (the end of the query)",
-		"SELECT {city:String}":                              "ClickHouse: parameter `city` is not set; set it with --param name=value",
-		"SELECT 1 FORMAT Jsn":                               "ClickHouse: Unknown format Jsn; did you mean JSON?",
-		"SELECT 1 SETTINGS max_threds = 1":                  "ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
-		"SELECT 1; SET max_threds = 1":                      "statement 2: ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
-		"CREATE TABLE t (a UInt8) ENGINE = Memory":          "ClickHouse: Cannot execute query in readonly mode; statements that change something need --write",
-		"INSERT INTO FUNCTION null('a UInt8') VALUES (1)":   "INSERT is not allowed; statements that change something need --write",
-		"SET readonly = 0":                                  "readonly cannot be set; statements that change something need --write",
-		"SET max_threads":                                   `SET needs name = value, not "max_threads"`,
-		"SELECT throwIf(number = 500000) FROM numbers(1e6)": "ClickHouse: Value passed to 'throwIf' function is non-zero",
-		" -- nothing":                                       "there is no statement to run",
+		"SELECT * FROM system.colums":                     "ClickHouse: unknown table 'system.colums'; did you mean system.columns?",
+		"SELECT nme FROM system.tables":                   "ClickHouse: unknown column `nme`; did you mean name?",
+		"SELECT roundd(1)":                                "ClickHouse: Function with name `roundd` does not exist; did you mean round?",
+		"SELEC 1":                                         "ClickHouse: Syntax error: failed at position 1 (SELEC): SELEC 1",
+		"SELECT 1; SELECT 1 +":                            "statement 2: ClickHouse: Syntax error: failed at position 11 (the end of the query)",
+		"SELECT {city:String}":                            "ClickHouse: parameter `city` is not set; set it with --param name=value",
+		"SELECT 1 FORMAT Jsn":                             "ClickHouse: Unknown format Jsn; did you mean JSON?",
+		"SELECT 1 SETTINGS max_threds = 1":                "ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
+		"SELECT 1; SET max_threds = 1":                    "statement 2: ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
+		"CREATE TABLE t (a UInt8) ENGINE = Memory":        "ClickHouse: Cannot execute query in readonly mode; statements that change something need --write",
+		"INSERT INTO FUNCTION null('a UInt8') VALUES (1)": "INSERT is not allowed; statements that change something need --write",
+		"SET readonly = 0":                                "readonly cannot be set; statements that change something need --write",
+		"SET max_threads":                                 `SET needs name = value, not "max_threads"`,
+		"SELECT throwIf(number = 5000) FROM numbers(1e6)": "ClickHouse: Value passed to 'throwIf' function is non-zero",
+		" -- nothing":                                     "there is no statement to run",
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()

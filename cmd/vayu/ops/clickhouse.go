@@ -66,9 +66,9 @@ func printStatements(w io.Writer, statements []string) error {
 	return nil
 }
 
-// errEmbeddedUsers rejects the creation of users on the embedded engine, which has a single user.
-var errEmbeddedUsers = errors.New(`the embedded engine has a single user: analysts query with "vayu sql", or set readonly = 1 in their client; ` +
-	`users need a ClickHouse server (setting clickhouse)`)
+// errEmbeddedUsers rejects the creation of users on the embedded engine, which has two.
+var errEmbeddedUsers = errors.New(`the embedded engine has the user "analyst", whose password is in DATA/analyst.password and whose limits are the ` +
+	`settings engine.analysts; further users need a ClickHouse server (setting clickhouse)`)
 
 func newClickHouseAnalyst() *cobra.Command {
 	var apply, ask bool
@@ -99,7 +99,7 @@ password is read from standard input instead, in hexadecimal: printf %s "$PASSWO
 					return err
 				}
 			}
-			limits.Name, limits.Hash, limits.Cluster = args[0], hash, cfg.Cluster
+			limits.Name, limits.Hash, limits.Cluster, limits.Private = args[0], hash, cfg.Cluster, cfg.ColumnStore().Private
 			if limits.Service, err = cfg.ColumnStore().User(); err != nil {
 				return err
 			}

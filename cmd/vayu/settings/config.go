@@ -27,6 +27,7 @@ import (
 	"vayu/pipeline/verify"
 	"vayu/schema"
 	"vayu/schema/air"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // Config has all settings. A flag takes precedence over an environment variable, which takes precedence over
@@ -196,6 +197,10 @@ func (c Config) StationKinds() []air.StationKind {
 func (c Config) ColumnStore() columnstore.Config {
 	e := c.Engine
 	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
+	e.Private = clickhouse.Private
+	for _, w := range schema.Worlds {
+		e.Readable = append(e.Readable, w.Database())
+	}
 	return e
 }
 

@@ -106,6 +106,18 @@ func Access(tb testing.TB) (address, password string) {
 	return address, password
 }
 
+// AnalystAccess returns the address of the engine of [New], and the password of its user "analyst". The user reads the
+// databases vayu and vayu_sandbox, except tables that name accounts.
+func AnalystAccess(tb testing.TB) (address, password string) {
+	tb.Helper()
+	New(tb)
+	address, password, err := embedded.AnalystAccess(shared.data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return address, password
+}
+
 // Library returns the path of libchdb. Without libchdb it skips the test, or fails it if CI=true.
 func Library(tb testing.TB) string {
 	tb.Helper()
@@ -162,6 +174,7 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *columnstore.DB, end func() error, err error) {
 	cfg := columnstore.Default()
 	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, dir, Environment(), []string{os.Args[0]}
+	cfg.Readable, cfg.Private = []string{"vayu", "vayu_sandbox"}, []string{"attempt", "pushed_station"}
 	change(&cfg)
 	if db, err = columnstore.Open(cfg, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})), nil); err != nil {
 		return nil, nil, err

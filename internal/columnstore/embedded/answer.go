@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
@@ -19,6 +20,8 @@ import (
 type answer struct {
 	w       http.ResponseWriter
 	r       *http.Request
+	user    access.User
+	gone    func() // cancels the query, because the client has disconnected
 	version string
 	tag     string // announces the text of an error that comes after data
 	started bool
@@ -60,6 +63,9 @@ func (a *answer) encode() {
 // write sends data. An error means that the client has disconnected.
 func (a *answer) write(data []byte) error {
 	_, err := a.body.Write(data)
+	if err != nil && a.gone != nil {
+		a.gone()
+	}
 	return err
 }
 
@@ -84,6 +90,9 @@ func (a *answer) fail(err error) {
 	var e *chdb.Exception
 	if !errors.As(err, &e) {
 		e = &chdb.Exception{Code: chdb.CodeUnknown, Name: "UNKNOWN_EXCEPTION", Message: err.Error()}
+	}
+	if a.user == access.Analyst { // the engine has one user for all
+		e.Message = strings.Replace(e.Message, "default: ", "analyst: ", 1)
 	}
 	text := fmt.Sprintf("%s (version %s (official build))\n", e.Error(), a.version)
 	a.log.Debug("query failed", "code", e.Code, "error", e.Message)

@@ -1,11 +1,9 @@
 package embedded
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/fence"
 )
 
 // Report is the line of JSON that a child writes to stdout: its address, or the reason why it failed to start.
@@ -28,29 +27,21 @@ type Report struct {
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
 // the process. Child reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent
 // ended), or SIGTERM or SIGINT arrives. It writes a Report to stdout, and logs JSON lines to stderr.
+//
+// The process has two stages. The first makes the files that the engine must not change, and executes the program
+// again inside the fence. The second is the engine.
 func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	in := bufio.NewReader(stdin)
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return fmt.Errorf("the engine command is started by the service itself; reading its configuration: %w", err)
-	}
-	var cfg Config
-	if err := json.Unmarshal(line, &cfg); err != nil {
-		return fmt.Errorf("reading the engine's configuration: %w", err)
-	}
 	report := func(r Report) { _ = json.NewEncoder(stdout).Encode(r) } //nolint:errchkjson // a parent that is gone needs no report
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		_, _ = io.Copy(io.Discard, in)
-		cancel()
-	}()
-	cfg.Listened = func(address string) { report(Report{Address: address}) }
-	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
-	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
-	if err := Main(ctx, cfg, slog.New(slog.NewJSONHandler(stderr, nil))); err != nil {
+	fenced, err := inherited()
+	if err == nil && fenced == nil {
+		err = enter(ctx, stdin)
+	}
+	if err == nil {
+		err = fenced.serve(ctx, stdin, report, slog.New(slog.NewJSONHandler(stderr, nil)))
+	}
+	if err != nil {
 		var held *HeldError
 		var missing *chdb.MissingLibraryError
 		var broken *chdb.BrokenLibraryError
@@ -59,7 +50,26 @@ func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error
 			Error: err.Error(), Held: errors.As(err, &held), Command: held != nil && held.Holder.Command,
 			Missing: errors.As(err, &missing) || errors.As(err, &broken) || errors.As(err, &unsafe),
 		})
-		return err
 	}
-	return nil
+	return err
+}
+
+// serve runs the engine until ctx or stdin ends.
+func (s *stage) serve(ctx context.Context, stdin io.Reader, report func(Report), log *slog.Logger) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel()
+	}()
+	s.Config.Listened = func(address string) { report(Report{Address: address}) }
+	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
+	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
+	switch v := fence.Version(); {
+	case v == 0:
+		log.Warn("the kernel has no Landlock: the engine is not fenced in", "remedy", "a kernel from 5.13 with landlock in its list of security modules")
+	case v < 4:
+		log.Warn("the kernel's Landlock has no rules for the network: the engine may connect to other hosts", "version", v)
+	}
+	return run(ctx, s.Config, s.Secrets, log)
 }

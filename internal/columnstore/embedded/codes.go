@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"fmt"
 	"net/http"
 
 	"vayu/internal/columnstore/embedded/chdb"
@@ -13,17 +12,13 @@ const (
 	codeNotImplemented = 48
 	codeSyntax         = 62
 	codeUnknownFormat  = 73
+	codeReadonly       = 164
 	codeRequiredPass   = 194
-	codeTooManyQueries = 202
 	codeSocketTimeout  = 209
 	codeDecompress     = 271
 	codeSizeLimit      = 307
 	codeAuthFailed     = 516
 )
-
-func exception(code int32, name, format string, args ...any) *chdb.Exception {
-	return &chdb.Exception{Code: code, Name: name, Message: fmt.Sprintf(format, args...)}
-}
 
 // status returns ClickHouse's HTTP status for an error (exceptionCodeToHTTPStatus in its source).
 func status(e *chdb.Exception) int {
@@ -34,15 +29,15 @@ func status(e *chdb.Exception) int {
 		return http.StatusForbidden
 	case 6, 26, 27, codeBadArguments, 38, 41, 43, 44, 45, 49, 52, 53, 59, codeSyntax, 69, 70, 72, 117, 120, 131, codeDecompress, 427, 456, 457, 467:
 		return http.StatusBadRequest // parse errors, illegal types, query parameters
-	case 16, 46, 47, 50, 56, 60, 63, codeUnknownFormat, 81, 113, 115:
-		return http.StatusNotFound // unknown column, function, identifier, type, engine, table, format, database, setting
+	case 16, 46, 47, 50, 56, 60, 63, codeUnknownFormat, 81, 113, 115, 372:
+		return http.StatusNotFound // unknown column, function, identifier, type, engine, table, format, database, setting, session
 	case 159: // TIMEOUT_EXCEEDED
 		return http.StatusRequestTimeout
 	case codeSizeLimit:
 		return http.StatusRequestEntityTooLarge
 	case codeNotImplemented:
 		return http.StatusNotImplemented
-	case codeSocketTimeout, codeTooManyQueries:
+	case codeSocketTimeout, chdb.CodeTooManyQueries:
 		return http.StatusServiceUnavailable
 	default:
 		return http.StatusInternalServerError

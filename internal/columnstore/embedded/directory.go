@@ -10,16 +10,23 @@ import (
 	"strings"
 	"time"
 
+	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/filelock"
 )
 
 // Names of files and folders in a data directory.
 const (
-	storeName    = "engine"          // ClickHouse's own files
-	lockName     = "engine.lock"     // locked by the engine process; contains its holder
-	passwordName = "engine.password" // 0600, created at the first start
-	portName     = "engine.port"     // host:port while an engine listens
+	storeName   = "engine"           // ClickHouse's own files
+	runName     = "engine.run"       // files that the engine's process writes itself, and its file of users
+	lockName    = "engine.lock"      // locked by the engine process; contains its holder
+	adminName   = "engine.password"  // 0600, created at the first start
+	analystName = "analyst.password" // the same for the user analyst
+	portName    = "engine.port"      // host:port while an engine listens; in runName, with a symbolic link beside it
+	usersName   = "users.xml"        // in runName
 )
+
+// TemporaryFolder returns the folder for temporary files of an engine in the directory data.
+func TemporaryFolder(data string) string { return filepath.Join(data, runName) }
 
 // Holder is the engine process that locked a data directory. Its parent, a service or command, uses the engine.
 type Holder = filelock.Holder
@@ -34,7 +41,14 @@ func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath
 // Access returns the address (host:port) and the password of the engine that runs in a data directory. It fails
 // before the first start and after a clean stop. The address is valid only while [FindHolder] finds a process.
 // Later another program may use the port.
-func Access(data string) (address, password string, err error) {
+func Access(data string) (address, password string, err error) { return accessOf(data, adminName) }
+
+// AnalystAccess returns the same as [Access], with the password of the user analyst.
+func AnalystAccess(data string) (address, password string, err error) {
+	return accessOf(data, analystName)
+}
+
+func accessOf(data, passwordName string) (address, password string, err error) {
 	port, err := os.ReadFile(filepath.Join(data, portName))
 	if err != nil {
 		return "", "", fmt.Errorf("finding the engine's address: %w", err)
@@ -61,7 +75,7 @@ func acquire(ctx context.Context, data string, holder Holder) (*filelock.Lock, e
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(filepath.Join(data, portName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(data, runName, portName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		lock.Release()
 		return nil, fmt.Errorf("removing the port file of an engine that was killed: %w", err)
 	}
@@ -72,9 +86,52 @@ func acquire(ctx context.Context, data string, holder Holder) (*filelock.Lock, e
 	return lock, nil
 }
 
-// password returns the password of the engine. The first start creates it: 26 letters and digits, 130 random bits.
-func password(data string) (string, error) {
-	path := filepath.Join(data, passwordName)
+// secrets are the passwords of the engine's users.
+type secrets struct {
+	Admin   string `json:"admin"`
+	Analyst string `json:"analyst"`
+}
+
+// prepare makes the files that the fenced process may only read, or may not see: passwords, users, the link to the port.
+func prepare(ctx context.Context, cfg Config) (secrets, error) {
+	lock, err := acquire(ctx, cfg.Data, Holder{Owner: cfg.Owner, Parent: cfg.Parent, Command: cfg.Command})
+	if err != nil {
+		return secrets{}, err
+	}
+	defer lock.Release()
+	for _, dir := range []string{runName, storeName} {
+		if err := os.MkdirAll(filepath.Join(cfg.Data, dir), 0o750); err != nil {
+			return secrets{}, fmt.Errorf("making a directory of the engine: %w", err)
+		}
+	}
+	if err := replace(filepath.Join(cfg.Data, runName, usersName), access.Users(cfg.Analysts)); err != nil {
+		return secrets{}, fmt.Errorf("writing the engine's users: %w", err)
+	}
+	if err := linkPort(cfg.Data); err != nil {
+		return secrets{}, fmt.Errorf("linking the engine's port file: %w", err)
+	}
+	var all secrets
+	if all.Admin, err = password(filepath.Join(cfg.Data, adminName)); err != nil {
+		return secrets{}, err
+	}
+	all.Analyst, err = password(filepath.Join(cfg.Data, analystName))
+	return all, err
+}
+
+// linkPort makes a link to the port file where clients look for it. The engine's process may write to runName only.
+func linkPort(data string) error {
+	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
+	if now, err := os.Readlink(link); err == nil && now == target {
+		return nil
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(target, link)
+}
+
+// password returns the password in a file. The first start creates it: 26 letters and digits, 130 random bits.
+func password(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
 		return strings.TrimSpace(string(text)), nil

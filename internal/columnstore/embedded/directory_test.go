@@ -45,7 +45,7 @@ func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		lockName: `{"pid":` + strconv.Itoa(gone.Process.Pid) + `,"owner":"killed"}`,
-		portName: "127.0.0.1:1\n", passwordName: "secret\n",
+		portName: "127.0.0.1:1\n", adminName: "secret\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -53,6 +53,9 @@ func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 	}
 	if h, ok := FindHolder(dir); ok {
 		t.Errorf("an unlocked directory has the holder %s", h)
+	}
+	if err := linkPort(dir); err != nil {
+		t.Fatal(err)
 	}
 	next := flock.New(filepath.Join(dir, lockName))
 	if ok, err := next.TryLock(); err != nil || !ok {

@@ -2,13 +2,12 @@
 // interface on loopback. It is meant for a child process: the library is 566 MB, has threads of its own and can crash
 // the process. Package columnstore starts, watches and restarts that child.
 //
-// Differences from a ClickHouse server: one user ("default"), the setting final is 1 by default, no sessions over
-// HTTP, no external tables in multipart bodies. A result in a format with a header or footer (JSON, CSVWithNames,
-// Parquet …) is built in memory as a whole. Other formats (Native, RowBinary, TabSeparated, CSV, JSONEachRow …) are
-// streamed.
+// Differences from a ClickHouse server: two users ("default" and "analyst"), the setting final is 1 by default, no
+// external tables in multipart bodies. The process is fenced in: it reads and writes the engine's own files only.
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +19,13 @@ import (
 	"strconv"
 	"time"
 
+	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/session"
 )
+
+// Limits are the rights and limits of the user analyst.
+type Limits = access.Limits
 
 // Config is the configuration of the engine process.
 type Config struct {
@@ -35,6 +39,7 @@ type Config struct {
 	Owner      string        `json:"owner"`       // the command that started the engine, for the lock file
 	Parent     int           `json:"parent"`      // process id of that command
 	Command    bool          `json:"command"`     // the owner ends by itself, unlike a service
+	Analysts   Limits        `json:"analysts"`    // rights and limits of the user analyst
 
 	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
@@ -42,10 +47,10 @@ type Config struct {
 // stopTime is how long running queries may continue after a stop. Then they are cancelled.
 const stopTime = 4 * time.Second
 
-// Main runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an
+// run runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an
 // *UnsafeLibraryError if other users can change the library, or if the hash is wrong. It is a *HeldError if another
 // process has locked the data directory.
-func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
+func run(ctx context.Context, cfg Config, passwords secrets, log *slog.Logger) error {
 	path, err := chdb.FindLibrary(cfg.Library)
 	if err != nil {
 		return err
@@ -60,10 +65,6 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 		return err
 	}
 	defer lock.Release()
-	secret, err := password(cfg.Data)
-	if err != nil {
-		return err
-	}
 	lib, err := chdb.Load(path)
 	if err != nil {
 		return err
@@ -71,12 +72,12 @@ func Main(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if cfg.MaxQueries <= 0 {
 		cfg.MaxQueries = 32
 	}
-	pool, err := openSessions(lib, cfg.MaxQueries, cfg.arguments())
+	pool, err := session.Open(lib, session.Config{Arguments: cfg.arguments(), Admin: cfg.limits(), Queries: cfg.MaxQueries, Analysts: cfg.Analysts})
 	if err != nil {
 		return err
 	}
-	defer pool.close()
-	h, err := newHandler(pool, secret, log)
+	defer pool.Close()
+	h, err := newHandler(pool, passwords, cfg.Analysts, log)
 	if err != nil {
 		return err
 	}
@@ -90,9 +91,15 @@ func (c Config) arguments() []string {
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
 		"--final=1",           // clients read only the latest version of a key, unless they set final to 0
 	}
-	if c.File != "" {
-		args = append(args, "--config-file="+c.File)
-	}
+	// The engine reads the file of users only beside a configuration file, which need not exist.
+	args = append(args, "--users_config="+filepath.Join(c.Data, runName, usersName),
+		"--config-file="+cmp.Or(c.File, filepath.Join(c.Data, runName, "none.xml")))
+	return args
+}
+
+// limits returns the arguments of an administrator's connection.
+func (c Config) limits() []string {
+	var args []string
 	if c.MaxMemory > 0 {
 		args = append(args, "--max_memory_usage="+strconv.FormatInt(c.MaxMemory, 10))
 	}
@@ -109,7 +116,7 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 		return err
 	}
 	address := listener.Addr().String()
-	port := filepath.Join(cfg.Data, portName)
+	port := filepath.Join(cfg.Data, runName, portName)
 	if err := replace(port, address+"\n"); err != nil {
 		_ = listener.Close()
 		return fmt.Errorf("writing the engine's port file: %w", err)

@@ -11,6 +11,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"vayu/internal/columnstore/embedded/chdb"
 )
 
 // decodeBody decodes the Content-Encoding, and ClickHouse's own compressed blocks (decompress=1).
@@ -30,7 +32,7 @@ func decodeBody(r *http.Request) (io.Reader, error) {
 	case "lz4":
 		body = lz4.NewReader(body)
 	default:
-		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "Unknown Content-Encoding %q", coding)
+		return nil, chdb.NewException(codeNotImplemented, "NOT_IMPLEMENTED", "Unknown Content-Encoding %q", coding)
 	}
 	if err != nil {
 		return nil, readError(err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,33 +19,42 @@ import (
 
 	"github.com/google/uuid"
 
+	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/session"
 )
 
 // handler serves ClickHouse's HTTP interface. It runs the statements on sessions of the engine.
 type handler struct {
-	pool     *sessions
-	password string
-	version  string // of the engine, such as 26.7.2.1
-	zone     string
-	host     string
-	log      *slog.Logger
-	chunks   sync.Pool // *[]byte for insert data
+	pool      *session.Pool
+	passwords map[access.User]string
+	limits    access.Limits
+	guard     access.Guard
+	version   string // of the engine, such as 26.7.2.1
+	zone      string
+	host      string
+	log       *slog.Logger
+	chunks    sync.Pool // *[]byte for insert data
 }
 
 // newHandler returns a handler. It queries the engine's version, time zone and name, which replies contain.
-func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, error) {
-	h := &handler{pool: pool, password: password, log: log}
+func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log *slog.Logger) (*handler, error) {
+	h := &handler{
+		pool: pool, limits: limits, log: log,
+		passwords: map[access.User]string{access.Admin: passwords.Admin, access.Analyst: passwords.Analyst},
+	}
 	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
-	for query, to := range map[string]*string{"version()": &h.version, "timezone()": &h.zone, "displayName()": &h.host} {
-		r, err := pool.control.Query("SELECT "+query, "TSVRaw", nil)
-		if err != nil {
+	var functions string
+	for query, to := range map[string]*string{
+		"version()": &h.version, "timezone()": &h.zone, "displayName()": &h.host,
+		"arrayStringConcat(groupArray(name), ' ') FROM system.table_functions": &functions,
+	} {
+		var err error
+		if *to, err = pool.Value("SELECT " + query); err != nil {
 			return nil, fmt.Errorf("asking the engine for %s: %w", query, err)
 		}
-		data := r.Data()
-		*to = string(data[:max(0, len(data)-1)])
-		r.Free()
 	}
+	h.guard = access.NewGuard(strings.Fields(functions))
 	return h, nil
 }
 
@@ -52,7 +62,7 @@ func newHandler(pool *sessions, password string, log *slog.Logger) (*handler, er
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/ping":
-		if err := h.pool.ping(); err != nil {
+		if err := h.pool.Ping(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
@@ -68,10 +78,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := &answer{w: w, r: r, version: h.version, log: h.log, plain: true}
 	w.Header().Set("X-ClickHouse-Server-Display-Name", h.host)
 	w.Header().Set("X-ClickHouse-Timezone", h.zone)
-	if err := h.authenticate(r); err != nil {
+	user, err := h.authenticate(r)
+	if err != nil {
 		a.fail(err)
 		return
 	}
+	a.user = user
 	if r.Method != http.MethodGet && r.Method != http.MethodPost && r.Method != http.MethodHead {
 		http.Error(w, "Only GET and POST are served", http.StatusMethodNotAllowed)
 		return
@@ -86,6 +98,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(err)
 		return
 	}
+	if err := h.admit(q, user); err != nil {
+		a.fail(err)
+		return
+	}
 	if q.id == "" {
 		q.id = uuid.NewString()
 	}
@@ -96,26 +112,35 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticate checks user and password: those in headers, else in Basic credentials, else in the URL.
-func (h *handler) authenticate(r *http.Request) error {
-	user, password := r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
-	if user == "" && password == "" {
+// authenticate returns the user by name and password: those in headers, else in Basic credentials, else in the URL.
+func (h *handler) authenticate(r *http.Request) (access.User, error) {
+	name, password := r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
+	if name == "" && password == "" {
 		var ok bool
-		if user, password, ok = r.BasicAuth(); !ok {
-			user, password = r.URL.Query().Get("user"), r.URL.Query().Get("password")
+		if name, password, ok = r.BasicAuth(); !ok {
+			name, password = r.URL.Query().Get("user"), r.URL.Query().Get("password")
 		}
 	}
-	if user == "" {
-		user = "default"
+	user := access.User(first(name, string(access.Admin)))
+	if user == access.Admin && password == "" {
+		return "", chdb.NewException(codeRequiredPass, "REQUIRED_PASSWORD", "default: Authentication failed: password is required. "+
+			"It is in the file engine.password of the data directory. Analysts use the user analyst, with the file analyst.password")
 	}
-	if user == "default" && password == "" {
-		return exception(codeRequiredPass, "REQUIRED_PASSWORD", "default: Authentication failed: password is required. It is in the file engine.password of the data directory")
+	known, ok := h.passwords[user]
+	want, got := sha256.Sum256([]byte(known)), sha256.Sum256([]byte(password))
+	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 || !ok || known == "" {
+		return "", chdb.NewException(codeAuthFailed, "AUTHENTICATION_FAILED", "%s: Authentication failed: password is incorrect, or there is no user with such name", user)
 	}
-	want, got := sha256.Sum256([]byte(h.password)), sha256.Sum256([]byte(password))
-	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 || user != "default" {
-		return exception(codeAuthFailed, "AUTHENTICATION_FAILED", "%s: Authentication failed: password is incorrect, or there is no user with such name", user)
+	return user, nil
+}
+
+// admit makes q a request of user, within the limits of analysts.
+func (h *handler) admit(q *request, user access.User) (err error) {
+	q.user = user
+	if user == access.Analyst {
+		q.settings, err = h.limits.Settings(q.settings)
 	}
-	return nil
+	return err
 }
 
 // run executes the statement. The caller reports an error to the client. A disconnected client is no error.
@@ -123,31 +148,66 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.hello {
 		return h.hello(a)
 	}
-	s, err := h.pool.acquire(ctx, newSessionKey(q.database, q.settings, q.readonly))
+	s, err := h.session(ctx, q)
 	if err != nil {
 		return err
 	}
-	defer s.release()
-	s.bad.Store(q.session())
-	stop := s.guard(ctx) // guard may set bad, and nothing clears it: a late KILL must not hit a reused session
-	defer stop()
-	if err := h.execute(s, q, a); err != nil {
-		s.bad.Store(true) // the engine prepends the output of a failed query to the connection's next result
+	defer s.Release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := h.check(s, q); err != nil {
 		return err
+	}
+	s.Changed(q.Session())
+	stop := s.Guard(ctx) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
+	defer stop()
+	a.gone = cancel
+	if err := h.execute(s, q, a); err != nil {
+		s.Failed()
+		return err
+	}
+	s.Ran(q.Statement)
+	return nil
+}
+
+// session returns the session that the client names, or one of the pool.
+func (h *handler) session(ctx context.Context, q *request) (*session.Session, error) {
+	if q.named.ID != "" {
+		return h.pool.AcquireNamed(ctx, session.Request{Name: q.named, User: q.user, Database: q.database, Settings: q.settings})
+	}
+	return h.pool.Acquire(ctx, newSessionKey(q))
+}
+
+// check refuses a statement that the user may not run. It rewrites some statements of analysts.
+func (h *handler) check(s *session.Session, q *request) (err error) {
+	if q.user == access.Analyst {
+		var values string
+		if q.Data >= 0 && strings.EqualFold(q.format, "Values") {
+			if values = string(q.inline); q.body != nil {
+				return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "VALUES are longer than %d bytes: use another format", headSize)
+			}
+		}
+		q.Text, err = h.guard.Check(q.Statement, values, s.Analyse)
+		return err
+	}
+	if q.readonly && q.named.ID != "" && q.Verb != "SET" && q.Verb != "USE" {
+		if a, err := s.Analyse(q.Text); err != nil || a.Statements > 0 && a.Class != chdb.ReadOnly {
+			return chdb.NewException(codeReadonly, "READONLY", "Cannot execute query in readonly mode: a GET changes nothing, use POST")
+		}
 	}
 	return nil
 }
 
 // execute runs the statement of q on a session. After an error the session must not be reused.
-func (h *handler) execute(s *session, q *request, a *answer) error {
+func (h *handler) execute(s *session.Session, q *request, a *answer) error {
 	switch {
-	case q.data >= 0 && q.inlined():
-		q.text += " VALUES " + string(q.inline)
+	case q.Data >= 0 && q.inlined():
+		q.Text += " VALUES " + string(q.inline)
 		return h.whole(s, q, a)
-	case q.data >= 0:
+	case q.Data >= 0:
 		return h.insert(s, q, a)
-	case q.streams(q.format) && !q.wait:
-		return h.stream(s, q, a)
+	case !q.wait:
+		return h.pipe(s, q, a)
 	default:
 		return h.whole(s, q, a)
 	}
@@ -160,9 +220,9 @@ func (q *request) inlined() bool {
 }
 
 // whole runs a statement, and sends its result once the result is complete.
-func (h *handler) whole(s *session, q *request, a *answer) error {
+func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 	began := time.Now()
-	r, err := s.Query(q.text, q.format, q.params)
+	r, err := s.Query(q.Text, q.format, q.params)
 	if err != nil {
 		return err
 	}
@@ -176,60 +236,10 @@ func (h *handler) whole(s *session, q *request, a *answer) error {
 	return nil
 }
 
-// stream sends a result while the engine produces it. At most two pieces of 65,409 rows are in memory.
-func (h *handler) stream(s *session, q *request, a *answer) error {
-	began := time.Now()
-	st, err := s.Stream(q.text, q.format, q.params)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	piece, more, err := st.Next()
-	if err != nil {
-		return err
-	}
-	if !more {
-		a.start(q.format, 0, chdb.Counters{}, time.Since(began))
-		a.finish()
-		return nil
-	}
-	for firstPiece := true; more; firstPiece = false {
-		ahead, another, err := st.Next()
-		if firstPiece && err != nil {
-			piece.Free()
-			return err
-		}
-		if firstPiece {
-			length := -1
-			if !another {
-				length = len(piece.Data())
-			}
-			a.start(q.format, length, piece.Counters(), time.Since(began))
-		}
-		gone := a.write(piece.Data())
-		piece.Free()
-		if gone != nil {
-			if another {
-				ahead.Free()
-			}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if another {
-			a.flush()
-		}
-		piece, more = ahead, another
-	}
-	a.finish()
-	return nil
-}
-
 // insert passes the body to the engine as the body arrives. The engine limits how much of the body is in memory.
-func (h *handler) insert(s *session, q *request, a *answer) error {
+func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	began := time.Now()
-	in, err := s.Insert(q.text, q.format, q.params)
+	in, err := s.Insert(q.Text, q.format, q.params)
 	if err != nil {
 		return err
 	}

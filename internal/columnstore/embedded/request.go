@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/session"
+	"vayu/internal/columnstore/embedded/statement"
 )
 
 // headSize is how many bytes of a body are searched for the query. ClickHouse's default limit of a query is the same
@@ -21,17 +24,19 @@ const maxQuery = 16 << 20
 
 // request is one statement received over HTTP.
 type request struct {
-	statement
+	statement.Statement
+	user     access.User
 	format   string // of the result, or of an INSERT's data
 	params   []chdb.Param
 	database string
-	settings []setting
-	id       string    // query_id of the client, may be empty
-	hello    bool      // clickhouse-go's preflight query
-	wait     bool      // buffer the whole result before the first byte
-	readonly bool      // a GET must not change anything
-	inline   []byte    // first part of an INSERT's data
-	body     io.Reader // the rest of the data; nil when inline is all of it
+	settings []statement.Setting
+	id       string       // query_id of the client, may be empty
+	hello    bool         // clickhouse-go's preflight query
+	wait     bool         // buffer the whole result before the first byte
+	named    session.Name // the session that the client names
+	readonly bool         // a GET must not change anything
+	inline   []byte       // first part of an INSERT's data
+	body     io.Reader    // the rest of the data; nil when inline is all of it
 }
 
 // helloQuery is clickhouse-go's first query. clickhouse-go reads the result in its own protocol revision.
@@ -51,13 +56,10 @@ var reserved = []string{
 func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, exception(codeBadArguments, "BAD_ARGUMENTS", "The URL cannot be read: %v", err)
+		return nil, chdb.NewException(codeBadArguments, "BAD_ARGUMENTS", "The URL cannot be read: %v", err)
 	}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "External tables (multipart bodies) are not supported by the embedded engine")
-	}
-	if values.Get("session_id") != "" {
-		return nil, exception(codeNotImplemented, "NOT_IMPLEMENTED", "Sessions (session_id) are not supported by the embedded engine")
+		return nil, chdb.NewException(codeNotImplemented, "NOT_IMPLEMENTED", "External tables (multipart bodies) are not supported by the embedded engine")
 	}
 	q := &request{
 		id:       values.Get("query_id"),
@@ -66,26 +68,29 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 		readonly: r.Method != http.MethodPost,
 	}
 	q.setParams(values)
+	if q.named, err = session.ReadName(values.Get("session_id"), values.Get("session_timeout"), on(values.Get("session_check"))); err != nil {
+		return nil, err
+	}
 	if err := q.readQuery(values.Get("query"), body); err != nil {
 		return nil, err
 	}
-	if q.many {
-		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+	if q.Many {
+		return nil, chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
-	if q.empty {
-		return nil, exception(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
+	if q.Empty {
+		return nil, chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
 	}
 	fallback := "TabSeparated"
-	if q.data >= 0 {
+	if q.Data >= 0 {
 		fallback = "Values"
 	} else if requested := first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); requested != "" {
 		fallback = requested
 	}
-	q.format = first(q.statement.format, fallback)
-	if !name(q.format) {
-		return nil, exception(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
+	q.format = first(q.Format, fallback)
+	if !statement.Name(q.format) {
+		return nil, chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
 	}
-	q.hello = q.text == helloQuery && values.Get("client_protocol_version") != ""
+	q.hello = q.Text == helloQuery && values.Get("client_protocol_version") != ""
 	return q, nil
 }
 
@@ -96,11 +101,11 @@ func (q *request) setParams(values url.Values) {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
 			q.params = append(q.params, chdb.Param{Name: name, Value: value[len(value)-1]})
 		} else if !slices.Contains(reserved, key) {
-			q.settings = append(q.settings, setting{key, value[len(value)-1]})
+			q.settings = append(q.settings, statement.Setting{Name: key, Value: value[len(value)-1]})
 		}
 	}
 	slices.SortFunc(q.params, func(a, b chdb.Param) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(q.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(q.settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // readQuery reads the statement. Text in the URL and in the body is joined with a line break, as in ClickHouse.
@@ -112,8 +117,8 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	}
 	// If the query in the URL takes data, the body is that data. Otherwise the body continues the query.
 	if text != "" {
-		if st := readStatement(string(head)); st.data >= 0 && st.format != "" {
-			q.statement, q.inline, q.body = st, head[st.data:], body
+		if st := statement.Parse(string(head)); st.Data >= 0 && st.Format != "" {
+			q.Statement, q.inline, q.body = st, head[st.Data:], body
 			return nil
 		}
 	}
@@ -123,9 +128,9 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	if err != nil && !whole {
 		return readError(err)
 	}
-	st := readStatement(buffer.String())
-	if st.data >= 0 {
-		q.statement, q.inline = st, buffer.Bytes()[min(st.data, buffer.Len()):]
+	st := statement.Parse(buffer.String())
+	if st.Data >= 0 {
+		q.Statement, q.inline = st, buffer.Bytes()[min(st.Data, buffer.Len()):]
 		if !whole {
 			q.body = body
 		}
@@ -137,14 +142,14 @@ func (q *request) readQuery(text string, body io.Reader) error {
 			return readError(err)
 		}
 		if n == maxQuery {
-			return exception(codeSizeLimit, "TOO_MANY_BYTES", "The query is longer than %d bytes", maxQuery)
+			return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "The query is longer than %d bytes", maxQuery)
 		}
-		st = readStatement(buffer.String())
+		st = statement.Parse(buffer.String())
 	}
 	if text != "" && buffer.Len() == len(head) {
-		st.text = strings.TrimSuffix(st.text, "\n")
+		st.Text = strings.TrimSuffix(st.Text, "\n")
 	}
-	q.statement = st
+	q.Statement = st
 	return nil
 }
 
@@ -153,7 +158,7 @@ func readError(err error) error {
 	if known, ok := errors.AsType[*chdb.Exception](err); ok {
 		return known
 	}
-	return exception(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
+	return chdb.NewException(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
 }
 
 func first(a, b string) string {
@@ -166,12 +171,12 @@ func first(a, b string) string {
 // on parses a boolean URL parameter as ClickHouse does.
 func on(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
-// name reports whether s is an identifier without quotes.
-func name(s string) bool {
-	for i, c := range []byte(s) {
-		if !wordStart(c) && (i == 0 || !digit(c)) {
-			return false
-		}
+// newSessionKey returns the session key of a request. A readonly request must not change anything, as ClickHouse's GET.
+func newSessionKey(q *request) session.Key {
+	settings := slices.Clone(q.settings)
+	slices.SortStableFunc(settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })
+	if q.readonly && q.user == access.Admin {
+		settings = append(settings, statement.Setting{Name: "readonly", Value: "2"})
 	}
-	return s != ""
+	return session.Key{User: q.user, Database: q.database, Settings: statement.Set(settings)}
 }

@@ -1,5 +1,7 @@
 package embedded
 
+import "vayu/internal/columnstore/embedded/statement"
+
 // Statement is one statement of a text with several.
 type Statement struct {
 	Text   string // without the semicolon
@@ -13,27 +15,27 @@ type Statement struct {
 // Behind INSERT … FORMAT name, the rest of the text is data and belongs to that statement.
 func Split(text string) []Statement {
 	var all []Statement
-	s := &scanner{text: text}
-	begin := token{kind: tokenEnd}
+	s := statement.Scan(text)
+	begin := statement.Token{Kind: statement.End}
 	add := func(end int, ended bool) {
-		if begin.kind == tokenEnd {
+		if begin.Kind == statement.End {
 			return
 		}
-		st := readStatement(text[begin.start:end])
-		all = append(all, Statement{Text: text[begin.start:end], Verb: st.verb, Format: st.format, Ended: ended, Body: hasData(text[begin.start:end]) && st.data >= end-begin.start})
-		begin.kind = tokenEnd
+		st := statement.Parse(text[begin.Start:end])
+		all = append(all, Statement{Text: text[begin.Start:end], Verb: st.Verb, Format: st.Format, Ended: ended, Body: hasData(text[begin.Start:end]) && st.Data >= end-begin.Start})
+		begin.Kind = statement.End
 	}
 	last := 0
-	for t := s.next(); t.kind != tokenEnd; t = s.next() {
-		if t.kind == tokenOther && text[t.start] == ';' {
-			add(t.start, true)
+	for t := s.Next(); t.Kind != statement.End; t = s.Next() {
+		if t.Kind == statement.Other && text[t.Start] == ';' {
+			add(t.Start, true)
 			continue
 		}
-		if begin.kind == tokenEnd {
+		if begin.Kind == statement.End {
 			begin = t
 		}
-		last = t.end
-		if s.word(t) == "FORMAT" && hasData(text[begin.start:]) {
+		last = t.End
+		if s.Word(t) == "FORMAT" && hasData(text[begin.Start:]) {
 			add(len(text), true)
 			return all
 		}
@@ -44,6 +46,6 @@ func Split(text string) []Statement {
 
 // hasData reports whether text is an INSERT with a FORMAT clause, whose data has no end but that of the text.
 func hasData(text string) bool {
-	st := readStatement(text)
-	return st.data >= 0 && st.format != "" && st.format != "Values"
+	st := statement.Parse(text)
+	return st.Data >= 0 && st.Format != "" && st.Format != "Values"
 }

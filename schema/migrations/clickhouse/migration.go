@@ -29,6 +29,9 @@ func OpsFiles() fs.FS {
 	return files
 }
 
+// Private has the tables that analysts cannot read, because their rows name accounts.
+var Private = []string{"attempt", "pushed_station"}
+
 // Values returns the values for the migrations' template parameters, except the
 // database's name.
 func Values() map[string]any {

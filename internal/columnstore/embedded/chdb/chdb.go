@@ -4,6 +4,7 @@ package chdb
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -18,9 +19,6 @@ type Library struct {
 	Shutdown       func() int32
 	version        func() string
 	Query          func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
-	stream         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
-	fetch          func(conn, stream uintptr) uintptr
-	cancel         func(conn, stream uintptr)
 	insert         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 	appendInsert   func(stream uintptr, data unsafe.Pointer, n uintptr) int32
 	doneInsert     func(stream uintptr) uintptr
@@ -37,6 +35,7 @@ type Library struct {
 	resultScannedB func(result uintptr) uint64
 	resultWritten  func(result uintptr) uint64
 	resultWrittenB func(result uintptr) uint64
+	classify       func(conn uintptr, q unsafe.Pointer, ql uintptr, database unsafe.Pointer, dl uintptr, out unsafe.Pointer) int32
 }
 
 // Load opens the shared library at path and binds its functions. The process can never unload it, because the
@@ -54,9 +53,6 @@ func Load(path string) (lib *Library, err error) {
 		"chdb_shutdown":                    &lib.Shutdown,
 		"chdb_version":                     &lib.version,
 		"chdb_query_with_params_n":         &lib.Query,
-		"chdb_stream_query_with_params_n":  &lib.stream,
-		"chdb_stream_fetch_result":         &lib.fetch,
-		"chdb_stream_cancel_query":         &lib.cancel,
 		"chdb_stream_insert_with_params_n": &lib.insert,
 		"chdb_stream_append":               &lib.appendInsert,
 		"chdb_stream_done":                 &lib.doneInsert,
@@ -73,6 +69,7 @@ func Load(path string) (lib *Library, err error) {
 		"chdb_result_storage_bytes_read":   &lib.resultScannedB,
 		"chdb_result_rows_written":         &lib.resultWritten,
 		"chdb_result_bytes_written":        &lib.resultWrittenB,
+		"chdb_classify_query_n":            &lib.classify,
 	} {
 		symbol, err := purego.Dlsym(handle, name)
 		if err != nil {
@@ -127,7 +124,7 @@ type Counters struct {
 	Written, WrittenB uint64 // by an insert, with its materialized views
 }
 
-// Result is a result, or a piece of a result, in memory of the engine. The caller must free it.
+// Result is a result in memory of the engine. The caller must free it.
 type Result struct {
 	lib    *Library
 	handle uintptr
@@ -166,7 +163,7 @@ func (r Result) Counters() Counters {
 	}
 }
 
-// call is the signature that the C functions for query, stream and insert share.
+// call is the signature that the C functions for query and insert share.
 type call func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
 
 // invoke calls a C function with Go strings. The strings stay in place until the call returns.
@@ -207,46 +204,14 @@ func (c *Connection) Exec(query string) error {
 	return nil
 }
 
-// Stream starts a SELECT whose result is fetched in pieces.
-func (c *Connection) Stream(query, format string, params []Param) (*Stream, error) {
-	r, err := c.lib.take(c.invoke(c.lib.stream, query, format, params))
+// Value runs a query and returns its only value as text.
+func (c *Connection) Value(query string) (string, error) {
+	r, err := c.Query(query, "TSVRaw", nil)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return &Stream{conn: c, result: r}, nil
-}
-
-// Stream is a running SELECT.
-type Stream struct {
-	conn   *Connection
-	result Result
-	over   bool
-}
-
-// Next returns the next piece of the result, which the caller frees. ok is false at the end.
-func (s *Stream) Next() (piece Result, ok bool, err error) {
-	if s.over {
-		return Result{}, false, nil
-	}
-	piece, err = s.conn.lib.take(s.conn.lib.fetch(s.conn.inner(), s.result.handle))
-	if err != nil {
-		s.over = true
-		return Result{}, false, err
-	}
-	if len(piece.Data()) == 0 {
-		s.over = true
-		piece.Free()
-		return Result{}, false, nil
-	}
-	return piece, true, nil
-}
-
-// Close cancels the query if it is still running, and frees the handle.
-func (s *Stream) Close() {
-	if !s.over {
-		s.conn.lib.cancel(s.conn.inner(), s.result.handle)
-	}
-	s.result.Free()
+	defer r.Free()
+	return strings.TrimSuffix(string(r.Data()), "\n"), nil
 }
 
 // Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.

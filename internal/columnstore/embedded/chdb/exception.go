@@ -19,6 +19,14 @@ func (e *Exception) Error() string {
 	return fmt.Sprintf("Code: %d. DB::Exception: %s (%s)", e.Code, e.Message, e.Name)
 }
 
+// NewException returns an exception of Vayu's own, with one of ClickHouse's codes and names.
+func NewException(code int32, name, format string, args ...any) *Exception {
+	return &Exception{Code: code, Name: name, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeTooManyQueries is the code of TOO_MANY_SIMULTANEOUS_QUERIES.
+const CodeTooManyQueries = 202
+
 // CodeUnknown is the code of an error whose message has no code.
 const CodeUnknown = 1002
 

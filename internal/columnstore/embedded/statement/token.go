@@ -1,66 +1,88 @@
-package embedded
+package statement
 
 import "strings"
 
-// tokenKind is the kind of a token, as far as necessary to find where a statement's data begins.
-type tokenKind int
+// Kind is the kind of a token, as far as necessary to find where a statement's data begins.
+type Kind int
 
+// Kinds of tokens.
 const (
-	tokenEnd    tokenKind = iota
-	tokenWord             // a bare identifier or keyword
-	tokenQuoted           // 'string', "name", `name` or $tag$heredoc$tag$
-	tokenOther            // a number or one character of punctuation
+	End    Kind = iota
+	Word        // a bare identifier or keyword
+	Quoted      // 'string', "name", `name` or $tag$heredoc$tag$
+	Other       // a number or one character of punctuation
 )
 
-type token struct {
-	kind       tokenKind
-	start, end int // byte offsets in the text
+// Token is a part of a text.
+type Token struct {
+	Kind       Kind
+	Start, End int // byte offsets in the text
 }
 
-// scanner splits SQL into tokens and skips comments, as ClickHouse's lexer does.
-type scanner struct {
+// Scanner splits SQL into tokens and skips comments, as ClickHouse's lexer does.
+type Scanner struct {
 	text string
 	pos  int
 }
 
-func (s *scanner) next() token {
+// Scan returns a Scanner at the beginning of text.
+func Scan(text string) *Scanner { return &Scanner{text: text} }
+
+// Next returns the next token. At the end of the text its kind is End.
+func (s *Scanner) Next() Token {
 	s.skip()
 	start := s.pos
 	if start >= len(s.text) {
-		return token{kind: tokenEnd, start: start, end: start}
+		return Token{Kind: End, Start: start, End: start}
 	}
 	switch c := s.text[start]; {
 	case c == '\'' || c == '"' || c == '`':
 		s.quoted(c)
-		return token{tokenQuoted, start, s.pos}
+		return Token{Quoted, start, s.pos}
 	case c == '$' && s.heredoc():
-		return token{tokenQuoted, start, s.pos}
+		return Token{Quoted, start, s.pos}
 	case wordStart(c):
 		for s.pos < len(s.text) && (wordStart(s.text[s.pos]) || digit(s.text[s.pos])) {
 			s.pos++
 		}
-		return token{tokenWord, start, s.pos}
+		return Token{Word, start, s.pos}
 	case digit(c):
 		for s.pos < len(s.text) && (wordStart(s.text[s.pos]) || digit(s.text[s.pos]) || s.text[s.pos] == '.') {
 			s.pos++
 		}
-		return token{tokenOther, start, s.pos}
+		return Token{Other, start, s.pos}
 	default:
 		s.pos++
-		return token{tokenOther, start, s.pos}
+		return Token{Other, start, s.pos}
 	}
 }
 
-// word returns the text of a tokenWord in upper case, and "" for any other token.
-func (s *scanner) word(t token) string {
-	if t.kind != tokenWord {
+// Word returns the text of a token of the kind Word in upper case, and "" for any other token.
+func (s *Scanner) Word(t Token) string {
+	if t.Kind != Word {
 		return ""
 	}
-	return strings.ToUpper(s.text[t.start:t.end])
+	return strings.ToUpper(s.text[t.Start:t.End])
+}
+
+// Text returns the text of a token, as it is written.
+func (s *Scanner) Text(t Token) string { return s.text[t.Start:t.End] }
+
+// Identifier returns the name in a token. ok is false for a token that is no identifier, or has an escape.
+func (s *Scanner) Identifier(t Token) (name string, ok bool) {
+	text := s.Text(t)
+	switch {
+	case t.Kind == Word:
+		return text, true
+	case t.Kind == Quoted && len(text) > 2 && (text[0] == '`' || text[0] == '"'):
+		name = text[1 : len(text)-1]
+		return name, !strings.ContainsAny(name, "`\"\\")
+	}
+	return "", false
 }
 
 // skip moves past blanks and comments: "-- …", "# …", "#! …", "/* … */".
-func (s *scanner) skip() {
+func (s *Scanner) skip() {
 	for s.pos < len(s.text) {
 		rest := s.text[s.pos:]
 		switch {
@@ -81,7 +103,7 @@ func (s *scanner) skip() {
 }
 
 // past moves behind the first mark that is at least offset bytes ahead, or to the end if there is none.
-func (s *scanner) past(mark string, offset int) {
+func (s *Scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {
 		s.pos = len(s.text)
@@ -91,7 +113,7 @@ func (s *scanner) past(mark string, offset int) {
 }
 
 // quoted moves past a quoted token, with backslash escapes, and doubled quotes for quotes.
-func (s *scanner) quoted(quote byte) {
+func (s *Scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {
 		case '\\':
@@ -109,7 +131,7 @@ func (s *scanner) quoted(quote byte) {
 }
 
 // heredoc moves past a heredoc, $tag$ … $tag$, and returns true. If none begins here, it returns false.
-func (s *scanner) heredoc() bool {
+func (s *Scanner) heredoc() bool {
 	rest := s.text[s.pos:]
 	end := strings.IndexByte(rest[1:], '$')
 	if end < 0 {
@@ -133,3 +155,13 @@ func wordStart(c byte) bool {
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// Name reports whether s is an identifier without quotes.
+func Name(s string) bool {
+	for i, c := range []byte(s) {
+		if !wordStart(c) && (i == 0 || !digit(c)) {
+			return false
+		}
+	}
+	return s != ""
+}

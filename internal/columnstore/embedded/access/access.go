@@ -1,0 +1,166 @@
+// Package access defines the two users of the embedded engine, and what the user of analysts may do.
+//
+// libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
+// rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
+// itself refuses to write, to read other databases, and to use files and the network. [Guard] closes what rights do not
+// cover: taking the role again, cancelling queries of others, and the functions and clauses that need no right.
+package access
+
+import (
+	"encoding/xml"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/columnstore/embedded/statement"
+)
+
+// User is a user of the engine's HTTP interface.
+type User string
+
+// The users of the engine.
+const (
+	Admin   User = "default" // may do everything
+	Analyst User = "analyst" // reads the databases of Limits
+)
+
+// Limits are the rights and limits of the user Analyst.
+type Limits struct {
+	Databases []string      `json:"databases"` // readable databases
+	Private   []string      `json:"private"`   // unreadable tables of these databases
+	Memory    int64         `json:"memory"`    // of one query, in bytes
+	Time      time.Duration `json:"time"`      // of one query
+	Rows      uint64        `json:"rows"`      // of one result
+	Queries   int           `json:"queries"`   // concurrent queries of all analysts
+}
+
+// readRows limits the rows that one query reads. Ten years of 15-minute readings of 600 stations and 12 parameters are
+// 2.5 billion rows.
+const readRows = 5_000_000_000
+
+// spillBytes limits the temporary files of one query on disk.
+const spillBytes = 10 << 30
+
+// threads leaves half of the processors to the service.
+func threads() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
+// bound is a setting of analysts with a value that they can lower, but not raise or switch off.
+type bound struct {
+	name  string
+	value string
+}
+
+// bounds returns the bounds of l. A limit of 0 is none.
+func (l Limits) bounds() []bound {
+	all := []bound{
+		{"max_memory_usage", strconv.FormatInt(l.Memory, 10)},
+		{"max_execution_time", strconv.FormatInt(int64(l.Time/time.Second), 10)},
+		{"max_result_rows", strconv.FormatUint(l.Rows, 10)},
+		{"max_rows_to_read", strconv.FormatUint(readRows, 10)},
+		{"max_temporary_data_on_disk_size_for_query", strconv.FormatInt(spillBytes, 10)},
+		{"max_threads", strconv.Itoa(threads())},
+		{"max_final_threads", strconv.Itoa(threads())},
+	}
+	return slices.DeleteFunc(all, func(b bound) bool { return b.value == "0" })
+}
+
+// locked has settings that analysts cannot change. Those without a value have the engine's default.
+//
+// format_… and dialect name files, or change how a statement is parsed. The time limit counts from the start of a query,
+// not from an estimate.
+var locked = []bound{
+	{"readonly", "2"}, {"allow_ddl", "1"}, {"allow_introspection_functions", "0"},
+	{"implicit_select", "0"}, {"timeout_before_checking_execution_speed", "0"},
+	{"timeout_overflow_mode", "throw"}, {"read_overflow_mode", "throw"},
+	{"log_comment", ""}, {"dialect", ""}, {"allow_settings_after_format_in_insert", ""}, {"allow_experimental_eval_table_function", ""},
+	{"format_schema", ""}, {"format_schema_source", ""}, {"format_template_row", ""}, {"format_template_resultset", ""},
+	{"max_untracked_memory", ""}, {"max_memory_usage_for_user", ""}, {"max_concurrent_queries_for_user", ""},
+}
+
+// Arguments returns the arguments with which the engine opens a connection of an analyst.
+func (l Limits) Arguments() []string {
+	args := []string{"--do_not_merge_across_partitions_select_final=1"} // the parts of a key are in one partition
+	for _, b := range append(l.bounds(), locked...) {
+		if b.value != "" {
+			args = append(args, "--"+b.name+"="+b.value)
+		}
+	}
+	return args
+}
+
+// Settings returns the settings of a request within the limits. A value above a limit becomes the limit: drivers derive
+// max_execution_time from their own timeouts. The engine checks all other values.
+func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
+	within := make([]statement.Setting, 0, len(settings))
+	for _, s := range settings {
+		if strings.EqualFold(s.Name, "profile") {
+			return nil, errProfile
+		}
+		for _, b := range l.bounds() {
+			limit, _ := strconv.ParseFloat(b.value, 64) // bounds are numbers
+			if value, err := strconv.ParseFloat(s.Value, 64); s.Name == b.name && err == nil && (value > limit || value == 0) {
+				s.Value = b.value
+			}
+		}
+		within = append(within, s)
+	}
+	return within, nil
+}
+
+// Names of the role and the settings profile in the file of users.
+const (
+	role    = "vayu_admin"
+	profile = "vayu_analyst"
+)
+
+// Statements returns the statements that take the rights of an administrator from a new connection.
+func Statements() []string { return []string{"SET ROLE NONE", "SET profile = '" + profile + "'"} }
+
+// Users returns the engine's file of users, in XML.
+//
+// The engine gives every user all rows of system tables. A row policy hides tables with the queries of others, and
+// those about the machine. Other system tables show only objects that the user may read.
+func Users(l Limits) string {
+	var b strings.Builder
+	text := func(s string) string {
+		var escaped strings.Builder
+		_ = xml.EscapeText(&escaped, []byte(s))
+		return escaped.String()
+	}
+	b.WriteString("<clickhouse>\n<profiles><default/><" + profile + "><constraints>\n")
+	for _, s := range l.bounds() {
+		fmt.Fprintf(&b, "<%[1]s><min>1</min><max>%[2]s</max></%[1]s>\n", s.name, s.value)
+	}
+	for _, s := range locked {
+		fmt.Fprintf(&b, "<%[1]s><readonly/></%[1]s>\n", s.name)
+	}
+	b.WriteString("</constraints></" + profile + "></profiles>\n<quotas><default/></quotas>\n")
+	b.WriteString("<roles><" + role + "><grants><query>GRANT ALL ON *.*</query></grants></" + role + "></roles>\n")
+	b.WriteString("<users><default><password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>\n<grants>\n")
+	for _, grant := range l.grants() {
+		b.WriteString("<query>" + text(grant) + "</query>\n")
+	}
+	b.WriteString("</grants>\n<databases><system>\n")
+	for _, table := range hidden {
+		fmt.Fprintf(&b, "<%[1]s><filter>has(currentRoles(), '%[2]s')</filter></%[1]s>\n", table, role)
+	}
+	b.WriteString("</system></databases></default></users>\n</clickhouse>\n")
+	return b.String()
+}
+
+func (l Limits) grants() []string {
+	all := []string{"GRANT " + role, "GRANT CREATE TEMPORARY TABLE ON *.*", "GRANT SHOW DATABASES ON `default`.*"}
+	for _, database := range l.Databases {
+		all = append(all, "GRANT SELECT, dictGet ON `"+database+"`.*")
+		for _, table := range l.Private {
+			all = append(all, "REVOKE SELECT ON `"+database+"`.`"+table+"`")
+		}
+	}
+	for _, table := range shown {
+		all = append(all, "GRANT SELECT ON system."+table)
+	}
+	return append(all, "GRANT SELECT ON INFORMATION_SCHEMA.*", "GRANT SELECT ON information_schema.*")
+}

@@ -1,0 +1,126 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+
+	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/statement"
+)
+
+// tableFunctions are those that analysts may use. They compute their rows, or read tables by the rights of the user.
+var tableFunctions = []string{
+	"numbers", "numbers_mt", "zeros", "zeros_mt", "primes", "generateSeries", "generate_series", "values", "SQLStandardValues", "null",
+	"view", "viewIfPermitted", "viewExplain", "merge", "format", "input",
+}
+
+// functions need no right, although they read files or use the network. A query can also name them without
+// parentheses: APPLY(file).
+var functions = []string{
+	"file", "catboostEvaluate", "showCertificate", "getServerSetting", "generateSerialID", "logTrace", "aiClassify", "aiEmbed", "aiExtract",
+	"aiGenerate", "aiTranslate",
+}
+
+// Guard decides which statements of analysts reach the engine. The zero value refuses no table function.
+type Guard struct {
+	refused map[string]bool // lower case; the value tells whether a name is refused without parentheses
+}
+
+// NewGuard returns a Guard. all has the names of the engine's table functions.
+func NewGuard(all []string) Guard {
+	g := Guard{refused: map[string]bool{}}
+	for _, name := range all {
+		g.refused[strings.ToLower(name)] = false
+	}
+	for _, name := range tableFunctions {
+		delete(g.refused, strings.ToLower(name))
+	}
+	for _, name := range functions {
+		g.refused[strings.ToLower(name)] = true
+	}
+	return g
+}
+
+// Check returns the statement in the form in which the engine may run it for an analyst, or an exception of the engine's
+// kind. analyse asks the engine what the statement is. A SET or USE is composed from its parsed parts, because the engine
+// does not check the rights of all forms of SET.
+// values is the data of an INSERT in the format Values, whose expressions the engine evaluates.
+func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
+	for _, text := range []string{st.Text, values} {
+		if err := g.names(text); err != nil {
+			return "", err
+		}
+	}
+	switch st.Verb {
+	case "SET":
+		settings, ok := st.Settings()
+		if !ok {
+			return "", denied("SET takes settings with literal values only")
+		}
+		return SetStatement(settings)
+	case "USE":
+		name, ok := st.Database()
+		if !ok {
+			return "", denied("USE takes the name of a database")
+		}
+		return "USE " + statement.QuoteName(name), nil
+	}
+	a, err := analyse(st.Text)
+	if err != nil {
+		return "", err
+	}
+	temporary := (st.Verb == "CREATE" || st.Verb == "DROP") && st.Temporary()
+	switch {
+	case a.Statements > 1:
+		return "", denied("one statement at a time")
+	case a.Class == chdb.ReadOnly, a.Class == chdb.Mutating && st.Verb == "INSERT", temporary, a.Statements == 0:
+		return st.Text, nil // the engine answers what it cannot parse with a syntax error, and checks the rights of the rest
+	}
+	return "", denied(fmt.Sprintf("%s is not allowed for this user", st.Verb))
+}
+
+// names refuses a text that names a refused function, or a file of the engine's machine.
+func (g Guard) names(text string) error {
+	s := statement.Scan(text)
+	previous, alone := "", false // name of the token before t, and whether it is refused without parentheses
+	for t := s.Next(); ; t = s.Next() {
+		if _, refused := g.refused[previous]; refused && (alone || t.Kind == statement.Other && s.Text(t) == "(") {
+			return denied("the function " + previous + " is not allowed for this user")
+		}
+		if t.Kind == statement.End {
+			return nil
+		}
+		name, identifier := s.Identifier(t)
+		if quote := s.Text(t)[0]; !identifier && t.Kind == statement.Quoted && (quote == '`' || quote == '"') {
+			return denied("a name with a quote or a backslash is not allowed for this user")
+		}
+		if previous == "profile" && s.Text(t) == "=" {
+			return errProfile
+		}
+		if word := s.Word(t); word == "INFILE" || word == "OUTFILE" {
+			return denied(word + " is not allowed for this user: the answer of the HTTP interface is the result")
+		}
+		previous = strings.ToLower(name)
+		alone = g.refused[previous]
+	}
+}
+
+// SetStatement returns the SET for settings of an analyst. The engine checks the values.
+func SetStatement(settings []statement.Setting) (string, error) {
+	for _, s := range settings {
+		if strings.EqualFold(s.Name, "profile") {
+			return "", errProfile
+		}
+	}
+	return statement.Set(settings), nil
+}
+
+// errProfile refuses a change of the settings profile, for which the engine has no constraint.
+var errProfile = denied("the settings profile is fixed for this user")
+
+// codeAccessDenied is ACCESS_DENIED of ClickHouse's src/Common/ErrorCodes.cpp.
+const codeAccessDenied = 497
+
+func denied(reason string) *chdb.Exception {
+	return &chdb.Exception{Code: codeAccessDenied, Name: "ACCESS_DENIED", Message: string(Analyst) + ": Not enough privileges: " + reason + ". Analysts read; changes need the user " + string(Admin)}
+}

@@ -1,0 +1,55 @@
+// Package fence restricts the process of the embedded engine to its own files and port, with Landlock.
+//
+// A ruleset applies to a thread and its descendants, and libchdb must find itself restricted on every thread. So the
+// process restricts one thread and executes its program again on that thread.
+package fence
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"syscall"
+)
+
+// Rules are what a fenced process may use, besides the system's libraries and its own program.
+type Rules struct {
+	Writable []string // directories
+	Files    []string // files that may be read and written
+	Readable []string // files and directories
+	Ports    []int    // TCP ports on which the process may listen; 0 for any free port
+	Network  bool     // the process may connect to other hosts
+}
+
+// Exec replaces this process by its own program, restricted to rules, with the same arguments and the environment env.
+// Open files without FD_CLOEXEC stay open. On a kernel without Landlock, or with an old version, less or nothing is
+// restricted. Exec returns only if it fails.
+func Exec(rules Rules, env []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this executable: %w", err)
+	}
+	runtime.LockOSThread() // never unlocked: a thread that stays restricted must run nothing else
+	if err := restrict(rules, self); err != nil {
+		return fmt.Errorf("fencing the engine in: %w", err)
+	}
+	if err := syscall.Exec(self, os.Args, env); err != nil { //nolint:gosec // the program is this one
+		return fmt.Errorf("executing %q: %w", self, err)
+	}
+	return nil
+}
+
+var pathElement = regexp.MustCompile(`<(?:metadata_)?path>\s*(/[^<\s][^<]*?)\s*</`)
+
+// Disks returns the folders in a configuration file of ClickHouse, in XML, such as those of disks. The error is that of
+// reading the file.
+func Disks(file string) (folders []string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the engine's configuration: %w", err)
+	}
+	for _, match := range pathElement.FindAllSubmatch(text, -1) {
+		folders = append(folders, string(match[1]))
+	}
+	return folders, nil
+}

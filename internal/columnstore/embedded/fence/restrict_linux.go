@@ -1,0 +1,92 @@
+package fence
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	readFile    = ll.AccessFSReadFile
+	readDir     = ll.AccessFSReadDir
+	read        = readFile | readDir
+	writeFile   = readFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	writeDir    = read | writeFile | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSMakeReg | ll.AccessFSMakeSym | ll.AccessFSMakeFifo
+	executeFile = readFile | ll.AccessFSExecute
+)
+
+// system has what libchdb and Go read from the system: libraries, time zones, and the state of processors and memory.
+// /proc has no secrets of this process. The kernel refuses the environment of processes outside the fence.
+var system = []string{"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random",
+	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl", "/etc/host.conf"}
+
+// loaders are the programs that load dynamically linked programs, which the kernel executes with them.
+var loaders = []string{"/lib64/ld-*", "/lib/ld-*", "/usr/lib*/ld-*"}
+
+// Version is the version of Landlock in this kernel, 0 for none. Version 4 has rules for the network.
+func Version() int {
+	v, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// restrict restricts this thread and what it executes.
+func restrict(rules Rules, self string) error {
+	fd, flags, err := rules.config().NewRulesetFD(rules.landlock(self)...)
+	if err != nil {
+		return fmt.Errorf("making a Landlock ruleset: %w", err)
+	}
+	if fd < 0 {
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	return ll.LandlockRestrictSelf(fd, flags)
+}
+
+// config restricts all that version 6 of Landlock knows: files, TCP, and signals to processes outside.
+func (r Rules) config() landlock.Config {
+	config := landlock.V6
+	if r.Network {
+		config.HandledAccessNet = ll.AccessNetBindTCP
+	}
+	return config.BestEffort()
+}
+
+func (r Rules) landlock(self string) []landlock.Rule {
+	var all []landlock.Rule
+	add := func(rights landlock.AccessFSSet, paths ...string) {
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if err != nil {
+				continue // what does not exist needs no rule
+			}
+			allowed := rights
+			if !info.IsDir() {
+				allowed &= writeFile | executeFile
+			}
+			all = append(all, landlock.PathAccess(allowed, path))
+		}
+	}
+	add(read, system...)
+	add(read, r.Readable...)
+	add(writeFile, "/dev/null")
+	add(writeFile, r.Files...)
+	add(writeDir|ll.AccessFSRefer, r.Writable...)
+	add(executeFile, self)
+	for _, pattern := range loaders {
+		paths, _ := filepath.Glob(pattern) // the pattern is valid
+		add(executeFile, paths...)
+	}
+	for _, port := range r.Ports {
+		all = append(all, landlock.BindTCP(uint16(port))) //nolint:gosec // Config.Validate has checked the range
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/session"
+)
+
+const (
+	// headBytes and headTime limit what a reply collects before its first byte. A result that ends within them has a
+	// length and counters in its headers, and an error of the query has a status.
+	headBytes = 1 << 20
+	headTime  = 100 * time.Millisecond
+	// chunkBytes is the size of a pipe.
+	chunkBytes = 64 << 10
+	// flushEvery is how long data waits in buffers of the compression and of the connection.
+	flushEvery = 200 * time.Millisecond
+)
+
+// written is the end of a query that writes its result to a pipe.
+type written struct {
+	counters chdb.Counters
+	err      error
+}
+
+// pipe sends the result of a SELECT while the engine produces it. libchdb can also return a result in pieces, but each
+// piece is a document of its own, which fits few formats. So the engine writes the result to a pipe, as it writes INTO
+// OUTFILE. The pipe limits what is in memory.
+func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
+	began := time.Now()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("streaming a result: %w", err)
+	}
+	defer reader.Close()
+	text, ok := q.Into(fmt.Sprintf("/proc/self/fd/%d", writer.Fd()), q.format)
+	if !ok {
+		_ = writer.Close()
+		return h.whole(s, q, a)
+	}
+	end := make(chan written, 1)
+	go func() {
+		var w written
+		var r chdb.Result
+		if r, w.err = s.Query(text, q.format, q.params); w.err == nil {
+			w.counters = r.Counters()
+			r.Free()
+		}
+		_ = writer.Close()
+		end <- w
+	}()
+	head, whole := readHead(reader)
+	if whole {
+		w := <-end
+		switch e := (*chdb.Exception)(nil); {
+		case errors.As(w.err, &e) && e.Code == codeSyntax:
+			return h.whole(s, q, a) // whose error shows the text of the client
+		case w.err != nil:
+			return w.err
+		}
+		a.start(q.format, len(head), w.counters, time.Since(began))
+		if a.write(head) == nil {
+			a.finish()
+		}
+		return nil
+	}
+	a.start(q.format, -1, chdb.Counters{}, time.Since(began))
+	lost := a.copy(head, reader)
+	w := <-end
+	if w.err != nil && !lost {
+		return w.err
+	}
+	if !lost {
+		a.finish()
+	}
+	return nil
+}
+
+// readHead reads the beginning of a result. whole is true if that is all of it.
+func readHead(reader *os.File) (head []byte, whole bool) {
+	head = make([]byte, headBytes)
+	n, err := reader.Read(head)
+	if err != nil {
+		return head[:n], true
+	}
+	_ = reader.SetReadDeadline(time.Now().Add(headTime)) // a pipe has deadlines
+	m, err := io.ReadFull(reader, head[n:])
+	_ = reader.SetReadDeadline(time.Time{})
+	return head[:n+m], err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// copy sends head and the rest of the result. If the client disconnects, copy reads on until the query ends, because
+// the engine must not write to a closed pipe. lost tells that the client has disconnected.
+func (a *answer) copy(head []byte, reader io.Reader) (lost bool) {
+	lost = a.write(head) != nil
+	if !lost {
+		a.flush()
+	}
+	flushed := time.Now()
+	chunk := make([]byte, chunkBytes)
+	for {
+		n, err := reader.Read(chunk)
+		if n > 0 && !lost {
+			lost = a.write(chunk[:n]) != nil
+		}
+		if err != nil {
+			return lost
+		}
+		if !lost && time.Since(flushed) > flushEvery {
+			a.flush()
+			flushed = time.Now()
+		}
+	}
+}

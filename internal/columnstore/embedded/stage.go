@@ -1,0 +1,127 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/fence"
+)
+
+// stageVariable is set in the second stage of the engine's process. It names the file descriptor with the stage.
+const stageVariable = "VAYU_ENGINE_STAGE"
+
+// stage is what the first stage of the process passes to the second.
+type stage struct {
+	Config  Config  `json:"config"`
+	Secrets secrets `json:"secrets"`
+}
+
+// inherited returns the stage that an earlier stage passed to this process, nil in the first stage.
+func inherited() (*stage, error) {
+	text, ok := os.LookupEnv(stageVariable)
+	if !ok {
+		return nil, nil //nolint:nilnil // no stage is no error
+	}
+	if err := os.Unsetenv(stageVariable); err != nil {
+		return nil, fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	fd, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "stage")
+	defer file.Close()
+	var s stage
+	if err := json.NewDecoder(file).Decode(&s); err != nil {
+		return nil, fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	return &s, nil
+}
+
+// enter reads the configuration, prepares the data directory, and executes the second stage. It returns only an error.
+func enter(ctx context.Context, stdin io.Reader) error {
+	line, err := readLine(stdin)
+	if err != nil {
+		return fmt.Errorf("the engine command is started by the service itself; reading its configuration: %w", err)
+	}
+	var s stage
+	if err := json.Unmarshal(line, &s.Config); err != nil {
+		return fmt.Errorf("reading the engine's configuration: %w", err)
+	}
+	rules, err := s.Config.rules()
+	if err != nil {
+		return err
+	}
+	if s.Secrets, err = prepare(ctx, s.Config); err != nil {
+		return err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	defer reader.Close()
+	if _, err := unix.FcntlInt(reader.Fd(), unix.F_SETFD, 0); err != nil { // the descriptor survives the execution
+		return fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	if err := errors.Join(json.NewEncoder(writer).Encode(s), writer.Close()); err != nil { // a pipe holds 64 KiB
+		return fmt.Errorf("entering the engine's second stage: %w", err)
+	}
+	return fence.Exec(rules, append(os.Environ(), stageVariable+"="+strconv.Itoa(int(reader.Fd()))))
+}
+
+// maxLine limits the configuration, in bytes.
+const maxLine = 32 << 10
+
+// readLine reads a line byte by byte, because the second stage reads the rest of the stream.
+func readLine(r io.Reader) ([]byte, error) {
+	var line []byte
+	for b := make([]byte, 1); len(line) < maxLine; line = append(line, b[0]) {
+		if _, err := io.ReadFull(r, b); err != nil {
+			return nil, err
+		}
+		if b[0] == '\n' {
+			return line, nil
+		}
+	}
+	return nil, fmt.Errorf("the line is longer than %d bytes", maxLine)
+}
+
+// rules returns what the engine may use. A configuration file of ClickHouse can define disks in other folders and in
+// buckets. So with such a file, the engine may use these folders, and the network.
+func (c Config) rules() (fence.Rules, error) {
+	library, err := chdb.FindLibrary(c.Library)
+	if err != nil {
+		return fence.Rules{}, err
+	}
+	if library, err = filepath.EvalSymlinks(library); err != nil {
+		return fence.Rules{}, fmt.Errorf("finding the engine's library: %w", err)
+	}
+	rules := fence.Rules{
+		Writable: []string{filepath.Join(c.Data, storeName), filepath.Join(c.Data, runName)},
+		Files:    []string{filepath.Join(c.Data, lockName)},
+		Readable: []string{library},
+		Ports:    []int{c.Port, 0},
+	}
+	if c.File != "" {
+		disks, err := fence.Disks(c.File)
+		if err != nil {
+			return fence.Rules{}, err
+		}
+		for _, disk := range disks {
+			if err := os.MkdirAll(disk, 0o750); err != nil { // the fence has rules for existing folders only
+				return fence.Rules{}, fmt.Errorf("making a disk of the engine's configuration: %w", err)
+			}
+		}
+		rules.Writable, rules.Readable, rules.Network = append(rules.Writable, disks...), append(rules.Readable, filepath.Dir(c.File)), true
+	}
+	return rules, nil
+}
