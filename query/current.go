@@ -11,6 +11,8 @@ import (
 	"vayu/schema"
 )
 
+// cityCurrent answers a query for the current figures of a city. The usual answer is ready, because package snapshot
+// renders its bytes in answers.go when it builds a snapshot.
 func (a *worldState) cityCurrent(
 	ctx context.Context, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {

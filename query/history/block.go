@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -61,7 +62,7 @@ func (b *block) cut(days Span) []byte {
 
 // blocks returns the blocks that cover a range of days. It renders the blocks that are not cached. If the values for
 // gap filling cannot be read, it does not cache the rendered block.
-func (h *cache) blocks(
+func (c *cache) blocks(
 	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
 ) []*block {
 	var out []*block
@@ -73,11 +74,11 @@ func (h *cache) blocks(
 			out = append(out, b)
 			continue
 		}
-		filled, whole := h.filled(ctx, p, between(rows, daysOf(n)), neighbours)
+		filled, whole := c.filled(ctx, p, between(rows, daysOf(n)), neighbours)
 		b = newBlock(n, label, filled)
 		out = append(out, b)
 		if whole {
-			h.storeBlock(p, n, b, marks)
+			c.storeBlock(p, n, b, marks)
 		}
 	}
 	return out
@@ -92,8 +93,8 @@ func uncachedBlocks(label string, rows []row) []*block {
 	return out
 }
 
-func (h *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
-	defer h.evictToLimit()
+func (c *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
+	defer c.evictToLimit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.blocks[n]
@@ -101,18 +102,18 @@ func (h *cache) storeBlock(p *entry, n schema.Day, b *block, marks uint64) {
 		return
 	}
 	if old != nil {
-		h.addBytes(p, -int64(cap(old.text)+4*cap(old.starts)))
+		c.addBytes(p, -int64(cap(old.text)+4*cap(old.starts)))
 	}
 	p.blocks[n] = b
-	h.addBytes(p, int64(cap(b.text)+4*cap(b.starts)))
+	c.addBytes(p, int64(cap(b.text)+4*cap(b.starts)))
 }
 
 // dropBlocks removes the cached blocks that contain the given day or later days.
 // The caller must hold p.mu.
-func (h *cache) dropBlocks(p *entry, from schema.Day) {
+func (c *cache) dropBlocks(p *entry, from schema.Day) {
 	for n, b := range p.blocks {
 		if n >= blockOf(from) {
-			h.addBytes(p, -int64(cap(b.text)+4*cap(b.starts)))
+			c.addBytes(p, -int64(cap(b.text)+4*cap(b.starts)))
 			delete(p.blocks, n)
 		}
 	}
@@ -175,4 +176,8 @@ func hoursBody(label string, days Span, rows []row) []byte {
 		b = rows[i].append(b, label)
 	}
 	return append(b, rangeEnd...)
+}
+
+func appendDay(b []byte, d schema.Day) []byte {
+	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(b, time.DateOnly)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
-	"vayu/query/gapfill"
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
@@ -74,9 +73,9 @@ func newEntry() *entry {
 const notDirty = schema.Day(math.MaxInt32)
 
 // invalidate marks the given day and all later days for a reload, in all entries.
-func (h *cache) invalidate(from schema.Day) {
-	h.invalidations.Add(1)
-	for _, p := range h.entries.Values() {
+func (c *cache) invalidate(from schema.Day) {
+	c.invalidations.Add(1)
+	for _, p := range c.entries.Values() {
 		p.invalidate(from)
 	}
 }
@@ -96,8 +95,8 @@ func (p *entry) dirtyState() (dirty schema.Day, marks uint64) {
 
 // cityDays returns a city's days, sorted. It first reloads the days that are marked as dirty. If ClickHouse is down or
 // slow, it returns the cached days while the reload continues.
-func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, error) {
-	p, ok := h.entries.Get(place{city: c})
+func (c *cache) cityDays(ctx context.Context, city places.City) (*entry, []row, error) {
+	p, ok := c.entries.Get(place{city: city})
 	if ok {
 		if dirty, _ := p.dirtyState(); dirty == notDirty {
 			return p, *p.days.Load(), nil
@@ -105,18 +104,18 @@ func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, err
 	}
 	// Concurrent callers share this load. It must therefore continue if the first
 	// caller cancels its context.
-	done := h.group.DoChan(c.Name+"\x00"+c.State, func() (any, error) {
-		p, err := h.load(context.WithoutCancel(ctx), c)
+	done := c.group.DoChan(city.Name+"\x00"+city.State, func() (any, error) {
+		p, err := c.load(context.WithoutCancel(ctx), city)
 		if err != nil {
-			h.counters.Failures.Inc()
+			c.counters.Failures.Inc()
 		}
 		return p, err
 	})
 	wait := ctx
 	if ok {
 		var cancel context.CancelFunc
-		timeout := h.reloadTimeout
-		if !h.tables.Healthy() {
+		timeout := c.reloadTimeout
+		if !c.tables.Healthy() {
 			timeout = min(timeout, rollup.DownTimeout)
 		}
 		wait, cancel = context.WithTimeout(ctx, timeout)
@@ -140,40 +139,40 @@ func (h *cache) cityDays(ctx context.Context, c places.City) (*entry, []row, err
 	}
 }
 
-func (h *cache) load(ctx context.Context, c places.City) (*entry, error) {
+func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
-	h.counters.Loads.Inc()
-	p, ok := h.entries.Peek(place{city: c})
+	c.counters.Loads.Inc()
+	p, ok := c.entries.Peek(place{city: city})
 	if !ok {
-		touches := h.invalidations.Load()
-		days, err := h.tables.days(ctx, c, 0)
+		touches := c.invalidations.Load()
+		days, err := c.tables.readDays(ctx, city, 0)
 		if err != nil {
 			return nil, err
 		}
 		p = newEntry()
-		h.setDays(p, days)
-		h.entries.Add(place{city: c}, p)
-		if h.invalidations.Load() != touches {
+		c.setDays(p, days)
+		c.entries.Add(place{city: city}, p)
+		if c.invalidations.Load() != touches {
 			p.invalidate(0)
 		}
-		h.evictToLimit()
+		c.evictToLimit()
 		return p, nil
 	}
 	dirty, marks := p.dirtyState()
 	if dirty == notDirty {
 		return p, nil
 	}
-	tail, err := h.tables.days(ctx, c, dirty)
+	tail, err := c.tables.readDays(ctx, city, dirty)
 	if err != nil {
 		return nil, err
 	}
 	old := *p.days.Load()
 	head, _ := find(old, dirty)
-	h.setDays(p, append(slices.Clone(old[:head]), tail...))
+	c.setDays(p, append(slices.Clone(old[:head]), tail...))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.dropBlocks(p, dirty)
+	c.dropBlocks(p, dirty)
 	for d := range p.filledDays {
 		if d >= dirty {
 			delete(p.filledDays, d)
@@ -186,86 +185,33 @@ func (h *cache) load(ctx context.Context, c places.City) (*entry, error) {
 }
 
 // setDays replaces the days of an entry, and updates the size of the cache.
-func (h *cache) setDays(p *entry, days []row) {
+func (c *cache) setDays(p *entry, days []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	grown := cap(days)
 	if old := p.days.Swap(&days); old != nil {
 		grown -= cap(*old)
 	}
-	h.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
+	c.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
 }
 
 // addBytes adds grown to the size of the cache, in bytes, unless the entry is evicted. The caller must hold p.mu.
-func (h *cache) addBytes(p *entry, grown int64) {
+func (c *cache) addBytes(p *entry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown
-		h.size.Add(grown)
+		c.size.Add(grown)
 	}
 }
 
-func (h *cache) onEvict(p *entry) {
+func (c *cache) onEvict(p *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.addBytes(p, -p.bytes)
+	c.addBytes(p, -p.bytes)
 	p.evicted = true
 }
 
-func (h *cache) evictToLimit() {
-	for h.size.Load() > h.limit && h.entries.Len() > 1 {
-		h.entries.RemoveOldest()
+func (c *cache) evictToLimit() {
+	for c.size.Load() > c.limit && c.entries.Len() > 1 {
+		c.entries.RemoveOldest()
 	}
-}
-
-// filled returns the given days with gaps filled from stations nearby, and caches them. If the values of these stations
-// cannot be read, the gaps stay and whole is false. The time limit is shorter if the last query of ClickHouse failed.
-func (h *cache) filled(
-	ctx context.Context, p *entry, days []row, neighbours func() []string,
-) (out []row, whole bool) {
-	gaps := false
-	for i := range days {
-		gaps = gaps || days[i].Missing() != 0
-	}
-	if !gaps {
-		return days, true
-	}
-	out = slices.Clone(days)
-	var wanted []*rollup.Figures
-	p.mu.Lock()
-	for i := range out {
-		if out[i].Missing() == 0 {
-			continue
-		}
-		if f, ok := p.filledDays[out[i].day]; ok && f.At == out[i].At {
-			out[i].Figures = f
-			continue
-		}
-		wanted = append(wanted, &out[i].Figures)
-	}
-	marks := p.invalidations
-	p.mu.Unlock()
-	if len(wanted) == 0 {
-		return out, true
-	}
-	ids := neighbours()
-	timeout := rollup.FillTimeout
-	if !h.tables.Healthy() {
-		timeout = min(h.reloadTimeout, rollup.DownTimeout)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := gapfill.Fill(ctx, h.tables.Tables, ids, wanted); err != nil {
-		h.counters.Failures.Inc()
-		return out, false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.invalidations == marks {
-		for i := range out {
-			if days[i].Missing() != 0 {
-				p.filledDays[out[i].day] = out[i].Figures
-			}
-		}
-	}
-	return out, true
 }

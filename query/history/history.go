@@ -18,10 +18,10 @@ import (
 
 // History answers queries about past days and hours of one world (live or sandbox).
 type History struct {
-	tables reader
-	days   *cache // cached days of cities
-	hours  *cache // cached hours of places
-	slots  *Slots
+	tables    reader
+	dayCache  *cache // cached days of cities
+	hourCache *cache // cached hours of places
+	slots     *Slots
 }
 
 // New returns a History with an empty cache. limit is the size of the cache in
@@ -29,33 +29,33 @@ type History struct {
 func New(t rollup.Tables, limit int64, s *Slots, c Counters) (*History, error) {
 	h := &History{tables: reader{t}, slots: s}
 	var err error
-	if h.days, err = newCache(h.tables, limit-limit/4, c); err != nil {
+	if h.dayCache, err = newCache(h.tables, limit-limit/4, c); err != nil {
 		return nil, err
 	}
-	h.hours, err = newCache(h.tables, limit/4, c)
+	h.hourCache, err = newCache(h.tables, limit/4, c)
 	return h, err
 }
 
 // SetReloadTimeout sets how long a query for cached days waits for a reload of
 // changed days. It must be called before the first query.
 func (h *History) SetReloadTimeout(d time.Duration) {
-	h.days.reloadTimeout, h.hours.reloadTimeout = d, d
+	h.dayCache.reloadTimeout, h.hourCache.reloadTimeout = d, d
 }
 
 // Invalidate marks the cached rows of the given day and of all later days for a
 // reload.
 func (h *History) Invalidate(from schema.Day) {
-	h.days.invalidate(from)
-	h.hours.invalidate(from)
+	h.dayCache.invalidate(from)
+	h.hourCache.invalidate(from)
 }
 
 // Bytes returns the memory that cached rows and their JSON texts use.
-func (h *History) Bytes() int64 { return h.days.size.Load() + h.hours.size.Load() }
+func (h *History) Bytes() int64 { return h.dayCache.size.Load() + h.hourCache.size.Load() }
 
 // Preload loads the days of a city into the cache. A caller may ignore the error, because [History.Answer] loads
 // missing days again.
 func (h *History) Preload(ctx context.Context, c places.City) error {
-	_, _, err := h.days.cityDays(ctx, c)
+	_, _, err := h.dayCache.cityDays(ctx, c)
 	return err
 }
 
@@ -68,6 +68,9 @@ const (
 	Days
 	Hours
 )
+
+// Span is a range of days. It includes First and Last.
+type Span struct{ First, Last schema.Day }
 
 // Query selects days or hours of a place.
 type Query struct {
@@ -113,11 +116,11 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 // answer from cached blocks.
 func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
 	label := snap.Index.Label(q.City)
-	p, rows, err := h.days.cityDays(ctx, snap.Cities[q.City].City)
+	p, rows, err := h.dayCache.cityDays(ctx, snap.Cities[q.City].City)
 	if err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
-	blocks := h.days.blocks(ctx, p, rows, label, q.Span, snap.NeighboursOf(q.City))
+	blocks := h.dayCache.blocks(ctx, p, rows, label, q.Span, snap.NeighboursOf(q.City))
 	resp, ok := rangeResponse(label, q.Span, 0, blocks)
 	if !ok {
 		return httpapi.Response{}, ErrNoRows

@@ -27,31 +27,31 @@ func (d dayHours) bytes() int64 {
 // hours returns the hours of a place on the given days, in time order. It calls read for days that are not cached.
 // Hours stay cached until a roll-up recomputes their day. They are also discarded if index is new, because stations
 // were then added, removed or relocated.
-func (h *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
+func (c *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
 	read func(ctx context.Context, days Span) ([]row, error),
 ) ([]row, error) {
-	p := h.entry(key)
-	before, missing, after, marks := p.cachedHours(h, index, days)
+	p := c.entry(key)
+	before, missing, after, marks := p.cachedHours(c, index, days)
 	if missing.First > missing.Last {
 		return before, nil
 	}
-	h.counters.Loads.Inc()
+	c.counters.Loads.Inc()
 	rows, err := read(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
-	h.storeHours(p, index, missing, rows, marks)
+	c.storeHours(p, index, missing, rows, marks)
 	return append(append(before, rows...), after...), nil
 }
 
 // entry returns the cache entry of a place. If there is none, it creates an empty
 // entry.
-func (h *cache) entry(key place) *entry {
+func (c *cache) entry(key place) *entry {
 	for {
-		if p, ok := h.entries.Get(key); ok {
+		if p, ok := c.entries.Get(key); ok {
 			return p
 		}
-		h.entries.ContainsOrAdd(key, newEntry())
+		c.entries.ContainsOrAdd(key, newEntry())
 	}
 }
 
@@ -95,8 +95,8 @@ func (p *entry) cachedHours(
 
 // storeHours caches the hours of the given days. It does nothing if the entry was evicted, or if a
 // roll-up or a new index has invalidated it since the read began.
-func (h *cache) storeHours(p *entry, index *places.Index, days Span, rows []row, marks uint64) {
-	defer h.evictToLimit()
+func (c *cache) storeHours(p *entry, index *places.Index, days Span, rows []row, marks uint64) {
+	defer c.evictToLimit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.invalidations != marks || p.index != index || p.evicted {
@@ -111,9 +111,9 @@ func (h *cache) storeHours(p *entry, index *places.Index, days Span, rows []row,
 		copy(known, rows)
 		rows = rows[n:]
 		if old, ok := p.hours[d]; ok {
-			h.addBytes(p, -old.bytes())
+			c.addBytes(p, -old.bytes())
 		}
-		h.addBytes(p, known.bytes())
+		c.addBytes(p, known.bytes())
 		p.hours[d] = known
 	}
 }

@@ -2,7 +2,6 @@ package history
 
 import (
 	"slices"
-	"time"
 
 	"vayu/query/rollup"
 	"vayu/schema"
@@ -16,9 +15,6 @@ type row struct {
 
 // hourOnly marks a row that holds an hour. It is not a valid day.
 const hourOnly = notDirty
-
-// Span is a range of days. It includes First and Last.
-type Span struct{ First, Last schema.Day }
 
 func find(days []row, d schema.Day) (int, bool) {
 	return slices.BinarySearchFunc(days, d, func(e row, d schema.Day) int { return int(e.day) - int(d) })
@@ -41,10 +37,6 @@ func (r *row) append(b []byte, label string) []byte {
 		b = append(b, '"')
 	}
 	return append(b, '}')
-}
-
-func appendDay(b []byte, d schema.Day) []byte {
-	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(b, time.DateOnly)
 }
 
 func pointers(rows []row) []*rollup.Figures {

@@ -39,7 +39,7 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 	}
 	switch {
 	case q.Interval == Hours:
-		rows, err = h.hours.hours(ctx, key, snap.Index, q.Span, slotted)
+		rows, err = h.hourCache.hours(ctx, key, snap.Index, q.Span, slotted)
 	case q.City >= 0 && q.Kinds == 0:
 		rows, err = read(ctx, q.Span)
 	default:
@@ -58,11 +58,11 @@ func (h *History) cityRows(
 		return h.tables.cityRowsOfKinds(ctx, snap, i, kinds, days, hourly)
 	}
 	if !hourly {
-		p, rows, err := h.days.cityDays(ctx, c.City)
+		p, rows, err := h.dayCache.cityDays(ctx, c.City)
 		if err != nil {
 			return nil, rollup.Unavailable(err)
 		}
-		rows, _ = h.days.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
+		rows, _ = h.dayCache.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
 		return rows, nil
 	}
 	rows, err := h.tables.cityHours(ctx, c.City, days)

@@ -1,24 +1,15 @@
 package rollup
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/schema"
 	"vayu/schema/air"
 )
-
-// Conn is the part of a ClickHouse connection that this package uses. Query must be
-// safe for concurrent use and respect ctx.
-type Conn interface {
-	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
-}
 
 // Hundredths returns an SQL expression that converts expr, a Nullable concentration, to a schema.Figure.
 func Hundredths(expr string) string {
@@ -93,15 +84,4 @@ func Param(name string, value any) any { return clickhouse.Named(name, value) }
 // Number returns a server-side query parameter of an integer type.
 func Number[T ~int32 | ~uint32 | ~int64](name string, value T) any {
 	return clickhouse.Named(name, fmt.Sprint(value))
-}
-
-// Unavailable converts an error to a problem after which the client should try again later. It does not convert
-// problems and exceptions of ClickHouse. An exception is an internal error.
-func Unavailable(err error) error {
-	var exception *clickhouse.Exception
-	var problem *schema.Problem // such as the one of history.Slots.Acquire
-	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
-		return err
-	}
-	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)
 }

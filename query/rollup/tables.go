@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -63,6 +64,12 @@ func (t Tables) EachNamed(
 // of ClickHouse.
 func (t Tables) Healthy() bool {
 	return t.breaker == nil || t.breaker.State() == gobreaker.StateClosed
+}
+
+// Conn is the part of a ClickHouse connection that this package uses. Query must be
+// safe for concurrent use and respect ctx.
+type Conn interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
 }
 
 // Tables reads the database of one world (live or sandbox).

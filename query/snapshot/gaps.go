@@ -75,12 +75,3 @@ func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.C
 	s.recent, err = gapfill.ReadRecent(ctx, t.Tables, old, at, ids, c)
 	return err
 }
-
-// StationIDs returns the station id of each sample.
-func (s *Snapshot) StationIDs(samples []rollup.Sample) []string {
-	ids := make([]string, len(samples))
-	for i, sm := range samples {
-		ids[i] = s.Stations[sm.Station].ID
-	}
-	return ids
-}

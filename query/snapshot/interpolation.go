@@ -159,3 +159,17 @@ func Kilometres(km float64) *schema.Figure {
 	f := schema.Figure(rollup.HalfUp(km*10) * 10)
 	return &f
 }
+
+// NeighboursOf returns a function that returns the ids of the stations near city i, nearest first.
+func (s *Snapshot) NeighboursOf(i int) func() []string {
+	return func() []string { return s.StationIDs(s.Around(s.Cities[i].Position, NearestReach, s.Kinds)) }
+}
+
+// StationIDs returns the station id of each sample.
+func (s *Snapshot) StationIDs(samples []rollup.Sample) []string {
+	ids := make([]string, len(samples))
+	for i, sm := range samples {
+		ids[i] = s.Stations[sm.Station].ID
+	}
+	return ids
+}

@@ -14,8 +14,8 @@ import (
 // reader reads the stored hours and days of cities and stations.
 type reader struct{ rollup.Tables }
 
-// days reads the days of a city from the given day on, sorted.
-func (t reader) days(ctx context.Context, c places.City, from schema.Day) ([]row, error) {
+// readDays reads the days of a city from the given day on, sorted.
+func (t reader) readDays(ctx context.Context, c places.City, from schema.Day) ([]row, error) {
 	var out []row
 	var d int32
 	var scanned rollup.Scanned

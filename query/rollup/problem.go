@@ -1,0 +1,20 @@
+package rollup
+
+import (
+	"errors"
+
+	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/schema"
+)
+
+// Unavailable converts an error to a problem after which the client should try again later. It does not convert
+// problems and exceptions of ClickHouse. An exception is an internal error.
+func Unavailable(err error) error {
+	var exception *clickhouse.Exception
+	var problem *schema.Problem // such as the one of history.Slots.Acquire
+	if err == nil || errors.As(err, &exception) || errors.As(err, &problem) {
+		return err
+	}
+	return schema.Unavailable("History cannot be read at the moment; current air quality is not affected. Please try again.", err)
+}
