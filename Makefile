@@ -89,6 +89,7 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/integration
 	.ci/new-source --check
 	.ci/clients
+	.ci/readers
 	.ci/views
 	.ci/notebooks
 	.ci/alerts

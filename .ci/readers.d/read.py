@@ -1,0 +1,49 @@
+"""Reads an archive and an export of its readings: python read.py ARCHIVE EXPORT SUMS.
+
+SUMS is the CSV of "parameter, count, sum of values" from SQL. Each reader must find the same.
+"""
+
+import csv
+import json
+import sys
+
+import duckdb
+import pandas
+import polars
+import pyarrow.dataset
+
+archive, export, sums = sys.argv[1:]
+
+with open(sums, newline="", encoding="utf-8") as file:
+    want = {row[0]: (int(row[1]), float(row[2])) for row in csv.reader(file)}
+assert want, "SQL has no readings"
+
+
+def same(reader, got):
+    assert got.keys() == want.keys(), f"{reader}: parameters {sorted(got)}, want {sorted(want)}"
+    for name, (count, total) in got.items():
+        assert count == want[name][0], f"{reader}: {count} rows of {name}, want {want[name][0]}"
+        assert abs(total - want[name][1]) <= 1e-9 * abs(want[name][1]), f"{reader}: sum {total} of {name}, want {want[name][1]}"
+    print(f"{reader}: {sum(count for count, _ in got.values())} readings as in SQL")
+
+
+def grouped(frame):
+    groups = frame.groupby("parameter")["value"].agg(["count", "sum"])
+    return {name: (int(row["count"]), float(row["sum"])) for name, row in groups.iterrows()}
+
+
+with open(f"{archive}/manifest.json", encoding="utf-8") as file:
+    tables = json.load(file)["tables"]
+for table in tables:
+    for part in table["files"]:
+        rows = duckdb.sql(f"SELECT count(*) FROM read_parquet('{archive}/{part['path']}')").fetchall()[0][0]
+        assert rows == part["rows"], f"{part['path']}: {rows} rows, and the manifest has {part['rows']}"
+
+pattern = f"{archive}/reading/**/*.parquet"
+query = "SELECT parameter, count(*), sum(value) FROM read_parquet('{}') GROUP BY 1"
+for name, path in ("DuckDB", pattern), ("DuckDB, export", export):
+    same(name, {row[0]: row[1:] for row in duckdb.sql(query.format(path)).fetchall()})
+totals = polars.scan_parquet(pattern, hive_partitioning=True).group_by("parameter").agg(polars.len(), polars.col("value").sum()).collect()
+same("polars", {row[0]: row[1:] for row in totals.rows()})
+same("pandas", grouped(pandas.read_parquet(export)))
+same("pyarrow", grouped(pyarrow.dataset.dataset(f"{archive}/reading", partitioning="hive").to_table(columns=["parameter", "value"]).to_pandas()))
