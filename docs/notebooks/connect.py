@@ -16,15 +16,12 @@ CITY = os.environ.get("VAYU_CITY", "Delhi")
 def connect():
     """Returns a clickhouse-connect client. The user is `analyst`, who can only read."""
     host, port = (DATA / "engine.port").read_text().strip().rsplit(":", 1)
-    user = "analyst" if (DATA / "analyst.password").exists() else "default"
-    password = DATA / ("analyst.password" if user == "analyst" else "engine.password")
     return clickhouse_connect.get_client(
         host=host,
         port=int(port),
-        username=user,
-        password=password.read_text().strip(),
+        username="analyst",
+        password=(DATA / "analyst.password").read_text().strip(),
         database=DATABASE,
-        autogenerate_session_id=False,  # the notebooks need no temporary tables
     )
 
 
