@@ -11,10 +11,7 @@ DAY = datetime.date(2026, 1, 2)
 
 
 def connect(**options):
-    # The engine has no sessions over HTTP.
-    return clickhouse_connect.get_client(
-        host=host, port=int(port), username="default", password=password, database=database,
-        autogenerate_session_id=False, **options)
+    return clickhouse_connect.get_client(host=host, port=int(port), username="default", password=password, database=database, **options)
 
 
 def show(name, value):
