@@ -74,7 +74,7 @@ func full(t *testing.T) *fixture {
 		"INSERT INTO air.station_alias (alias, station, reason, actor) VALUES ('s0b', 's0', 'renamed', 'ingest')",
 		"INSERT INTO air.station_change (station, field, before, after, source, reason) VALUES ('s0', 'city', '', 'Delhi', 'made', 'name')",
 		"INSERT INTO air.station_parameter_hour (station, parameter, kind, at, mean, minimum, count, expected) VALUES ('s0', 'pm25', 'concentration', '2026-10-01 00:30:00', 2.5, NULL, 3, 4)",
-		"INSERT INTO air.station_parameter_day (station, parameter, day, mean, count, expected) VALUES ('s0', 'pm25', '2026-10-01', NULL, 3, 24)",
+		"INSERT INTO air.station_parameter_day (station, parameter, day, mean, count, expected, hours, present) VALUES ('s0', 'pm25', '2026-10-01', NULL, 3, 24, [1.5, 2, 3], 7), ('s0', 'o3', '2026-10-01', 1, 1, 1, [], 0)",
 		"INSERT INTO air.station_hour (station, at, pm25, pm25_index, aqi, dominant, updated) VALUES ('s0', '2026-10-01 00:30:00', 40.25, 67, NULL, 'pm25', '2026-10-01 00:30:00')",
 		"INSERT INTO air.city_hour (city, state, at, pm25, aqi, dominant, stations_used, stations_total, updated) VALUES ('Delhi', 'Delhi', '2026-10-01 00:30:00', 40.25, 67, 'pm25', 1, 2, '2026-10-01 00:30:00')",
 		"INSERT INTO air.city_day (city, state, day, at, pm25, aqi, dominant, stations_used, stations_total, updated) VALUES ('Delhi', 'Delhi', '2026-10-01', '2026-10-01 18:30:00', 40.25, 67, 'pm25', 1, 2, '2026-10-01 18:30:00')",

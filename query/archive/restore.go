@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
@@ -222,6 +223,9 @@ func values(column arrow.Array, kind string) (any, error) {
 	optional := len(kind) > 9 && kind[:9] == "Nullable("
 	switch c := column.(type) {
 	case *array.String:
+		if !strings.Contains(kind, "String") && !strings.HasPrefix(kind, "Enum") { // a type that an export shows as text
+			return nil, fmt.Errorf("a text is no value of %s", kind)
+		}
 		return plain(c, c.Value), nil
 	case *array.Timestamp:
 		return plain(c, func(i int) time.Time { return time.UnixMilli(int64(c.Value(i))).UTC() }), nil
@@ -246,17 +250,25 @@ func values(column arrow.Array, kind string) (any, error) {
 	case *array.Int64:
 		return maybe(c, c.Value, optional), nil
 	case *array.List:
-		items := c.ListValues().(*array.String)
-		return plain(c, func(i int) []string {
-			from, to := c.ValueOffsets(i)
-			list := make([]string, 0, to-from)
-			for j := from; j < to; j++ {
-				list = append(list, items.Value(int(j)))
-			}
-			return list
-		}), nil
+		switch items := c.ListValues().(type) {
+		case *array.String:
+			return lists(c, items.Value), nil
+		case *array.Float64:
+			return lists(c, items.Value), nil
+		}
 	}
 	return nil, fmt.Errorf("the type %s is not one of an archive", column.DataType())
+}
+
+func lists[T any](c *array.List, value func(int) T) [][]T {
+	return plain(c, func(i int) []T {
+		from, to := c.ValueOffsets(i)
+		list := make([]T, 0, to-from)
+		for j := from; j < to; j++ {
+			list = append(list, value(int(j)))
+		}
+		return list
+	})
 }
 
 func plain[T any](c arrow.Array, value func(int) T) []T {

@@ -104,6 +104,8 @@ func (c *Column) choose() {
 		c.sql, c.arrow, c.wire = name, arrow.FixedWidthTypes.Timestamp_ms, seconds
 	case strings.HasPrefix(plain, "Enum8("):
 		c.sql, c.arrow, c.wire = name, dictionaryType, enums
+	case c.Type == "Array(Float64)":
+		c.sql, c.arrow, c.wire = name, arrow.ListOf(arrow.PrimitiveTypes.Float64), numberLists
 	case textList.MatchString(c.Type):
 		c.sql, c.arrow, c.wire = "CAST("+name+", 'Array(String)')", arrow.ListOf(arrow.BinaryTypes.String), lists
 	case plain == "String" && !few:

@@ -71,7 +71,9 @@ func TestEveryTable(t *testing.T) {
 	w.exec(`INSERT INTO %s.bulletin (day, name, city, state, until, aqi, category, prominent, source) VALUES ('2026-11-01', 'Delhi', 'Delhi', 'Delhi', '2026-11-01 10:30:00', 301, 'Very Poor', ['pm25', 'o"3'], 'cpcb')`)
 	w.exec(`INSERT INTO %s.station_hour (station, at, pm25, pm25_index, aqi, dominant, updated) VALUES ('s0', '2026-11-01 00:30:00', 40.25, 67, NULL, 'pm25', '2026-11-01 00:30:00')`)
 	w.exec(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected) VALUES ('s0', 'pm25', 'concentration', '2026-11-01 00:30:00', 2.5, 3, 4)`)
+	w.exec(`INSERT INTO %s.station_parameter_day (station, parameter, day, mean, count, expected, hours, present) VALUES ('s0', 'pm25', '2026-11-01', 2.5, 2, 24, [2, 3.25], 3)`)
 	want := map[string]string{
+		"station_parameter_day":  `s0,pm25,2026-11-01,2.5,,,2,24,0.083333336,0,0,good,1970-01-01T00:00:00Z,`,
 		"bulletin":               "2026-11-01,Delhi,Delhi,Delhi,2026-11-01T10:30:00Z,301,Very Poor,\"[\"\"pm25\"\",\"\"o\\\"\"3\"\"]\",0,0,cpcb,0,",
 		"station_hour":           "s0,2026-11-01T00:30:00Z,40.25,,,,,,,,67,,,,,,,,,pm25,0,0,2026-11-01T00:30:00Z,",
 		"station_parameter_hour": "s0,pm25,concentration,2026-11-01T00:30:00Z,2.5,,,3,4,0.75,0,0,good,0,1970-01-01T00:00:00Z,",

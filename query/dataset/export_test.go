@@ -27,7 +27,7 @@ func DecodeBlocks(data []byte) error {
 
 func sampleColumns() []Column {
 	var columns []Column
-	for i, kind := range []string{"LowCardinality(String)", "DateTime('UTC')", "Float64", "Enum8('a' = 1, 'b' = 2)", "Nullable(UInt16)", "Array(String)", "Date", "DateTime64(3, 'UTC')", "String"} {
+	for i, kind := range []string{"LowCardinality(String)", "DateTime('UTC')", "Float64", "Enum8('a' = 1, 'b' = 2)", "Nullable(UInt16)", "Array(String)", "Array(Float64)", "Date", "DateTime64(3, 'UTC')", "String"} {
 		c := Column{Name: fmt.Sprint(i), Type: kind}
 		c.choose()
 		columns = append(columns, c)

@@ -189,9 +189,10 @@ func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 // pair appends a number below 100 with two digits.
 func pair(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
-// list appends lists of texts as JSON.
+// list appends lists of texts or numbers as JSON.
 func (l *lines) list(c *array.List) func(b []byte, row int) []byte {
-	items := c.ListValues().(*array.String)
+	inner := lines{null: "null", quote: quoteJSON, quoted: true, finite: true}
+	item := inner.cell(c.ListValues())
 	var text []byte
 	return func(b []byte, row int) []byte {
 		text = append(text[:0], '[')
@@ -200,7 +201,7 @@ func (l *lines) list(c *array.List) func(b []byte, row int) []byte {
 			if i > from {
 				text = append(text, ',')
 			}
-			text = quoteJSON(text, items.Value(int(i)))
+			text = item(text, int(i))
 		}
 		text = append(text, ']')
 		if l.finite { // JSON

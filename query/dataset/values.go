@@ -165,6 +165,21 @@ func lists(string) values {
 	}}
 }
 
+// numberLists holds Array(Float64).
+func numberLists(string) values {
+	data := new(chproto.ColFloat64).Array()
+	return &column[[]float64]{ColumnOf: data, append: func(_ *column[[]float64], b builder, from, to int) {
+		out := b.(*array.ListBuilder)
+		items := out.ValueBuilder().(*array.Float64Builder)
+		var row []float64
+		for i := from; i < to; i++ {
+			out.Append(true)
+			row = data.RowAppend(i, row[:0])
+			items.AppendValues(row, nil)
+		}
+	}}
+}
+
 // raw is a column that is decoded as another type, of the same width, and has the name of its own type.
 type raw[C any, P interface {
 	*C

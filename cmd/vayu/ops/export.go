@@ -108,7 +108,7 @@ func writePartial(ctx context.Context, e *export.Export, path string, progress *
 	if err == nil {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(partial, path); err != nil {
