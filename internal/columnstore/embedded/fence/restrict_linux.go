@@ -86,7 +86,7 @@ func (r Rules) landlock(self string) []landlock.Rule {
 		add(executeFile, paths...)
 	}
 	for _, port := range r.Ports {
-		all = append(all, landlock.BindTCP(uint16(port))) //nolint:gosec // Config.Validate has checked the range
+		all = append(all, landlock.BindTCP(uint16(port))) // Config.Validate has checked the range
 	}
 	return all
 }

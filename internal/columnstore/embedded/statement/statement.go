@@ -42,7 +42,7 @@ func (st *Statement) rest(s *Scanner, depth int) {
 			return
 		}
 		word := s.Word(t)
-		if !ended && st.Format == "" && !(depth == 0 && word == "FORMAT") && s.text[t.Start] != ';' {
+		if !ended && st.Format == "" && (depth != 0 || word != "FORMAT") && s.text[t.Start] != ';' {
 			st.clauses = t.End
 		}
 		switch c := s.text[t.Start]; {
