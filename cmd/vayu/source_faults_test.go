@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -83,9 +84,7 @@ func (n *faultyNetwork) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"mark": "mark-" + name, "sensor": "s-" + name, "lat": 28.6, "lon": 77.2, "at": day.Add(12 * time.Hour).Format(time.RFC3339),
 			"what": "pm25", "value": 40, "unit": "µg/m³",
 		}
-		for key, value := range changes {
-			out[key] = value
-		}
+		maps.Copy(out, changes)
 		return out
 	}
 	rows := []map[string]any{record("right", nil)}
