@@ -97,7 +97,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 		q.text = c.instants(ctx, s)
 	}
 	stop := func() {}
-	if c.Progress {
+	if c.Progress && s.Verb != "INSERT" { // the mark would be a row
 		q.mark = newMark()
 		stop = c.watch(ctx, q.mark)
 	}

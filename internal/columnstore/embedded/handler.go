@@ -54,7 +54,7 @@ func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log
 			return nil, fmt.Errorf("asking the engine for %s: %w", query, err)
 		}
 	}
-	h.guard = access.NewGuard(strings.Fields(functions))
+	h.guard = access.NewGuard(strings.Fields(functions), limits)
 	return h, nil
 }
 

@@ -69,14 +69,18 @@ func (l Limits) bounds() []bound {
 
 // locked has settings that analysts cannot change. Those without a value have the engine's default.
 //
-// format_… and dialect name files, or change how a statement is parsed. The time limit counts from the start of a query,
-// not from an estimate.
+// format_…, output_format_schema and dialect name files, or change how a statement is parsed. Data in the format Values
+// have no expressions, because a string can be such data. The time limit counts from the start of a query, not from an
+// estimate.
 var locked = []bound{
 	{"readonly", "2"}, {"allow_ddl", "1"}, {"allow_introspection_functions", "0"},
 	{"implicit_select", "0"}, {"timeout_before_checking_execution_speed", "0"},
 	{"timeout_overflow_mode", "throw"}, {"read_overflow_mode", "throw"},
 	{"log_comment", ""}, {"dialect", ""}, {"allow_settings_after_format_in_insert", ""}, {"allow_experimental_eval_table_function", ""},
-	{"format_schema", ""}, {"format_schema_source", ""}, {"format_template_row", ""}, {"format_template_resultset", ""},
+	{"format_schema", ""}, {"format_schema_source", ""}, {"format_schema_message_name", ""}, {"output_format_schema", ""},
+	{"format_avro_schema_registry_url", ""}, {"compatibility", ""},
+	{"input_format_values_interpret_expressions", "0"}, {"input_format_values_deduce_templates_of_expressions", "0"},
+	{"format_template_row", ""}, {"format_template_resultset", ""},
 	{"max_untracked_memory", ""}, {"max_memory_usage_for_user", ""}, {"max_concurrent_queries_for_user", ""},
 }
 

@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"vayu/internal/columnstore/embedded/chdb"
@@ -23,12 +24,19 @@ var functions = []string{
 
 // Guard decides which statements of analysts reach the engine. The zero value refuses no table function.
 type Guard struct {
-	refused map[string]bool // lower case; the value tells whether a name is refused without parentheses
+	refused map[string]bool    // lower case; the value tells whether a name is refused without parentheses
+	limits  map[string]float64 // largest value of a setting; 0 for a setting that analysts cannot change
 }
 
 // NewGuard returns a Guard. all has the names of the engine's table functions.
-func NewGuard(all []string) Guard {
-	g := Guard{refused: map[string]bool{}}
+func NewGuard(all []string, l Limits) Guard {
+	g := Guard{refused: map[string]bool{}, limits: map[string]float64{}}
+	for _, b := range locked {
+		g.limits[b.name] = 0
+	}
+	for _, b := range l.bounds() {
+		g.limits[b.name], _ = strconv.ParseFloat(b.value, 64) // bounds are numbers
+	}
 	for _, name := range all {
 		g.refused[strings.ToLower(name)] = false
 	}
@@ -50,6 +58,9 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 		if err := g.names(text); err != nil {
 			return "", err
 		}
+	}
+	if err := g.settings(st.Text); err != nil {
+		return "", err
 	}
 	switch st.Verb {
 	case "SET":
@@ -90,6 +101,9 @@ func (g Guard) names(text string) error {
 		if t.Kind == statement.End {
 			return nil
 		}
+		if s.Odd(t) {
+			return denied(fmt.Sprintf("%q outside of quotes is not allowed for this user", s.Text(t)))
+		}
 		name, identifier := s.Identifier(t)
 		if quote := s.Text(t)[0]; !identifier && t.Kind == statement.Quoted && (quote == '`' || quote == '"') {
 			return denied("a name with a quote or a backslash is not allowed for this user")
@@ -105,6 +119,34 @@ func (g Guard) names(text string) error {
 	}
 }
 
+// settings refuses clauses SETTINGS that pass a limit. The engine checks the clause of the outermost query only, and
+// accepts DEFAULT for every setting.
+func (g Guard) settings(text string) error {
+	s := statement.Scan(text)
+	clause, name := false, "" // whether a clause has begun, and the name before t
+	for t := s.Next(); t.Kind != statement.End; t = s.Next() {
+		clause = clause || s.Word(t) == "SETTINGS"
+		if clause && s.Text(t) == "=" {
+			value, literal := s.Literal()
+			if !g.within(name, value) || literal && strings.EqualFold(value, "DEFAULT") {
+				return &chdb.Exception{
+					Code: codeSettingConstraint, Name: "SETTING_CONSTRAINT_VIOLATION",
+					Message: fmt.Sprintf("Setting %s shouldn't be %q: it is limited for this user", name, value),
+				}
+			}
+		}
+		name, _ = s.Identifier(t)
+	}
+	return nil
+}
+
+// within reports whether a value of a setting is within its limit. Settings without a limit take any value.
+func (g Guard) within(name, value string) bool {
+	limit, limited := g.limits[name]
+	number, err := strconv.ParseFloat(value, 64)
+	return !limited || err == nil && number > 0 && number <= limit
+}
+
 // SetStatement returns the SET for settings of an analyst. The engine checks the values.
 func SetStatement(settings []statement.Setting) (string, error) {
 	for _, s := range settings {
@@ -118,8 +160,11 @@ func SetStatement(settings []statement.Setting) (string, error) {
 // errProfile refuses a change of the settings profile, for which the engine has no constraint.
 var errProfile = denied("the settings profile is fixed for this user")
 
-// codeAccessDenied is ACCESS_DENIED of ClickHouse's src/Common/ErrorCodes.cpp.
-const codeAccessDenied = 497
+// Codes of ClickHouse's src/Common/ErrorCodes.cpp.
+const (
+	codeSettingConstraint = 452
+	codeAccessDenied      = 497
+)
 
 func denied(reason string) *chdb.Exception {
 	return &chdb.Exception{Code: codeAccessDenied, Name: "ACCESS_DENIED", Message: string(Analyst) + ": Not enough privileges: " + reason + ". Analysts read; changes need the user " + string(Admin)}

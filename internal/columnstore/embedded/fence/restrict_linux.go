@@ -79,7 +79,11 @@ func (r Rules) landlock(self string) []landlock.Rule {
 	add(read, r.Readable...)
 	add(writeFile, "/dev/null")
 	add(writeFile, r.Files...)
-	add(writeDir|ll.AccessFSRefer, r.Writable...)
+	writable := writeDir
+	if Version() >= 2 { // with a right that the kernel lacks, go-landlock would not restrict anything
+		writable |= ll.AccessFSRefer
+	}
+	add(landlock.AccessFSSet(writable), r.Writable...)
 	add(executeFile, self)
 	for _, pattern := range loaders {
 		paths, _ := filepath.Glob(pattern) // the pattern is valid

@@ -33,7 +33,7 @@ const (
 const (
 	sessionTimeout = time.Minute
 	maxTimeout     = time.Hour
-	maxNamed       = 256
+	maxNamed       = 256 // of each user
 )
 
 // ReadName reads the values of the URL parameters session_id and session_timeout.
@@ -104,6 +104,16 @@ func (p *Pool) AcquireNamed(ctx context.Context, q Request) (*Session, error) {
 	return nil, err
 }
 
+// count returns the number of sessions of a user. The caller holds n.mu.
+func (n *named) count(user access.User) (count int) {
+	for key := range n.all {
+		if key.user == user {
+			count++
+		}
+	}
+	return count
+}
+
 // take marks the session as busy.
 func (n *named) take(q Request) (*namedSession, error) {
 	n.mu.Lock()
@@ -113,7 +123,7 @@ func (n *named) take(q Request) (*namedSession, error) {
 	switch {
 	case s == nil && q.Name.Check:
 		return nil, chdb.NewException(codeNoSession, "SESSION_NOT_FOUND", "Session %s not found", key.id)
-	case s == nil && len(n.all) >= maxNamed:
+	case s == nil && n.count(q.User) >= maxNamed:
 		return nil, chdb.NewException(chdb.CodeTooManyQueries, "TOO_MANY_SIMULTANEOUS_QUERIES", "Too many sessions. Maximum: %d", maxNamed)
 	case s == nil:
 		opened, err := n.pool.fresh(Key{User: q.User})

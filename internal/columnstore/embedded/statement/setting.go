@@ -42,6 +42,13 @@ func (st Statement) Settings() (all []Setting, ok bool) {
 	}
 }
 
+// Literal returns the string, number or word that follows, without reading it. ok is false for other text.
+func (s *Scanner) Literal() (value string, ok bool) {
+	ahead := *s
+	value, _, ok = ahead.literal()
+	return value, ok
+}
+
 // literal reads a string, a number or a word, and the token behind it.
 func (s *Scanner) literal() (value string, next Token, ok bool) {
 	t := s.Next()

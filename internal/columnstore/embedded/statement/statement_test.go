@@ -51,6 +51,9 @@ func TestReadStatement(t *testing.T) {
 		"INSERT INTO t FROM INFILE 'x' FORMAT CSV":   {Verb: "INSERT", Format: "CSV"},
 		"\ufeff-- only\n# a comment":                 {Empty: true},
 		"":                                           {Empty: true},
+		"SELECT 1 // ; x\n":                          {Verb: "SELECT"},
+		"SELECT /* /* ; */ ; */ 1":                   {Verb: "SELECT"},
+		"/* a */ DROP TABLE x /* /* */":              {Verb: "DROP"},
 	} {
 		want.Text, want.Data = text, -1
 		if diff := cmp.Diff(want, Parse(text), cmpopts.IgnoreUnexported(Statement{})); diff != "" {

@@ -1,6 +1,9 @@
 package statement
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Kind is the kind of a token, as far as necessary to find where a statement's data begins.
 type Kind int
@@ -65,6 +68,16 @@ func (s *Scanner) Word(t Token) string {
 	return strings.ToUpper(s.text[t.Start:t.End])
 }
 
+// Odd reports whether ClickHouse may read a token in another way: text outside of quotes that is not ASCII, such as
+// typographic quotes and blanks, and a dollar sign, which begins a heredoc or continues a word.
+func (s *Scanner) Odd(t Token) bool {
+	text := s.Text(t)
+	if text == "" || t.Kind == Quoted && text[0] != '$' {
+		return false
+	}
+	return strings.Contains(text, "$") || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 // Text returns the text of a token, as it is written.
 func (s *Scanner) Text(t Token) string { return s.text[t.Start:t.End] }
 
@@ -81,7 +94,7 @@ func (s *Scanner) Identifier(t Token) (name string, ok bool) {
 	return "", false
 }
 
-// skip moves past blanks and comments: "-- …", "# …", "#! …", "/* … */".
+// skip moves past blanks and comments: "-- …", "// …", "# …", "#! …", "/* … */".
 func (s *Scanner) skip() {
 	for s.pos < len(s.text) {
 		rest := s.text[s.pos:]
@@ -92,12 +105,31 @@ func (s *Scanner) skip() {
 			s.pos += len("\u00a0")
 		case strings.HasPrefix(rest, "\ufeff"):
 			s.pos += len("\ufeff")
-		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "# "), strings.HasPrefix(rest, "#!"):
+		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "# "), strings.HasPrefix(rest, "#!"):
 			s.past("\n", 2)
 		case strings.HasPrefix(rest, "/*"):
-			s.past("*/", 2)
+			s.comment()
 		default:
 			return
+		}
+	}
+}
+
+// comment moves past a comment that begins here. Comments in it are nested, as in ClickHouse.
+func (s *Scanner) comment() {
+	for depth := 0; s.pos < len(s.text); {
+		switch rest := s.text[s.pos:]; {
+		case strings.HasPrefix(rest, "/*"):
+			depth++
+			s.pos += 2
+		case strings.HasPrefix(rest, "*/"):
+			depth--
+			s.pos += 2
+			if depth == 0 {
+				return
+			}
+		default:
+			s.pos++
 		}
 	}
 }
