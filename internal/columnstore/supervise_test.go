@@ -110,7 +110,8 @@ func TestHungEngineIsRestarted(t *testing.T) {
 	}
 }
 
-// awaitOther waits until a process other than pid holds the directory.
+// awaitOther waits until a process other than pid holds the directory and answers. A query waits for a few seconds only,
+// and a busy machine takes longer.
 func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -119,6 +120,9 @@ func awaitOther(t *testing.T, db *columnstore.DB, pid int) {
 	defer tick.Stop()
 	for {
 		if holder, ok := db.Holder(); ok && holder.PID != 0 && holder.PID != pid {
+			if err := db.Ready(ctx); err != nil {
+				t.Fatal(err)
+			}
 			return
 		}
 		select {
