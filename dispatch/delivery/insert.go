@@ -47,7 +47,7 @@ type newDelivery struct {
 }
 
 // Insert stores deliveries of events and returns the new deliveries that have a lease. It is
-// idempotent: it neither changes nor returns a delivery that existed before.
+// idempotent: it neither changes nor returns a delivery that existed before. The only errors are those of the database.
 func Insert(tx *sqlstore.Tx, drafts []Draft, lease workqueue.Lease, now time.Time) ([]Row, error) {
 	all, ids := make([]newDelivery, len(drafts)), newIDs(now, len(drafts))
 	for i, d := range drafts {

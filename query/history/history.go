@@ -49,7 +49,7 @@ func (h *History) Invalidate(from schema.Day) {
 	h.hourCache.invalidate(from)
 }
 
-// Bytes returns the memory that cached rows and their JSON texts use.
+// Bytes returns the memory that cached rows and their JSON texts use, in bytes.
 func (h *History) Bytes() int64 { return h.dayCache.size.Load() + h.hourCache.size.Load() }
 
 // Preload loads the days of a city into the cache. A caller may ignore the error, because [History.Answer] loads

@@ -22,7 +22,7 @@ const (
 	CallReverse                 // reverse a recharge
 )
 
-// String returns the name in metrics and logs.
+// String returns the name of the call in metrics and logs: none, submit, enquire or reverse.
 func (c CallKind) String() string { return [...]string{"none", "submit", "enquire", "reverse"}[c] }
 
 // Result is the result of a provider call, or of a callback, a file or a manual entry.
