@@ -61,11 +61,11 @@ func accepted(tb testing.TB, environment map[string]string) {
 	for name, value := range environment {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var output bytes.Buffer
+	cmd.Stderr = &output
 	out, err := cmd.Output()
-	if err != nil || said.Len() > 0 {
-		tb.Errorf("vayu config: %v\n%s", err, &said)
+	if err != nil || output.Len() > 0 {
+		tb.Errorf("vayu config: %v\n%s", err, &output)
 	}
 	for name := range environment {
 		if strings.HasPrefix(name, "VAYU_") && environment[name] != "" && !strings.Contains(string(out), "environment "+name) {

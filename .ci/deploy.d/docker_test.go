@@ -23,10 +23,10 @@ import (
 var platform = ocispecs.Platform{OS: "linux", Architecture: "amd64"}
 
 // bases is a fake registry: every base image is a Linux with a PATH. It records the requested images.
-type bases struct{ asked []string }
+type bases struct{ requested []string }
 
 func (b *bases) ResolveImageConfig(_ context.Context, ref string, _ sourceresolver.Opt) (string, digest.Digest, []byte, error) {
-	b.asked = append(b.asked, ref)
+	b.requested = append(b.requested, ref)
 	image, err := json.Marshal(ocispecs.Image{Platform: platform, Config: ocispecs.ImageConfig{Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}})
 	return ref, digest.FromBytes(image), image, err
 }
@@ -57,13 +57,13 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("%s: %s", w.RuleName, w.Detail)
 		}
 		pinned := regexp.MustCompile(`:[0-9]+\.[0-9]+\.[0-9]+(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$`)
-		for _, ref := range registry.asked {
+		for _, ref := range registry.requested {
 			if !pinned.MatchString(ref) {
 				t.Errorf("the base image %s has no version", ref)
 			}
 		}
-		if len(registry.asked) == 0 {
-			t.Error("no base image was asked for")
+		if len(registry.requested) == 0 {
+			t.Error("no base image was requested")
 		}
 	}
 }

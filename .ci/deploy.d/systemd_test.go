@@ -31,8 +31,8 @@ func unit(tb testing.TB) string {
 
 func TestSystemdUnit(t *testing.T) {
 	t.Parallel()
-	if said := run(t, "systemd-analyze", "verify", "--recursive-errors=one", unit(t)); strings.TrimSpace(said) != "" {
-		t.Errorf("systemd-analyze verify: %s", said)
+	if output := run(t, "systemd-analyze", "verify", "--recursive-errors=one", unit(t)); strings.TrimSpace(output) != "" {
+		t.Errorf("systemd-analyze verify: %s", output)
 	}
 }
 

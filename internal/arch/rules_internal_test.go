@@ -146,6 +146,7 @@ func Check(fsys fs.FS) ([]Fault, error) {
 			return err
 		}
 		checkLength(name, text, &faults)
+		checkTextWords(name, string(text), &faults)
 		switch path.Ext(name) {
 		case ".go":
 			checkGo(name, text, &faults)

@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"path"
@@ -27,6 +28,29 @@ var identifierWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 // proseWord is a word of a comment or text; identifiers in it do not count.
 var proseWord = regexp.MustCompile(`\b[A-Z]?[a-z]+\b`)
+
+// textSuffixes are the suffixes of the files other than Go whose every word is checked.
+var textSuffixes = []string{".css", ".html", ".md", ".sql", ".ts", ".tsx", ".yaml", ".yml"}
+
+// quoting are the files that may have forbidden words: the glossary lists them, and the text of an applied
+// migration cannot change.
+var quoting = []string{"docs/glossary.md", "schema/migrations/", "schema/openapi"}
+
+// checkTextWords reports the first forbidden word of each line of a file that is not Go.
+func checkTextWords(name, text string, faults *[]Fault) {
+	exempt := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	if !slices.Contains(textSuffixes, path.Ext(name)) || slices.ContainsFunc(quoting, exempt) {
+		return
+	}
+	at := 0
+	for line := range strings.Lines(text) {
+		at++
+		words := proseWord.FindAllString(line, -1)
+		if i := slices.IndexFunc(words, isForbidden); i >= 0 {
+			*faults = append(*faults, Fault{name, at, fmt.Sprintf("has the word %q: use the term of docs/glossary.md", words[i])})
+		}
+	}
+}
 
 // checkWords reports the forbidden words. Of the strings it checks only those with a space, because others
 // may be keys, names or values.

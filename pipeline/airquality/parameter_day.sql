@@ -8,7 +8,7 @@ toDate({from:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AS first_day,
 toDate({to:DateTime('UTC')} + {{.IndiaSeconds}} - 1) AS last_day,
 hours AS
 (
-    SELECT station, parameter, toDate(at + {{.IndiaSeconds}} - 1) AS day, at, kind, mean, minimum, maximum, suspect, excluded, toInt8(flag) AS verdict, updated,
+    SELECT station, parameter, toDate(at + {{.IndiaSeconds}} - 1) AS day, at, kind, mean, minimum, maximum, suspect, excluded, toInt8(flag) AS severity, updated,
         intDiv(toUnixTimestamp(at) + {{.IndiaSeconds}} - 1, 3600) % 24 AS clock
     FROM {{.Database}}.station_parameter_hour FINAL
     WHERE kind IN ('concentration', 'daily_mean')
@@ -33,7 +33,7 @@ days AS
             avgOrNullIf(mean, measured_hour)) AS measured_mean,
         minOrNullIf(minimum, measured_hour) AS low, maxOrNullIf(maximum, measured_hour) AS high,
         sumIf(suspect, own) AS suspects, sumIf(excluded, own) AS excludes,
-        greatest(maxIf(verdict, own AND isNotNull(mean)), if(countIf(own AND isNotNull(mean)) = 0, 4, 0)) AS worst, maxIf(updated, own) AS latest,
+        greatest(maxIf(severity, own AND isNotNull(mean)), if(countIf(own AND isNotNull(mean)) = 0, 4, 0)) AS worst, maxIf(updated, own) AS latest,
         groupArrayInsertAtIf(nan, 31)(assumeNotNull(mean), toUInt32(slot.2), kind = 'concentration' AND isNotNull(mean)) AS series
     FROM slots
     WHERE slot.1 BETWEEN first_day AND last_day

@@ -32,7 +32,7 @@ judged AS
         multiIf(wanted.kind = 'sub_index', 'sub_index', wanted.averaging >= 1440, 'daily_mean', 'concentration') AS figure,
         result.excluded > 0
             OR (notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn)) AS out,
-        greatest(result.worst, 1) AS verdict
+        greatest(result.worst, 1) AS severity
     FROM wanted
     LEFT JOIN {{.Flagged}} AS result
         ON result.station = wanted.station AND result.parameter = wanted.parameter AND result.at = wanted.stamp
@@ -47,8 +47,8 @@ SELECT station, hour, parameter, figure,
     minOrNullIf(value, NOT out), maxOrNullIf(value, NOT out),
     toUInt16(least(countIf(NOT out), 65535)),
     toUInt16(greatest(1, intDiv(60, least(min(averaging), 60)))),
-    toUInt16(least(countIf(NOT out AND verdict = 3), 65535)), toUInt16(least(countIf(out), 65535)),
-    CAST(toInt8(if(countIf(NOT out) = 0, 4, maxIf(verdict, NOT out))), 'Enum8(\'good\' = 1, \'not_evaluated\' = 2, \'suspect\' = 3, \'fail\' = 4, \'missing\' = 9)'),
+    toUInt16(least(countIf(NOT out AND severity = 3), 65535)), toUInt16(least(countIf(out), 65535)),
+    CAST(toInt8(if(countIf(NOT out) = 0, 4, maxIf(severity, NOT out))), 'Enum8(\'good\' = 1, \'not_evaluated\' = 2, \'suspect\' = 3, \'fail\' = 4, \'missing\' = 9)'),
     min(averaging), max(ended), {computed:DateTime64(3, 'UTC')}
 FROM judged
 GROUP BY station, hour, parameter, figure

@@ -19,8 +19,8 @@ async function everything<T>(path: string): Promise<T[]> {
 	return found;
 }
 
-/** told returns the lines that the list beside the map should show for places. */
-function told(places: readonly (City | Station)[]): string[] {
+/** expectedLines returns the lines that the list beside the map should show for places. */
+function expectedLines(places: readonly (City | Station)[]): string[] {
 	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no index'} | ${name} ${state}`);
 }
 
@@ -56,24 +56,24 @@ async function zoom(page: Page): Promise<number> {
 
 test('cities are listed with the figures and category names of the API, in three orders', async () => {
 	const { page, faults } = await signedIn();
-	await agrees(page, async () => told(byIndex(await cities())));
+	await agrees(page, async () => expectedLines(byIndex(await cities())));
 	await page.getByText(`Cities: ${(await cities()).length}.`).waitFor();
 	await pictured(page, 'air-map');
 	const order = page.getByLabel('Order', { exact: true });
 	await order.selectOption('best');
-	await agrees(page, async () => told(byIndex(await cities(), -1)));
+	await agrees(page, async () => expectedLines(byIndex(await cities(), -1)));
 	await order.selectOption('name');
-	await agrees(page, async () => told((await cities()).toSorted((a, b) => names.compare(a.name, b.name))));
+	await agrees(page, async () => expectedLines((await cities()).toSorted((a, b) => names.compare(a.name, b.name))));
 	expect(page.url()).toContain('order=name');
 	await page.goBack();
-	await agrees(page, async () => told(byIndex(await cities(), -1)));
+	await agrees(page, async () => expectedLines(byIndex(await cities(), -1)));
 	expect(faults).toEqual([]);
 });
 
 test('every city with a position is on the map, in the colour of its category', async () => {
 	const { page } = await signedIn('/?state=Kerala');
 	const kerala = async () => (await cities()).filter(({ state }) => state === 'Kerala');
-	await agrees(page, async () => told(byIndex(await kerala())));
+	await agrees(page, async () => expectedLines(byIndex(await kerala())));
 	await expect.poll(() => zoom(page)).toBeGreaterThan(2.2); // large enough that marks contain figures
 	const marks = () =>
 		page
@@ -94,7 +94,7 @@ test('every city with a position is on the map, in the colour of its category', 
 	expect(new URL(page.url()).searchParams.get('at')).toBe(worst?.name);
 
 	await page.goto('/dashboard/');
-	await agrees(page, async () => told(byIndex(await cities())));
+	await agrees(page, async () => expectedLines(byIndex(await cities())));
 	expect(await page.locator('.mark').count()).toBe((await cities()).filter(({ latitude }) => latitude !== null).length);
 });
 
@@ -102,11 +102,11 @@ test('stations are a separate layer', async () => {
 	const { page, faults } = await signedIn();
 	await page.getByRole('button', { name: 'Stations' }).click();
 	const stations = () => everything<Station>('/v1/stations');
-	await agrees(page, async () => told(byIndex(await stations()).slice(0, 100)));
+	await agrees(page, async () => expectedLines(byIndex(await stations()).slice(0, 100)));
 	await page.getByText(`Stations: ${(await stations()).length}.`).waitFor();
 	await pictured(page, 'air-stations');
 	await page.getByRole('button', { name: 'Show more' }).click();
-	await agrees(page, async () => told(byIndex(await stations())));
+	await agrees(page, async () => expectedLines(byIndex(await stations())));
 	const [worst] = byIndex(await stations());
 	await page.getByRole('list', { name: 'Places' }).getByRole('button').first().click();
 	await page
@@ -114,7 +114,7 @@ test('stations are a separate layer', async () => {
 		.filter({ hasText: worst?.attribution ?? 'nothing' })
 		.waitFor();
 	await page.getByRole('button', { name: 'Cities' }).click();
-	await agrees(page, async () => told(byIndex(await cities())));
+	await agrees(page, async () => expectedLines(byIndex(await cities())));
 	expect(faults).toEqual([]);
 });
 
@@ -122,9 +122,9 @@ test('states and categories filter the list, and the address keeps the filters',
 	const { page } = await signedIn();
 	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');
 	const there = async () => byIndex(await cities()).filter(({ state }) => state === 'Maharashtra');
-	await agrees(page, async () => told(await there()));
+	await agrees(page, async () => expectedLines(await there()));
 	const category = (await there())[0]?.category;
-	const only = async () => told((await there()).filter((city) => city.category === category));
+	const only = async () => expectedLines((await there()).filter((city) => city.category === category));
 	await page.getByLabel('Category', { exact: true }).selectOption(category ?? '');
 	await agrees(page, only);
 	await page.reload();
@@ -134,7 +134,7 @@ test('states and categories filter the list, and the address keeps the filters',
 	expect(await chosen.count()).toBe(1);
 	expect(await chosen.textContent()).toMatch(new RegExp(`^${category} .+ ${(await only()).length}$`));
 	await chosen.click();
-	await agrees(page, async () => told(await there()));
+	await agrees(page, async () => expectedLines(await there()));
 	const none = (await legend.getByRole('button').allTextContents()).findIndex((text) => text.endsWith(' 0'));
 	await legend.getByRole('button').nth(none).click();
 	await page.getByText('No place is like that').waitFor();

@@ -20,8 +20,8 @@ async function shown(page: Page): Promise<string[]> {
 
 const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
 
-/** told returns the same lines for the record of the API. */
-function told(record: Detail): string[] {
+/** expectedLines returns the same lines for the record of the API. */
+function expectedLines(record: Detail): string[] {
 	const subs: Readonly<Record<string, number>> = record.sub_indices;
 	const sub = (id: string) => (subs[id] === undefined ? '–' : `${subs[id]}${word(subs[id])}`);
 	const note = (id: string) => (record.estimated.length === 0 ? [] : [record.estimated.some((one) => one === id) ? 'estimated' : '']);
@@ -54,7 +54,7 @@ function told(record: Detail): string[] {
 
 /** answers requests a record from the API and returns the lines that the page should show. */
 async function answers(query: string): Promise<string[]> {
-	return told(await ask<Detail>(`/v1/aqi?${query}&view=detail`));
+	return expectedLines(await ask<Detail>(`/v1/aqi?${query}&view=detail`));
 }
 
 test('the page of a city shows every figure of its record, and no others', async () => {

@@ -22,8 +22,8 @@ function compared(page: Page): string[] {
 
 const pollutants = { pm25: 'PM2.5', pm10: 'PM10', no2: 'NO₂', so2: 'SO₂', co: 'CO', o3: 'O₃' } as const;
 
-/** told returns the lines that the card of a city should show. */
-async function told(city: string): Promise<string[]> {
+/** expectedLines returns the lines that the card of a city should show. */
+async function expectedLines(city: string): Promise<string[]> {
 	const record = await ask<Schemas['DetailedRecord']>(`/v1/aqi?city=${encodeURIComponent(city)}&view=detail`);
 	return [
 		`${record.aqi} ${record.category}`,
@@ -52,7 +52,7 @@ test('four cities are compared, and the address keeps them', async () => {
 		const card = page.locator('.cards > section').nth(i);
 		await same(
 			async () => [...(await card.locator('.index').allTextContents()), ...(await facts(card))],
-			() => told(city),
+			() => expectedLines(city),
 		);
 	}
 	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
@@ -86,7 +86,7 @@ test('a name that several cities share asks for a choice', async () => {
 	const card = page.locator('.cards > section').first();
 	await same(
 		async () => [...(await card.locator('.index').allTextContents()), ...(await facts(card))],
-		() => told('Aurangabad, Bihar'),
+		() => expectedLines('Aurangabad, Bihar'),
 	);
 });
 
@@ -121,13 +121,13 @@ test('every air page names the scope that the key lacks', async () => {
 		...['key', 'create', '--account', 'default', '--mode', 'sandbox', '--name', 'no air', '--scopes', 'account:read'],
 	);
 	const { page, faults } = await signedIn('/', /sk_test_\w{39}/.exec(made)?.[0] ?? '');
-	const asked: string[] = [];
-	page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+	const requested: string[] = [];
+	page.on('request', (request) => requested.push(new URL(request.url()).pathname));
 	for (const path of ['/', '/air/Delhi', '/pin/411001', '/compare?city=Delhi']) {
 		await page.goto(`/dashboard${path}`);
 		await page.getByText('It lacks the scope aqi:read').waitFor();
 	}
-	expect(asked.filter((path) => /\/v1\/(aqi|cities|stations)/.test(path))).toEqual([]);
+	expect(requested.filter((path) => /\/v1\/(aqi|cities|stations)/.test(path))).toEqual([]);
 	expect(await page.getByRole('link', { name: 'Compare cities' }).count()).toBe(0);
 	await pictured(page, 'air-noscope');
 	expect(faults).toEqual([]);

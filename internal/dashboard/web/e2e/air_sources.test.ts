@@ -24,8 +24,8 @@ function strip(coverage: Reply['data'][number]['coverage']): string {
 	return `Readings by hour: ${low} of 168 hours have less than 60 % of the usual`;
 }
 
-/** told returns the rows that the page should show. */
-function told(reply: Reply): string[] {
+/** expectedRows returns the rows that the page should show. */
+function expectedRows(reply: Reply): string[] {
 	return reply.data.map(({ source, state, problems, last_run: run, last_24_hours: day, newest_reading_at: newest, coverage }) =>
 		[
 			source,
@@ -53,7 +53,7 @@ test('the sources and their runs are those of the API', async () => {
 	expect(reply.data[0]?.last_24_hours.stored).toBeGreaterThan(0);
 	await same(
 		() => rows(table),
-		async () => told(await ask<Reply>('/v1/sources')),
+		async () => expectedRows(await ask<Reply>('/v1/sources')),
 	);
 	expect(faults).toEqual([]);
 });
@@ -107,7 +107,7 @@ test('failures and rejected values are shown', async () => {
 	await page.getByRole('link', { name: 'Sources' }).click();
 	const table = page.getByRole('region', { name: 'Sources' });
 	await table.waitFor();
-	expect(await rows(table)).toEqual(told(reply));
+	expect(await rows(table)).toEqual(expectedRows(reply));
 	await pictured(page, 'sources');
 	expect(faults).toEqual([]);
 });

@@ -159,15 +159,15 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 		});
 	});
 	await page.goto('/dashboard/deliveries');
-	const told = page.locator('.wh-deliveries ~ p.hint[role=status]');
+	const notice = page.locator('.wh-deliveries ~ p.hint[role=status]');
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
-	await told.waitFor();
+	await notice.waitFor();
 	await page.getByRole('button', { name: 'Failed, to retry (more than 100)' }).waitFor(patient);
 	await pictured(page, 'deliveries'); // take the screenshot now: one of ten thousand rows is too tall
 	let most = 0;
 	const shown = async () => {
 		most = Math.max(most, await rows.count());
-		return Number(((await told.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
+		return Number(((await notice.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
 	};
 	// The page can grow while it scrolls to its end, so each step is repeated until it succeeds.
 	const grows = async (scroll: () => Promise<void>, to: number) => {

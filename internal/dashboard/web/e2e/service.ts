@@ -26,7 +26,7 @@ export async function start(...args: string[]): Promise<Service> {
 		cwd: root,
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
-	let said = '';
+	let output = '';
 	const ended = new Promise<number | null>((done) => child.once('exit', done));
 	const stop = async () => {
 		child.kill('SIGTERM');
@@ -35,11 +35,11 @@ export async function start(...args: string[]): Promise<Service> {
 	};
 	const ready = new Promise<Omit<Service, 'data' | 'stop'>>((done) => {
 		const hear = (chunk: Buffer) => {
-			said += chunk.toString();
-			const base = /answers on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1];
-			const live = /sk_live_\w{39}/.exec(said)?.[0];
-			const sandbox = /sk_test_\w{39}/.exec(said)?.[0];
-			if (base && live && sandbox && said.includes('/v1/aqi')) {
+			output += chunk.toString();
+			const base = /answers on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1];
+			const live = /sk_live_\w{39}/.exec(output)?.[0];
+			const sandbox = /sk_test_\w{39}/.exec(output)?.[0];
+			if (base && live && sandbox && output.includes('/v1/aqi')) {
 				done({ base, live, sandbox });
 			}
 		};
@@ -48,7 +48,7 @@ export async function start(...args: string[]): Promise<Service> {
 	});
 	const first = await Promise.race([ready, ended]);
 	if (first === null || typeof first === 'number') {
-		throw new Error(`bin/vayu ended with ${first}:\n${said}`);
+		throw new Error(`bin/vayu ended with ${first}:\n${output}`);
 	}
 	return { ...first, data, stop };
 }

@@ -40,7 +40,7 @@ async function agrees(page: Page, id: string): Promise<void> {
 		const recharge = await ask<Recharge>(`/v1/recharge/${id}?view=detail`);
 		const { data: postings } = await ask<{ data: { at: string; available: number; held: number }[] }>(`/v1/wallet/entries?subject=${id}`);
 		const { data: events } = await ask<{ data: { id: string; type: string }[] }>(`/v1/events?subject=${id}`);
-		const said = (await page.locator('main').textContent()) ?? '';
+		const shownText = (await page.locator('main').textContent()) ?? '';
 		const times = await page.locator('main time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
 		const texts = [
 			id,
@@ -51,7 +51,7 @@ async function agrees(page: Page, id: string): Promise<void> {
 		];
 		const moments = [recharge.completed_at, recharge.refunded_at, ...recharge.steps.map(({ at }) => at), ...postings.map(({ at }) => at)];
 		return [
-			...texts.filter((text) => !said.includes(text)),
+			...texts.filter((text) => !shownText.includes(text)),
 			...moments.filter((moment) => moment !== undefined && !times.includes(moment)),
 			...(postings.length > 0 && events.length > 0 ? [] : ['postings and events']),
 		];

@@ -123,7 +123,12 @@ test('ten thousand pasted records are checked without being laid out', async () 
 
 test('a batch is previewed before it is sent, its progress updates itself, and its results are saved for a spreadsheet', async () => {
 	const { page, faults } = await signedIn('/batches/new?kind=verification');
-	const lines = ['vpa,name', ...Array.from({ length: 9 }, (_, i) => `success@upi,=Asha(${i})`), 'failure@upi,Asha Rao', 'nobody,Asha Rao'];
+	const lines = [
+		'vpa,name',
+		...Array.from({ length: 9 }, (_, i) => `success@upi,=Asha(${i})`),
+		'failure@upi,Asha Rao',
+		'no-address,Asha Rao',
+	];
 	await page.getByLabel('Or paste it here').fill(lines.join('\n'));
 	await page.getByText('Problems: 1').waitFor();
 	expect(await page.getByRole('button', { name: 'Send the batch' }).isDisabled()).toBe(true);

@@ -112,7 +112,7 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 async function shown(page: Page) {
 	const first = page.locator('.wh-attempts > li').first();
 	return {
-		said: await first.locator('p').allTextContents(),
+		paragraphs: await first.locator('p').allTextContents(),
 		at: await first.locator('time').first().getAttribute('datetime'),
 		body: await first.locator('pre').allTextContents(),
 		next: await page.locator('.wh-attempts > li.coming time').first().getAttribute('datetime'),
@@ -156,8 +156,8 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 			return { facts, error: first?.error, at: first?.at, body: first?.response_body ? [first.response_body] : [], next: next_attempt_at };
 		};
 		const is = async () => {
-			const { said, at, body, next } = await shown(page);
-			return { facts: said[1], error: said[2], at, body, next };
+			const { paragraphs, at, body, next } = await shown(page);
+			return { facts: paragraphs[1], error: paragraphs[2], at, body, next };
 		};
 		// The second attempt can happen between the two reads.
 		await expect.poll(async () => JSON.stringify(await is()) === JSON.stringify(await want()), patient).toBe(true);
@@ -200,7 +200,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 	const missing = async () => {
 		const { health, states, attempts, last_failure: failure } = await ask<Health>(`/v1/webhooks/${id}/health`, undefined, key);
 		seen = health;
-		const said = (await line.textContent()) ?? '';
+		const content = (await line.textContent()) ?? '';
 		return [
 			health[0]?.toUpperCase() + health.slice(1),
 			`${attempts.successes} of ${attempts.count} attempts succeeded`,
@@ -209,7 +209,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 			`${states.waiting} waiting`,
 			`${states.failed_unretried} failed, not retried`,
 			...(failure ? [failure.error, `${figure.format(failure.duration_ms)} ms`] : []),
-		].filter((part) => !said.includes(part));
+		].filter((part) => !content.includes(part));
 	};
 	await expect.poll(missing, patient).toEqual([]);
 	expect(seen).toMatch(word);

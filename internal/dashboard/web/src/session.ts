@@ -87,14 +87,14 @@ function tell(what: 'in' | 'out'): void {
  * it.
  */
 export function watchSession(): () => void {
-	const heard = (message: MessageEvent) => {
+	const onMessage = (message: MessageEvent) => {
 		if (message.data === 'out') {
 			discardSession('left');
 		} else {
 			void refreshSession().then(() => queries.invalidateQueries());
 		}
 	};
-	tabs?.addEventListener('message', heard);
+	tabs?.addEventListener('message', onMessage);
 	const ended = {
 		onResponse: ({ response }: { response: Response }) => {
 			if (response.status === 401 && sessionState.peek().at === 'in') {
@@ -108,7 +108,7 @@ export function watchSession(): () => void {
 		document.documentElement.dataset.world = now.at === 'in' ? now.current.mode : '';
 	});
 	return () => {
-		tabs?.removeEventListener('message', heard);
+		tabs?.removeEventListener('message', onMessage);
 		api.eject(ended);
 		named();
 	};

@@ -6,8 +6,8 @@ export type Theme = 'system' | 'light' | 'dark';
 const kept = 'vayu-theme';
 
 function first(): Theme {
-	const said = localStorage.getItem(kept);
-	return said === 'light' || said === 'dark' ? said : 'system';
+	const stored = localStorage.getItem(kept);
+	return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
 /** theme is the colour scheme stored in this browser. */

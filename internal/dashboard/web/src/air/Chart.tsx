@@ -87,8 +87,8 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 	};
 }
 
-/** Told is the tooltip at the pointer. */
-interface Told {
+/** TooltipContent is the text and position of the tooltip at the pointer. */
+interface TooltipContent {
 	left: number;
 	title: string;
 	rows: readonly (readonly [name: string, value: string])[];
@@ -98,7 +98,7 @@ interface Told {
 export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: string; step: Step; label: string }): JSX.Element {
 	const { lines, figure, unit, step, label } = props;
 	const root = useRef<HTMLDivElement>(null);
-	const [told, setTold] = useState<Told>();
+	const [tooltip, setTooltip] = useState<TooltipContent>();
 	const [system, setSystem] = useState(0);
 	useEffect(() => {
 		const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -153,10 +153,10 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 							const i = now.cursor.idx;
 							const x = i === null || i === undefined ? undefined : now.data[0][i];
 							if (x === undefined || i === null || i === undefined || (now.cursor.left ?? -1) < 0) {
-								setTold(undefined);
+								setTooltip(undefined);
 								return;
 							}
-							setTold({
+							setTooltip({
 								left: Math.min(Math.max(now.valToPos(x, 'x') + 55, 90), element.clientWidth - 90),
 								title: stamp(x, step),
 								rows: lines.map((one, s) => {
@@ -180,9 +180,9 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 	}, [lines, figure, unit, step, look]);
 	return (
 		<div class="chart">
-			<div class="told" aria-hidden="true" style={{ left: `${told?.left ?? 0}px`, visibility: told ? 'visible' : 'hidden' }}>
-				<b>{told?.title}</b>
-				{told?.rows.map(([name, value]) => (
+			<div class="tooltip" aria-hidden="true" style={{ left: `${tooltip?.left ?? 0}px`, visibility: tooltip ? 'visible' : 'hidden' }}>
+				<b>{tooltip?.title}</b>
+				{tooltip?.rows.map(([name, value]) => (
 					<div key={name}>
 						{name}: {value}
 					</div>

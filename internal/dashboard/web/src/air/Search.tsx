@@ -24,20 +24,20 @@ export function Search(props: {
 	const [, go] = useLocation();
 	const [text, setText] = useState('');
 	const [refusal, setRefusal] = useState<Problem>();
-	const asked = useSettled(text, 150);
+	const settled = useSettled(text, 150);
 	const pins = props.pins !== false;
 	const code = pins && pin.test(text);
 	const open = props.onCity ?? ((name: string) => go(cityPath(name)));
 	const query = useQuery({
-		queryKey: ['air', 'search', asked],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: asked, limit: most } }, signal })),
-		enabled: asked !== '' && !/^\d/.test(asked),
+		queryKey: ['air', 'search', settled],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: settled, limit: most } }, signal })),
+		enabled: settled !== '' && !/^\d/.test(settled),
 	});
 	const choices: Choice[] = code
 		? [{ id: `pin:${text}`, text: t('air.pin', { pin: text }) }]
 		: refusal
 			? refusal.choices.map((name) => ({ id: name, text: name }))
-			: (asked === '' ? [] : (query.data?.data ?? [])).map((city) => {
+			: (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
 					const band = bandOf(city.category);
 					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
 					return { id: city.name, text: city.name, note: `${city.state} · ${index}` };
@@ -81,7 +81,7 @@ export function Search(props: {
 			label={props.label ?? t(pins ? 'air.search' : 'air.search.city')}
 			hint={t(pins ? 'air.search.hint' : 'air.search.city.hint')}
 			choices={choices}
-			told={text === '' || text !== asked || query.isFetching ? '' : t('air.search.count', { count: choices.length })}
+			announcement={text === '' || text !== settled || query.isFetching ? '' : t('air.search.count', { count: choices.length })}
 			wrong={refusal ? errorMessage(refusal) : query.error && text !== '' ? errorMessage(query.error) : undefined}
 			onType={(typed) => {
 				turn.current++;

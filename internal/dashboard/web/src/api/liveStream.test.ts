@@ -80,8 +80,8 @@ test('a rejected stream is opened again, and then everything is invalidated', as
 		close() {}
 	}
 	vi.stubGlobal('EventSource', FakeSource);
-	const heard: Notice[] = [];
-	const unlisten = onNotice((notice) => heard.push(notice));
+	const received: Notice[] = [];
+	const unlisten = onNotice((notice) => received.push(notice));
 	const stop = connectLiveStream();
 	made[0]?.onopen();
 	expect(isConnected.value).toBe(true);
@@ -94,7 +94,7 @@ test('a rejected stream is opened again, and then everything is invalidated', as
 	await vi.advanceTimersByTimeAsync(60_000);
 	expect(made.length).toBe(2);
 	made[1]?.onopen();
-	expect(heard).toEqual([{ kind: 'reset', data: {} }]);
+	expect(received).toEqual([{ kind: 'reset', data: {} }]);
 	stop();
 	unlisten();
 	vi.unstubAllGlobals();

@@ -29,7 +29,7 @@ const invalidatedBy: Record<string, readonly string[]> = {
 };
 
 /**
- * liveQuery is the options of a query that handles notices itself, because it can tell which of its rows changed.
+ * liveQuery is the options of a query that handles notices itself, because it detects which of its rows changed.
  * The Refresher does not invalidate it. It receives no notices while it is not mounted, so every mount and every
  * change of filter fetches it.
  */
@@ -106,19 +106,19 @@ export function connectLiveStream(): () => void {
 	const refresher = new Refresher(queries);
 	let source: EventSource;
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	const tell = (notice: Notice) => {
+	const publish = (notice: Notice) => {
 		for (const listener of listeners) {
 			listener(notice);
 		}
 		refresher.add(notice);
 	};
-	const open = (anew: boolean) => {
+	const open = (fresh: boolean) => {
 		source = new EventSource('/dashboard/v1/live');
 		source.onopen = () => {
 			isConnected.value = true;
-			if (anew) {
+			if (fresh) {
 				// Notices may have been missed while the stream was closed.
-				tell({ kind: 'reset', data: {} });
+				publish({ kind: 'reset', data: {} });
 			}
 		};
 		source.onerror = () => {
@@ -131,7 +131,7 @@ export function connectLiveStream(): () => void {
 		};
 		for (const kind of [...Object.keys(invalidatedBy), 'reset']) {
 			source.addEventListener(kind, (message: MessageEvent<string>) =>
-				tell({ kind, data: JSON.parse(message.data) as Record<string, unknown> }),
+				publish({ kind, data: JSON.parse(message.data) as Record<string, unknown> }),
 			);
 		}
 	};

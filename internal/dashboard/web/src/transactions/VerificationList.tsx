@@ -58,7 +58,7 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 					show: (row) => <Link href={`/verifications/${row.verification_id}`}>{row.vpa ?? row.account_number}</Link>,
 				},
 				{
-					name: t('verify.verdict'),
+					name: t('verify.result'),
 					show: (row) => (
 						<>
 							<VerificationBadge of={row} /> {row.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}

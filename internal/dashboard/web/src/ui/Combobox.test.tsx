@@ -12,7 +12,7 @@ const cities: Choice[] = [
 const [onType, onChoose, onEnter] = [vi.fn(), vi.fn(), vi.fn()];
 
 function show(choices: readonly Choice[] = cities) {
-	return <Combobox label="City" choices={choices} told={`${choices.length} suggestions`} {...{ onType, onChoose, onEnter }} />;
+	return <Combobox label="City" choices={choices} announcement={`${choices.length} suggestions`} {...{ onType, onChoose, onEnter }} />;
 }
 
 const input = () => screen.getByRole<HTMLInputElement>('combobox', { name: 'City' });

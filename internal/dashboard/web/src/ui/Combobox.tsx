@@ -19,8 +19,8 @@ export function Combobox(props: {
 	label: string;
 	hint?: string;
 	choices: readonly Choice[];
-	/** told is announced to screen readers when it changes: the number of suggestions, or why there are none. */
-	told: string;
+	/** announcement is announced to screen readers when it changes: the number of suggestions, or why there are none. */
+	announcement: string;
 	/** wrong is the error message about the text. */
 	wrong?: string | undefined;
 	onType: (text: string) => void;
@@ -122,7 +122,7 @@ export function Combobox(props: {
 				{props.wrong}
 			</p>
 			<p class="unseen" role="status">
-				{open ? props.told : ''}
+				{open ? props.announcement : ''}
 			</p>
 		</div>
 	);

@@ -76,12 +76,12 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 			<Card title={t('webhooks.attempts.title')}>
 				<Attempts delivery={delivery} />
 			</Card>
-			<Told id={delivery.event_id} type={delivery.event_type} />
+			<EventCard id={delivery.event_id} type={delivery.event_type} />
 		</>
 	);
 }
 
-function Told(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
+function EventCard(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	return (
 		<Card title={t('webhooks.event')} actions={<Link href={`/events/${props.id}`}>{props.id}</Link>}>
 			<p class="hint">{subscribesTo(props.type)}</p>

@@ -96,12 +96,12 @@ const tall = 32;
 /** Strip shows 24 hours as bars, with delivered attempts above failed ones. */
 function Strip(props: { hours: Health['by_hour'] }): JSX.Element {
 	const most = Math.max(1, ...props.hours.map((one) => one.delivered + one.failed_attempts));
-	const said = props.hours
+	const parts = props.hours
 		.filter((one) => one.delivered + one.failed_attempts > 0)
 		.map((one) =>
 			t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) }),
 		);
-	const label = `${t('webhooks.strip')}: ${said.length > 0 ? said.join('; ') : t('webhooks.strip.none')}`;
+	const label = `${t('webhooks.strip')}: ${parts.length > 0 ? parts.join('; ') : t('webhooks.strip.none')}`;
 	return (
 		<svg class="wh-strip" viewBox={`0 0 240 ${tall}`} role="img" aria-label={label} preserveAspectRatio="none">
 			{props.hours.map((one, index) => {

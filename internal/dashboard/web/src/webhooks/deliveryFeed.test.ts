@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { concerns, extend, type Feed, fits, merge, patch, type Row, tell, told } from './deliveryFeed';
+import { applyNotices, concerns, extend, type Feed, fits, merge, parseNotice, patch, type Row } from './deliveryFeed';
 
 /** row returns a delivery whose id sorts by n. */
 function row(n: number, more: Partial<Row> = {}): Row {
@@ -73,19 +73,22 @@ test('refetched rows replace the old ones', () => {
 test('a notice updates its row, and an outdated notice does not', () => {
 	const old: Feed = { rows: [row(2), row(1, { attempts_made: 3 })], next: null };
 	const news = (n: number, attempts: number) => {
-		const one = told({ kind: 'delivery', data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state: 'delivered', attempts } });
+		const one = parseNotice({
+			kind: 'delivery',
+			data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state: 'delivered', attempts },
+		});
 		return one ? ([[one.id, one]] as const) : [];
 	};
-	const { feed, known } = tell(old, new Map([...news(2, 2), ...news(1, 2), ...news(9, 1)]));
+	const { feed, known } = applyNotices(old, new Map([...news(2, 2), ...news(1, 2), ...news(9, 1)]));
 	expect(feed.rows[0]).toMatchObject({ state: 'delivered', attempts_made: 2, next_attempt_at: null });
 	expect(feed.rows[1]).toBe(old.rows[1]);
 	expect([...known]).toEqual([row(2).id, row(1).id]);
 });
 
 test('invalid notices are ignored', () => {
-	expect(told({ kind: 'event', data: {} })).toBeUndefined();
+	expect(parseNotice({ kind: 'event', data: {} })).toBeUndefined();
 	expect(
-		told({ kind: 'delivery', data: { id: 'dlv_1', webhook_id: 'wh_1', event_id: 'evt_1', state: '<b>', attempts: 1 } }),
+		parseNotice({ kind: 'delivery', data: { id: 'dlv_1', webhook_id: 'wh_1', event_id: 'evt_1', state: '<b>', attempts: 1 } }),
 	).toBeUndefined();
 });
 

@@ -22,8 +22,8 @@ export interface Feed {
 	next: string | null;
 }
 
-/** Told is the content of a notice about a delivery. */
-export interface Told {
+/** DeliveryNotice is the content of a notice about a delivery. */
+export interface DeliveryNotice {
 	id: string;
 	webhook: string;
 	event: string;
@@ -33,8 +33,8 @@ export interface Told {
 
 const states: readonly string[] = ['waiting', 'delivered', 'failed', 'cancelled'] satisfies Row['state'][];
 
-/** told parses a notice; undefined if it is not about a delivery. */
-export function told(notice: Notice): Told | undefined {
+/** parseNotice parses a notice; undefined if it is not about a delivery. */
+export function parseNotice(notice: Notice): DeliveryNotice | undefined {
 	const { id, webhook_id: webhook, event_id: event, state, attempts } = notice.data;
 	if (notice.kind !== 'delivery' || typeof id !== 'string' || typeof webhook !== 'string' || typeof event !== 'string') {
 		return undefined;
@@ -51,7 +51,7 @@ export function fits(row: Row, wanted: Wanted): boolean {
 }
 
 /** concerns reports whether the delivery of a notice can match a filter. */
-export function concerns(one: Told, wanted: Wanted): boolean {
+export function concerns(one: DeliveryNotice, wanted: Wanted): boolean {
 	return (
 		(!wanted.webhook || one.webhook === wanted.webhook) &&
 		(!wanted.event || one.event === wanted.event) &&
@@ -104,8 +104,8 @@ export function patch(old: Feed, fresh: readonly Row[]): Feed {
 	return { rows: old.rows.map((row) => same(row, by.get(row.id) ?? row)), next: old.next };
 }
 
-/** tell applies notices to the rows of a list. known are the ids of the rows that it found. */
-export function tell(old: Feed, all: ReadonlyMap<string, Told>): { feed: Feed; known: Set<string> } {
+/** applyNotices applies notices to the rows of a list. known are the ids of the rows that it found. */
+export function applyNotices(old: Feed, all: ReadonlyMap<string, DeliveryNotice>): { feed: Feed; known: Set<string> } {
 	const known = new Set<string>();
 	const rows = old.rows.map((row) => {
 		const one = all.get(row.id);

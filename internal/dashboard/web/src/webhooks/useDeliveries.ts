@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Problem, problemOf } from '../api/client';
 import { liveQuery, onNotice } from '../api/liveStream';
 import { queries } from '../api/queries';
-import { concerns, extend, type Feed, merge, patch, type Told, tell, told, type Wanted } from './deliveryFeed';
+import { applyNotices, concerns, type DeliveryNotice, extend, type Feed, merge, parseNotice, patch, type Wanted } from './deliveryFeed';
 import { deliveries } from './queries';
 
 /** CollectedNotices runs a function a short time after a request for it, at a limited rate. */
@@ -18,8 +18,8 @@ export class CollectedNotices {
 		private readonly every: number,
 	) {}
 
-	/** ask schedules a run unless one is scheduled. */
-	ask(): void {
+	/** schedule schedules a run if none is scheduled. */
+	schedule(): void {
 		this.timer ??= setTimeout(
 			() => {
 				this.timer = undefined;
@@ -41,15 +41,15 @@ export class CollectedNotices {
  * useDeliveryNotices calls run after notices about deliveries for which matters is true, at most once in every
  * milliseconds.
  */
-export function useDeliveryNotices(matters: (one: Told) => boolean, every: number, run: () => void): void {
+export function useDeliveryNotices(matters: (one: DeliveryNotice) => boolean, every: number, run: () => void): void {
 	const now = useRef({ matters, run });
 	now.current = { matters, run };
 	useEffect(() => {
 		const gathered = new CollectedNotices(() => now.current.run(), 300, every);
 		const stop = onNotice((notice) => {
-			const one = told(notice);
+			const one = parseNotice(notice);
 			if (notice.kind === 'reset' || (one && now.current.matters(one))) {
-				gathered.ask();
+				gathered.schedule();
 			}
 		});
 		return () => {
@@ -97,13 +97,13 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 		structuralSharing: false,
 		refetchOnWindowFocus: live,
 		queryFn: async ({ signal }) => {
-			const asked = [...list.missing];
+			const refetched = [...list.missing];
 			const page = await deliveries(list.wanted, {}, signal);
 			// Missing rows may drop rows far below, which is harmless only while the user looks at the start of the
 			// list.
-			const feed = merge(queries.getQueryData<Feed>(list.key), page, list.wanted, seen.current.first <= 0 ? asked : []);
+			const feed = merge(queries.getQueryData<Feed>(list.key), page, list.wanted, seen.current.first <= 0 ? refetched : []);
 			if (seen.current.first <= 0) {
-				for (const id of asked) {
+				for (const id of refetched) {
 					list.missing.delete(id);
 				}
 			}
@@ -124,7 +124,7 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 			one.stop();
 		};
 	}, [list, live, seen]);
-	const look = useCallback(() => follower.current?.ask(), []);
+	const look = useCallback(() => follower.current?.schedule(), []);
 
 	const [more, setMore] = useState(idle);
 	const loading = useRef<unknown>(undefined);
@@ -162,7 +162,7 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 
 /** Follower keeps one list fresh. */
 class Follower {
-	private readonly news = new Map<string, Told>();
+	private readonly notices = new Map<string, DeliveryNotice>();
 	private readonly stale = new Set<string>();
 	private readonly gathered = new CollectedNotices(() => void this.look(), 300, 1000);
 	private readonly unlisten: () => void;
@@ -176,20 +176,20 @@ class Follower {
 		private readonly unseen: (count: number) => void,
 	) {
 		this.unlisten = onNotice((notice) => {
-			const one = told(notice);
+			const one = parseNotice(notice);
 			if (one) {
-				this.news.set(one.id, one);
-				this.gathered.ask();
+				this.notices.set(one.id, one);
+				this.gathered.schedule();
 			} else if (notice.kind === 'reset') {
 				this.all = true;
-				this.gathered.ask();
+				this.gathered.schedule();
 			}
 		});
 	}
 
-	/** ask schedules a refresh. */
-	ask(): void {
-		this.gathered.ask();
+	/** schedule schedules a refresh. */
+	schedule(): void {
+		this.gathered.schedule();
 	}
 
 	stop(): void {
@@ -205,10 +205,10 @@ class Follower {
 		}
 		if (this.looking) {
 			// A late reply must not overwrite a newer one, so only one fetch runs at a time.
-			this.gathered.ask();
+			this.gathered.schedule();
 			return;
 		}
-		if (this.news.size > 0) {
+		if (this.notices.size > 0) {
 			this.hear(feed);
 		}
 		this.looking = true;
@@ -223,18 +223,18 @@ class Follower {
 
 	/** hear applies the collected notices to the rows. */
 	private hear(feed: Feed): void {
-		const { feed: after, known } = tell(feed, this.news);
+		const { feed: after, known } = applyNotices(feed, this.notices);
 		if (after !== feed) {
 			queries.setQueryData(this.list.key, after);
 		}
-		for (const one of this.news.values()) {
+		for (const one of this.notices.values()) {
 			if (known.has(one.id)) {
 				this.stale.add(one.id);
 			} else if (concerns(one, this.list.wanted)) {
 				this.list.missing.add(one.id);
 			}
 		}
-		this.news.clear();
+		this.notices.clear();
 	}
 
 	private async fetch(): Promise<void> {

@@ -24,9 +24,9 @@ type Any = Schemas['Batch'] | Schemas['VerificationBatch'];
 /** Batches lists the batches of one kind (recharge or verification). */
 export function Batches(): JSX.Element {
 	const [filters, change] = useFilters(['kind', 'status', 'from', 'to', 'ref_id']);
-	const asked = kindOf(filters.kind);
+	const wanted = kindOf(filters.kind);
 	// A key that may read one kind only gets that kind.
-	const kind = asked === 'recharge' && !hasScope('recharge:read') && hasScope('verify:read') ? 'verification' : asked;
+	const kind = wanted === 'recharge' && !hasScope('recharge:read') && hasScope('verify:read') ? 'verification' : wanted;
 	const state = (states[kind] as readonly Schemas['VerificationBatchState'][]).find((one) => one === filters.status);
 	const query = { ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
 	const list = useList<Any>(['batches', kind, state, query], (cursor, signal) => {

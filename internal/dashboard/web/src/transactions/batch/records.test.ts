@@ -65,7 +65,7 @@ test('verifications are checked', async () => {
 			{ account_number: '123', ifsc: 'SBIN0000691' },
 			{ account_number: 112233440001, ifsc: 'SBIN0000691' },
 			{ account_number: '112233440001', ifsc: 'SBIN' },
-			{ vpa: 'nobody' },
+			{ vpa: 'no-address' },
 			{},
 			7,
 			{ vpa: ' a.b@upi ', name: 'आशा' },

@@ -13,12 +13,12 @@ const pause = 400;
 /** useDetected looks up the operator of a complete number after the input stops. */
 export function useDetected(digits: string | undefined): UseQueryResult<Found, Error> {
 	const settled = useSettled(digits, pause);
-	const asked = settled === digits ? settled : undefined;
+	const number = settled === digits ? settled : undefined;
 	return useQuery({
-		queryKey: ['detect', asked],
-		enabled: asked !== undefined,
+		queryKey: ['detect', number],
+		enabled: number !== undefined,
 		staleTime: 60_000,
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/operators/detect', { params: { query: { mobile: asked ?? '' } }, signal })),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/operators/detect', { params: { query: { mobile: number ?? '' } }, signal })),
 	});
 }
 

@@ -45,8 +45,8 @@ export function NewRechargePage(): JSX.Element {
 	const named = operator === 'auto' ? detected.data?.operator : operator;
 	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;
 	const send = async () => {
-		const asked = amountOf(amount);
-		if (asked === undefined) {
+		const sum = amountOf(amount);
+		if (sum === undefined) {
 			throw Problem.atField('amount', t('transactions.amount.wrong'));
 		}
 		setFailed(undefined);
@@ -55,7 +55,7 @@ export function NewRechargePage(): JSX.Element {
 				body: {
 					...(type === 'prepaid' ? { mobile: number.trim() } : { subscriber_id: number.trim() }),
 					operator,
-					amount: asked,
+					amount: sum,
 					type,
 					ref_id: ref.trim(),
 				} as never,

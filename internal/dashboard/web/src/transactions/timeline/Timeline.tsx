@@ -60,7 +60,7 @@ export function Timeline(props: {
 		<Card title={t('story.title')}>
 			<ol class="story">
 				{entries.map((entry) => (
-					<Told key={keyOf(entry)} entry={entry} of={of} />
+					<TimelineEntry key={keyOf(entry)} entry={entry} of={of} />
 				))}
 			</ol>
 			{refused && <Failed error={refused.error} again={() => void refused.refetch()} />}
@@ -82,7 +82,7 @@ function keyOf(entry: Entry): string {
 	}
 }
 
-function Told(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.Element {
+function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.Element {
 	const { entry } = props;
 	switch (entry.kind) {
 		case 'step':
@@ -185,10 +185,10 @@ function Deliveries(props: { event: string }): JSX.Element {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/deliveries', { params: { query: { event_id: props.event, limit: 50 } }, signal })),
 	});
 	if (!query.data) {
-		return <span class="hint nobody">{query.error ? errorMessage(query.error) : t('state.loading')}</span>;
+		return <span class="hint no-event">{query.error ? errorMessage(query.error) : t('state.loading')}</span>;
 	}
 	if (query.data.data.length === 0) {
-		return <span class="hint nobody">{t('story.nobody')}</span>;
+		return <span class="hint no-event">{t('story.none')}</span>;
 	}
 	return (
 		<ul class="deliveries">

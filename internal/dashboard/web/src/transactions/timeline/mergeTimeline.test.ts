@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client';
 import { type Entry, madeAt, mergeTimeline } from './mergeTimeline';
 
 const subject = 'txn_01M80R7RSG7JD9J4AN60Z24BCZ';
-const asked = '2026-11-22T04:29:10.320220Z';
+const created = '2026-11-22T04:29:10.320220Z';
 const settled = '2026-11-22T04:29:15.346412Z';
 
 function step(at: string, act: string, answer: string) {
@@ -34,17 +34,17 @@ function named(entry: Entry): string {
 test('the entries of a recharge are in the order in which they happened', () => {
 	const got = mergeTimeline({
 		steps: [
-			step(asked, 'created', 'recorded'),
+			step(created, 'created', 'recorded'),
 			step('2026-11-22T04:29:10.321973Z', 'submit', 'pending'),
 			step(settled, 'enquire', 'succeeded'),
 			step(settled, 'settled', 'success'),
 		],
-		postings: [posting(settled, 'commit'), posting(asked, 'reserve')],
+		postings: [posting(settled, 'commit'), posting(created, 'reserve')],
 		events: [
 			{ id: 'evt_01M80R7RSP69S1SYSA81S9GFHY', type: 'recharge.pending', created: 1795321750 },
 			{ id: 'evt_01M80R7XPKXK76FD34J4R4G8HX', type: 'recharge.completed', created: 1795321755 },
 		],
-		audit: [row(5, settled, 'recharge.success'), row(3, asked, 'recharge.create')],
+		audit: [row(5, settled, 'recharge.success'), row(3, created, 'recharge.create')],
 	});
 	expect(got.map(named)).toEqual([
 		'created recorded',

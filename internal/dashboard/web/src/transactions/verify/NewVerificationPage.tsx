@@ -48,8 +48,8 @@ export function NewVerificationPage(): JSX.Element {
 	const [least, setLeast] = useState('70');
 	const [ref, setRef] = useState(() => freshRef('verify'));
 	const send = async () => {
-		const asked = tolerance === 'number' ? Number(least) : tolerance;
-		if (typeof asked === 'number' && !(Number.isInteger(asked) && asked >= 0 && asked <= 100)) {
+		const limit = tolerance === 'number' ? Number(least) : tolerance;
+		if (typeof limit === 'number' && !(Number.isInteger(limit) && limit >= 0 && limit <= 100)) {
 			throw Problem.atField('name_match_tolerance', t('verify.least.wrong'));
 		}
 		const { id } = await recorded(
@@ -58,7 +58,7 @@ export function NewVerificationPage(): JSX.Element {
 				body: {
 					...(method === 'upi' ? { vpa: vpa.trim() } : { account_number: account.replace(/[\s-]/g, ''), ifsc: ifsc.trim() }),
 					...(name.trim() && { name: name.trim() }),
-					...(asked !== '' && { name_match_tolerance: asked }),
+					...(limit !== '' && { name_match_tolerance: limit }),
 					...(ref.trim() && { ref_id: ref.trim() }),
 				} as never,
 			}),

@@ -18,12 +18,12 @@ export function TopUp(props: { close: () => void }): JSX.Element {
 	const [method, setMethod] = useState<Schemas['PaymentMethod']>('upi');
 	const [ref, setRef] = useState(() => freshRef('topup'));
 	const pay = async () => {
-		const asked = amountOf(amount);
-		if (asked === undefined) {
+		const sum = amountOf(amount);
+		if (sum === undefined) {
 			throw Problem.atField('amount', t('transactions.amount.wrong'));
 		}
 		const { problem } = await recorded(
-			api.POST('/v1/wallet/topups', { body: { amount: asked, method, ...(ref.trim() && { ref_id: ref.trim() }) } }),
+			api.POST('/v1/wallet/topups', { body: { amount: sum, method, ...(ref.trim() && { ref_id: ref.trim() }) } }),
 			'payment_id',
 		);
 		invalidate('wallet', 'events', 'audit');
