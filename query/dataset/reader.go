@@ -71,6 +71,9 @@ type Month struct {
 	Changed time.Time
 }
 
+// Equal reports whether two months have the same rows.
+func (m Month) Equal(o Month) bool { return m.Month == o.Month && m.Rows == o.Rows && m.Hash == o.Hash }
+
 // Months reads which months have rows, in their order. Equal months have equal rows.
 func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	t := &r.Selection.Table

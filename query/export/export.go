@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -74,25 +75,53 @@ func (e *Export) tag() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// ErrChanged means that the data have changed since the beginning of a file, which can therefore not be continued.
+// ErrChanged means that the data have changed since the beginning of a file, which can therefore not be completed.
 var ErrChanged = errors.New("the data have changed since the export began")
 
-// Write writes the file from an offset on. Bytes before the offset are made again and dropped. For an offset above 0,
-// the error is ErrChanged if the data have changed since Open. Nothing is written then.
-func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) error {
+// Write writes the file from an offset on, and returns the rows of the whole file. Bytes before the offset are made again
+// and dropped. For an offset above 0, the error is ErrChanged if the data have changed since Open. For the whole file it
+// is ErrChanged if a month has changed after it was read. Then the end of the file is not written.
+func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uint64, err error) {
 	rest := &skipper{w: w, left: offset}
+	check := e.oneMoment
 	if offset > 0 {
 		// Rows around the offset have arrived when this runs. So the bytes before it are those of the version.
 		rest.reached = func() error { return e.unchanged(ctx) }
+		check = e.unchanged
 	}
 	out, err := e.format.New(rest, e.schema)
 	if err != nil {
+		return 0, err
+	}
+	err = e.reader.Each(ctx, e.schema, e.months, func(record arrow.Record) error {
+		rows += uint64(record.NumRows())
+		return out.Write(record)
+	})
+	if err == nil {
+		err = check(ctx)
+	}
+	if err != nil {
+		return rows, err
+	}
+	return rows, out.Close()
+}
+
+// oneMoment returns ErrChanged unless all rows are those of the moment at which the last month was read. One query reads
+// a month, so only the months before it can have changed meanwhile. New readings change the last month most of the time,
+// and do not end an export.
+func (e *Export) oneMoment(ctx context.Context) error {
+	if len(e.months) < 2 {
+		return nil
+	}
+	now, err := e.reader.Months(ctx)
+	if err != nil {
 		return err
 	}
-	if err := e.reader.Each(ctx, e.schema, e.months, out.Write); err != nil {
-		return err
+	before := e.months[:len(e.months)-1]
+	if len(now) < len(before) || !slices.EqualFunc(before, now[:len(before)], dataset.Month.Equal) {
+		return ErrChanged
 	}
-	return out.Close()
+	return nil
 }
 
 // unchanged returns ErrChanged unless the data still have the version.
@@ -111,7 +140,7 @@ func (e *Export) unchanged(ctx context.Context) error {
 // Size returns the number of bytes of the file. It takes as long as writing the file.
 func (e *Export) Size(ctx context.Context) (int64, error) {
 	var n counter
-	err := e.Write(ctx, &n, 0)
+	_, err := e.Write(ctx, &n, 0)
 	return int64(n), err
 }
 

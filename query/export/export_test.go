@@ -175,14 +175,6 @@ func TestVersionsDoNotMix(t *testing.T) {
 	if status, _, body := w.get(t, path, "Range", "bytes=100-", "If-Range", header.Get("ETag")); status != http.StatusOK || len(body) < len(whole) {
 		t.Errorf("status %d with %d bytes with If-Range of a changed file, want 200 and the whole file", status, len(body))
 	}
-	w.serve(t) // another instance has not seen the beginning
-	if status, _, body := w.get(t, path, "Range", "bytes=100-"); status != http.StatusPreconditionFailed || !strings.Contains(string(body), "If-Range") {
-		t.Errorf("status %d of a file of another instance that has changed today, want 412: %.200s", status, body)
-	}
-	const settled = "reading?format=csv&station=s2"
-	if status, _, _ := w.get(t, settled, "Range", "bytes=100-"); status != http.StatusPartialContent {
-		t.Errorf("status %d of a file of another instance whose data are two days old, want 206", status)
-	}
 }
 
 // TestChangeWhileContinuing checks that no byte is sent if the data change while the beginning is made again.
@@ -199,7 +191,7 @@ func TestChangeWhileContinuing(t *testing.T) {
 	}
 	w.exec("INSERT INTO air.reading SELECT * REPLACE (value + 1 AS value, now64(3) AS ingested_at) FROM air.reading LIMIT 1")
 	var out bytes.Buffer
-	if err := e.Write(t.Context(), &out, 5_000_000); err != export.ErrChanged || out.Len() > 0 { //nolint:errorlint // returned as it is
+	if _, err := e.Write(t.Context(), &out, 5_000_000); err != export.ErrChanged || out.Len() > 0 { //nolint:errorlint // returned as it is
 		t.Errorf("error %v and %d bytes, want %v and none", err, out.Len(), export.ErrChanged)
 	}
 }
@@ -211,7 +203,7 @@ func TestExportsCountByRows(t *testing.T) {
 	w.get(t, "reading", "Range", "bytes=10-")
 	w.get(t, "station?format=csv")
 	w.get(t, "station?format=cvs")
-	if diff := cmp.Diff([]int64{30, 1, 1, 1}, w.calls.all); diff != "" {
+	if diff := cmp.Diff([]int64{30, 30, 1, 1}, w.calls.all); diff != "" {
 		t.Errorf("counted calls (-want +got):\n%s", diff)
 	}
 }

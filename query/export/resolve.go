@@ -192,7 +192,7 @@ func (r *resolver) place(ctx context.Context) error {
 
 // station finds a public station, or one of the account.
 func (r *resolver) station(ctx context.Context) error {
-	known, err := r.names(ctx, "SELECT id FROM "+r.database+".station UNION DISTINCT SELECT id FROM "+r.database+".pushed_station WHERE account = {account:String} ORDER BY id",
+	known, err := r.names(ctx, "SELECT id FROM "+r.database+".station FINAL UNION DISTINCT SELECT id FROM "+r.database+".pushed_station FINAL WHERE account = {account:String} ORDER BY id",
 		rollup.Param("account", r.q.Account))
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (r *resolver) station(ctx context.Context) error {
 }
 
 func (r *resolver) state(ctx context.Context) error {
-	known, err := r.names(ctx, "SELECT DISTINCT toString(state) FROM "+r.database+".station WHERE state != '' ORDER BY 1")
+	known, err := r.names(ctx, "SELECT DISTINCT toString(state) FROM "+r.database+".station FINAL WHERE state != '' ORDER BY 1")
 	if err != nil {
 		return err
 	}

@@ -54,13 +54,9 @@ func parseRange(text string) *span {
 	return &p
 }
 
-// settled is how old the latest change of the data must be, so that a client may continue a file without naming its
-// version. A download that was cut off is continued within a day.
-const settled = 24 * time.Hour
-
 // rangeOf returns the range that the reply has, and nil for the whole file. Two versions of the data are never mixed in
-// one file: the client names the version (If-Range, If-Match), or this service remembers it, or the data are settled.
-func rangeOf(c *httpapi.Call, tag string, e *Export, began file, known bool, now time.Time) (*span, error) {
+// one file: the client names the version (If-Range, If-Match), or began is the only version that the account has begun.
+func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {
 		return nil, nil
@@ -72,18 +68,24 @@ func rangeOf(c *httpapi.Call, tag string, e *Export, began file, known bool, now
 			return nil, nil // the whole file of the present version (RFC 9110, 13.1.5)
 		}
 	case len(c.Header["If-Match"]) > 0: // it matches
-	case known && began.tag == tag:
-	case known:
-		return nil, changed(tag)
-	case e.Changed.IsZero() || now.Sub(e.Changed) < settled:
-		return nil, schema.NewProblem(schema.PreconditionFailed, "If-Range",
-			"The data have changed in the last 24 hours. To continue a file, send the ETag of its beginning in the header If-Range; else read the whole file.")
+	case part.first == 0: // nothing precedes it
+	case began.tag == "":
+		return nil, nameVersion("The beginning of the file is not known here")
+	case began.mixed:
+		return nil, nameVersion("The account has begun several versions of the file")
+	case began.tag != tag:
+		return nil, changed()
 	}
 	return part, nil
 }
 
-func changed(tag string) error {
-	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began: the ETag is now "+tag+". Read the whole file.")
+func nameVersion(reason string) error {
+	return schema.NewProblem(schema.PreconditionFailed, "If-Range",
+		reason+". To continue it, send the ETag that came with its first bytes in the header If-Range, or read the whole file again.")
+}
+
+func changed() error {
+	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began. Read the whole file again.")
 }
 
 // listed reports whether a header has a tag, or the wildcard.
@@ -107,13 +109,17 @@ func canonical(params map[string]string) string {
 	return strings.Join(all, "&")
 }
 
+// remembered is how long the beginning of an export is remembered. A download that was cut off is continued within a day.
+const remembered = 24 * time.Hour
+
 // file is an export that an account has begun to read.
 type file struct {
-	tag   string
+	tag   string // of the version that was begun last; "" for none
+	mixed bool   // the account has begun another version, too
 	until time.Time
 }
 
-// started remembers which exports have begun, so that continuing one is safe, and counts as one call. It also remembers
+// started remembers which exports have begun, so that continuing one is safe, and counts by its share. It also remembers
 // the lengths of files.
 type started struct {
 	mu    sync.Mutex
@@ -132,19 +138,23 @@ const (
 	mostSizes = 256
 )
 
-func (s *started) find(name string, now time.Time) (file, bool) {
+// find returns the export with a name, and the zero value if it has not begun.
+func (s *started) find(name string, now time.Time) file {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.files[name]
-	return f, ok && now.Before(f.until)
+	if f := s.files[name]; now.Before(f.until) {
+		return f
+	}
+	return file{}
 }
 
-// add remembers the beginning of an export. It keeps the time of a version that has begun before.
+// add remembers the beginning of an export.
 func (s *started) add(name, tag string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.files[name]; f.tag == tag && now.Before(f.until) {
-		return
+	before := s.files[name]
+	if !now.Before(before.until) {
+		before = file{}
 	}
 	if len(s.files) >= mostFiles {
 		maps.DeleteFunc(s.files, func(_ string, f file) bool { return !now.Before(f.until) })
@@ -152,7 +162,7 @@ func (s *started) add(name, tag string, now time.Time) {
 	if len(s.files) >= mostFiles {
 		clear(s.files)
 	}
-	s.files[name] = file{tag, now.Add(settled)}
+	s.files[name] = file{tag: tag, mixed: before.mixed || before.tag != "" && before.tag != tag, until: now.Add(remembered)}
 }
 
 // size returns the length of a file, which the function measure finds if it is not known.
@@ -181,15 +191,21 @@ func (s *started) size(tag string, measure func() (int64, error)) (int64, error)
 // errFull ends an export whose range is complete.
 var errFull = errors.New("the range is complete")
 
-// limited writes at most left bytes.
+// limited writes at most left bytes. It calls check before it writes the last of them.
 type limited struct {
-	w    io.Writer
-	left int64
+	w     io.Writer
+	left  int64
+	check func() error
 }
 
 // Write implements io.Writer.
 func (l *limited) Write(p []byte) (int, error) {
 	part := p[:min(int64(len(p)), l.left)]
+	if l.left > 0 && int64(len(part)) == l.left {
+		if err := l.check(); err != nil {
+			return 0, err
+		}
+	}
 	n, err := l.w.Write(part)
 	l.left -= int64(n)
 	if err == nil && l.left == 0 && len(part) < len(p) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -117,12 +118,12 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 	}
 	resp.Header = e.header(request)
 	if match := c.Header["If-Match"]; len(match) > 0 && !listed(match, tag) {
-		return httpapi.Response{}, changed(tag)
+		return httpapi.Response{}, changed()
 	}
 	resp.Type = []string{request.Format.MediaType}
 	name := c.Account + " " + c.World.String() + " " + c.URL.Path + "?" + canonical(c.Params)
-	began, known := s.started.find(name, s.Now())
-	part, err := rangeOf(c, tag, e, began, known, s.Now())
+	began := s.started.find(name, s.Now())
+	part, err := rangeOf(c, tag, began)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -130,17 +131,21 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 		resp.Stream = func(httpapi.Flusher) error { return nil }
 		return resp, nil
 	}
-	if !known || began.tag != tag || part == nil {
+	known := began.tag == tag && part != nil // it counts by its share, as soon as its length is known
+	if !known {
 		if err := count(c, Calls(e.Rows)); err != nil {
 			return httpapi.Response{}, err
 		}
 	}
 	s.started.add(name, tag, s.Now())
 	if part == nil {
-		resp.Stream = func(w httpapi.Flusher) error { return e.Write(c.Context(), w, 0) }
+		resp.Stream = func(w httpapi.Flusher) error {
+			_, err := e.Write(c.Context(), w, 0)
+			return err
+		}
 		return resp, nil
 	}
-	return s.partial(c, e, resp, *part)
+	return s.partial(c, e, resp, *part, known)
 }
 
 // count makes a call count as n calls of the quota.
@@ -153,8 +158,8 @@ func count(c *httpapi.Call, n int64) error {
 }
 
 // partial answers a request for a range of bytes. The length of the file must be in the reply, so the file is made
-// twice, unless its length is known.
-func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, part span) (httpapi.Response, error) {
+// twice, unless its length is known. With byShare the call counts by the share of the file that is sent.
+func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, part span, byShare bool) (httpapi.Response, error) {
 	size, err := s.started.size(resp.ETag[0], func() (int64, error) { return e.Size(c.Context()) })
 	if err != nil {
 		return httpapi.Response{}, err
@@ -168,11 +173,18 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 			Stream: func(w httpapi.Flusher) error { _, err := w.Write(text); return err },
 		}, err
 	}
+	if byShare {
+		rows := float64(e.Rows) * float64(to-from+1) / float64(size)
+		if err := count(c, Calls(uint64(math.Ceil(rows)))); err != nil {
+			return httpapi.Response{}, err
+		}
+	}
 	resp.Status = http.StatusPartialContent
 	resp.Header["Content-Range"] = []string{fmt.Sprintf("bytes %d-%d/%d", from, to, size)}
 	resp.Header["Content-Length"] = []string{strconv.FormatInt(to-from+1, 10)}
 	resp.Stream = func(w httpapi.Flusher) error {
-		err := e.Write(c.Context(), &limited{w, to - from + 1}, from)
+		check := func() error { return e.unchanged(c.Context()) }
+		_, err := e.Write(c.Context(), &limited{w, to - from + 1, check}, from)
 		if errors.Is(err, errFull) {
 			return nil
 		}

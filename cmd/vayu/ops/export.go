@@ -55,12 +55,17 @@ With -o the file is FILE.partial until it is complete. The same command continue
 				}
 				progress := &exportProgress{out: cmd.ErrOrStderr(), rows: e.Rows, began: time.Now()}
 				if r.output == "" {
-					return e.Write(ctx, progress.count(cmd.OutOrStdout()), 0)
-				}
-				if err := writePartial(ctx, e, r.output, progress); err != nil {
+					_, err := e.Write(ctx, progress.count(cmd.OutOrStdout()), 0)
 					return err
 				}
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d rows, %.1f MB in %s\n", r.output, e.Rows, float64(progress.bytes)/1e6, time.Since(progress.began).Round(10*time.Millisecond))
+				rows, err := writePartial(ctx, e, r.output, progress)
+				if errors.Is(err, export.ErrChanged) {
+					return fmt.Errorf("%w: run the command again, or name days that no longer change with --to", err)
+				}
+				if err != nil {
+					return err
+				}
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d rows, %.1f MB in %s\n", r.output, rows, float64(progress.bytes)/1e6, time.Since(progress.began).Round(10*time.Millisecond))
 				return nil
 			})
 		},
@@ -78,8 +83,9 @@ With -o the file is FILE.partial until it is complete. The same command continue
 	return cmd
 }
 
-// writePartial writes a file. FILE.partial has its beginning, and FILE.partial.version the version of the data.
-func writePartial(ctx context.Context, e *export.Export, path string, progress *exportProgress) error {
+// writePartial writes a file, and returns its rows. FILE.partial has its beginning, and FILE.partial.version the version
+// of the data.
+func writePartial(ctx context.Context, e *export.Export, path string, progress *exportProgress) (rows uint64, err error) {
 	partial, version := path+".partial", path+".partial.version"
 	offset := int64(0)
 	if tag, err := os.ReadFile(version); err == nil && string(tag) == e.Tag {
@@ -88,11 +94,11 @@ func writePartial(ctx context.Context, e *export.Export, path string, progress *
 		}
 	}
 	if err := os.WriteFile(version, []byte(e.Tag), 0o644); err != nil { //nolint:gosec // as readable as any file of the user
-		return err
+		return 0, err
 	}
 	file, err := os.OpenFile(partial, os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the same
 	if err != nil {
-		return err
+		return 0, err
 	}
 	err = file.Truncate(offset)
 	if err == nil {
@@ -103,18 +109,18 @@ func writePartial(ctx context.Context, e *export.Export, path string, progress *
 	}
 	if err == nil {
 		progress.bytes = offset
-		err = e.Write(ctx, progress.count(file), offset)
+		rows, err = e.Write(ctx, progress.count(file), offset)
 	}
 	if err == nil {
 		err = file.Sync()
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
-		return err
+		return rows, err
 	}
 	if err := os.Rename(partial, path); err != nil {
-		return err
+		return rows, err
 	}
-	return os.Remove(version)
+	return rows, os.Remove(version)
 }
 
 // exportProgress shows the bytes that are written, once a second.
@@ -141,7 +147,7 @@ func (w *progressWriter) Write(b []byte) (int, error) {
 	p.bytes += int64(n)
 	if now := time.Now(); now.Sub(p.shown) >= time.Second && now.Sub(p.began) >= time.Second {
 		p.shown = now
-		_, _ = fmt.Fprintf(p.out, "%d rows, %.1f MB written\n", p.rows, float64(p.bytes)/1e6)
+		_, _ = fmt.Fprintf(p.out, "%.1f MB of about %d rows written\n", float64(p.bytes)/1e6, p.rows)
 	}
 	return n, err
 }
