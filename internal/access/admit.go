@@ -1,7 +1,6 @@
 package access
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -9,12 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/access/apikey"
 	"vayu/internal/access/quota"
 	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
-	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -58,73 +55,6 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 
 // reads reports whether a call is read-only.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
-
-// Errors of keys that may not make calls.
-var (
-	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
-	errRevokedKey = schema.NewProblem(schema.KeyRevoked, "", "The API key was revoked.")
-	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
-)
-
-// identify finds the key of a call and sets the call's principal. It fails if the key is revoked or has expired.
-func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
-	find := s.keyOf
-	if c.BySession {
-		find = s.keyOfSession
-	}
-	g, err := find(c, now)
-	if err != nil {
-		return nil, err
-	}
-	c.Principal = httpapi.Principal{World: g.world, Account: g.account.id, Key: g.id, Scopes: g.scopes}
-	switch {
-	case g.revokedAt != 0 && now.UnixMicro() >= g.revokedAt:
-		return nil, errRevokedKey
-	case g.expiresAt != 0 && now.UnixMicro() >= g.expiresAt:
-		return nil, errExpiredKey
-	}
-	return g, nil
-}
-
-// keyOf returns the key in the Authorization header. A malformed key and an unknown key cause the same error.
-func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
-	key, err := httpapi.BearerKey(c.Request)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := apikey.WellFormed(key); ok {
-		if g := s.findKey(c.Context(), apikey.Hash(key)); g != nil {
-			return g, nil
-		}
-	}
-	return nil, errUnknownKey
-}
-
-// keyOfSession returns the API key that a browser's session was created with.
-func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
-	limit, done := context.WithTimeout(c.Context(), tablecache.Timeout)
-	defer done()
-	id, key, err := session.Find(s.DB.View(limit), c, now)
-	if err != nil {
-		return nil, err
-	}
-	g := s.cache.byID(key)
-	if g == nil { // another instance may have just created the key
-		if err = s.Refresh(limit); err == nil {
-			if g = s.cache.byID(key); g == nil {
-				g, err = s.findEnded(limit, selectEndedByID, key)
-			}
-		}
-	}
-	switch {
-	case err != nil:
-		return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
-	case g == nil:
-		return nil, session.ErrEnded
-	}
-	c.Session = id
-	return g, nil
-}
 
 // authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token
 // from the key's and the account's bucket. It reserves a call of the quota, unless isDashboardRead is true.

@@ -4,7 +4,6 @@ package settle
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,11 +13,9 @@ import (
 	"vayu/internal/failpoint"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
-	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/transaction"
-	"vayu/pipeline/wallet"
 	"vayu/schema"
 )
 
@@ -142,145 +139,6 @@ func (st *transitionTx) apply() (bool, error) {
 	default:
 		return true, st.releaseLease()
 	}
-}
-
-const (
-	// FinishRow needs no lease, because a provider's outcome is valid with or without a lease.
-	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
-		sent_at = COALESCE($10, sent_at)
-	WHERE id = $1 AND reference = $2 AND state = 'pending'`
-	// finishOwnRow is FinishRow after a failed call. It requires the lease, because without the lease another instance
-	// may have sent the order.
-	finishOwnRow = FinishRow + " AND token = $11"
-)
-
-// finish moves a recharge from pending to success or failed.
-func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text string) (bool, error) {
-	r, due := &st.out.Record, st.result.nextEnquiry(st.now)
-	was := *r
-	st.copyReferences()
-	query, args := FinishRow, []any{r.ID, r.Reference, string(to), r.ProviderRef, r.Circle, string(code), text, sqlstore.Micros(due), st.now.UnixMicro(),
-		sqlstore.Micros(st.sentAt())}
-	if st.result.Err != nil {
-		query, args = finishOwnRow, append(args, st.lease.Token)
-	}
-	n, err := st.tx.Exec(query, args...)
-	if err != nil || n == 0 {
-		*r = was
-		return false, err
-	}
-	at, err := st.recordFinalStep(&was, CallSubmit, sqlstore.TruncateMicros(st.now), "finished_at")
-	if err != nil {
-		return false, err
-	}
-	st.out.Due = due
-	st.setSentAt()
-	r.State, r.ErrorCode, r.ErrorMessage, r.FinishedAt = to, code, text, at
-	if to == schema.RechargeSuccess {
-		err = wallet.Commit(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount)
-	} else {
-		err = wallet.Release(st.tx, st.now, r.Owner, r.ID, r.Amount)
-	}
-	if err != nil {
-		return false, err
-	}
-	if err := record.AppendEvent(st.tx, st.Events, r); err != nil {
-		return false, err
-	}
-	if err := st.audit("recharge."+string(to), nil); err != nil {
-		return false, err
-	}
-	return true, FinishItem(st.tx, st.now, r)
-}
-
-// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the estimate in the
-// row: during a submit call, the row has the latest time at which the call can start.
-func (st *transitionTx) sentAt() time.Time {
-	if st.result.Call != CallSubmit {
-		return time.Time{}
-	}
-	return sqlstore.TruncateMicros(st.result.CalledAt)
-}
-
-func (st *transitionTx) setSentAt() {
-	if at := st.sentAt(); !at.IsZero() {
-		st.out.SentAt = at
-	}
-}
-
-// copyReferences copies the provider's reference and circle from the result.
-func (st *transitionTx) copyReferences() {
-	if st.result.Err != nil {
-		return
-	}
-	if ref := CleanText(st.result.ProviderRef); ref != "" {
-		st.out.ProviderRef = ref
-	}
-	if circle := CleanText(st.result.Circle); circle != "" {
-		st.out.Circle = circle
-	}
-}
-
-// FinishItem counts a finished batch item. It must be the last change, because it locks the batch.
-func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
-	if r.Batch.Batch == "" {
-		return nil
-	}
-	_, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
-	return err
-}
-
-// reversedReason is the default reason of a reversal.
-const reversedReason = "The operator reversed the recharge."
-
-const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token = '', refunded_at = $3,
-	refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
-	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
-
-// refund moves a recharge from success to refunded.
-func (st *transitionTx) refund() (bool, error) {
-	r, at := &st.out.Record, st.stepTime()
-	reason := CleanText(st.result.Reason)
-	if reason == "" {
-		reason = reversedReason
-	}
-	err := st.tx.QueryRow(refundRow, r.ID, r.Reference, at.UnixMicro(), record.NewRefundID(st.now), reason).Scan(&r.RefundID, &r.RefundReason)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	if r.RefundedAt, err = st.recordFinalStep(r, CallReverse, at, "refunded_at"); err != nil {
-		return false, err
-	}
-	r.State = schema.RechargeRefunded
-	if err := wallet.Refund(st.tx, st.now, r.Owner, r.ID, r.Operator, r.Amount); err != nil {
-		return false, err
-	}
-	if err := record.AppendEvent(st.tx, st.Events, r); err != nil {
-		return false, err
-	}
-	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
-}
-
-// refuse withdraws a refund that the provider refused. The recharge becomes due now, because the refund has overwritten
-// the time of its next poll. If the lease is lost, nothing changes, because the refund call of another instance may
-// succeed.
-func (st *transitionTx) refuse() (bool, error) {
-	r := &st.out.Record
-	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0
-		WHERE id = $1 AND state = 'success' AND refund_id = $2 AND token = $4`, r.ID, r.RefundID, st.now.UnixMicro(), st.lease.Token)
-	if err != nil || n == 0 {
-		return false, err
-	}
-	st.out.Due, r.Tries = st.now, 0
-	if err := st.recordStep(st.result.stepAnswer()); err != nil {
-		return false, err
-	}
-	err = st.audit("recharge.refund_refused", map[string]any{"refund_id": r.RefundID})
-	r.RefundID, r.RefundReason = "", ""
-	return true, err
 }
 
 // audit appends the effect of a result to the account's audit log.
