@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"vayu/dispatch/delivery"
@@ -11,17 +10,8 @@ import (
 )
 
 const (
-	// discoverEvery is the interval of queries for due deliveries that this queue does not
-	// have. Such deliveries were retried manually, resumed, or left by another instance.
-	discoverEvery = time.Second
-	// After a slow query, discover pauses for discoverShare times the duration of the query, at most for
-	// maxDiscoverEvery. The duration grows with the number of subscriptions.
-	discoverShare    = 50
-	maxDiscoverEvery = 5 * time.Second
 	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
 	claimRetry = time.Second
-	// releaseTimeout bounds the release of leases at a stop.
-	releaseTimeout = 2 * time.Second
 	// idleTimer is how long a loop waits if the queue has no next time for the loop. A signal ends the wait earlier.
 	idleTimer = time.Hour
 )
@@ -104,58 +94,6 @@ func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, f
 	}
 }
 
-// releaseExpired releases the deliveries whose remaining lease is too short for an attempt.
-func (s *Service) releaseExpired(ctx context.Context) {
-	s.mu.Lock()
-	expired := s.queue.Expired()
-	s.mu.Unlock()
-	if len(expired) > 0 {
-		s.metrics.released.Add(float64(len(expired)))
-		s.metrics.claims.Observe(ctx, s.releaseAll(ctx, expired))
-	}
-}
-
-// releaseAll releases leases, so that the deliveries are due again. After an error, the deliveries
-// are due when the leases expire.
-func (s *Service) releaseAll(ctx context.Context, works []*work) error {
-	byToken := map[string][]delivery.Row{}
-	for _, w := range works {
-		byToken[w.token] = append(byToken[w.token], w.Row)
-	}
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		for token, rows := range byToken {
-			if err := delivery.Release(tx, token, rows); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range works {
-		if err == nil {
-			s.queue.Due(w.Webhook, w.DueAt)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("releasing leases of deliveries: %w", err)
-	}
-	return nil
-}
-
-// releaseBuffered releases the leases of all deliveries in memory when the service stops.
-func (s *Service) releaseBuffered(ctx context.Context) error {
-	s.mu.Lock()
-	rest := s.queue.Drain()
-	s.mu.Unlock()
-	if len(rest) == 0 {
-		return nil
-	}
-	limit, done := context.WithTimeout(ctx, releaseTimeout)
-	defer done()
-	return s.releaseAll(limit, rest)
-}
-
 // untilNextClaim returns how long the claim loop sleeps before it claims again.
 func (s *Service) untilNextClaim() time.Duration {
 	if s.recordingStalled.Load() {
@@ -167,30 +105,6 @@ func (s *Service) untilNextClaim() time.Duration {
 		return max(0, at.Sub(s.Now()))
 	}
 	return idleTimer
-}
-
-// discover reads from the store which lanes (queues of endpoints) have waiting deliveries, and when
-// they are due, until ctx ends. It also removes the unused lanes of deleted subscriptions.
-func (s *Service) discover(ctx context.Context) {
-	for ctx.Err() == nil {
-		began := s.Now()
-		lanes, err := delivery.Lanes(s.DB.View(ctx))
-		s.metrics.discoveries.Observe(ctx, err)
-		took := s.Now().Sub(began)
-		s.mu.Lock()
-		s.queue.Prune(func(id string) bool { return s.Subscriptions.Get(id) != nil })
-		for _, l := range lanes {
-			if _, ok := s.cachedRecipient(l.Webhook); ok {
-				s.queue.Due(l.Webhook, l.Next)
-			}
-		}
-		s.mu.Unlock()
-		signal(s.claimSignal)
-		select {
-		case <-time.After(min(maxDiscoverEvery, max(discoverEvery, discoverShare*took))):
-		case <-ctx.Done():
-		}
-	}
 }
 
 // hasClaim reports whether claimLoop has deliveries to claim or to release now.

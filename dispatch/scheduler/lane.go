@@ -2,6 +2,35 @@ package scheduler
 
 import "time"
 
+// lane is the queue of one endpoint.
+type lane[T any] struct {
+	id       string
+	class    class
+	items    fifo[item[T]]
+	inFlight int
+	took     time.Duration // moving average of the duration of an attempt
+	host     *host[T]      // nil for none
+	// reserved counts items that are being stored or claimed, and have a reservation.
+	reserved  int
+	next      time.Time    // when the next item in the store is due; zero if none is known
+	claimedAt time.Time    // time of the last claim
+	index     int          // index in the due heap of its class; -1 for none
+	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
+	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
+}
+
+// at returns the time that orders a lane in a heap: the later of its due time and its last claim.
+// If only the due time counted, the lane with the oldest deliveries would always be first.
+func (l *lane[T]) at() time.Time {
+	if l.claimedAt.After(l.next) {
+		return l.claimedAt
+	}
+	return l.next
+}
+
+func (l *lane[T]) position() *int { return &l.index }
+
+// lane returns the lane of an endpoint, and creates it if it does not exist.
 func (q *Queue[T]) lane(id string) *lane[T] {
 	l := q.lanes[id]
 	if l == nil {
@@ -10,29 +39,6 @@ func (q *Queue[T]) lane(id string) *lane[T] {
 	}
 	q.assignHost(l)
 	return l
-}
-
-// room returns how many more items a lane should buffer.
-func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l.inFlight - l.reserved }
-
-// window returns how many items a lane should buffer.
-func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
-
-// windowOf returns how many items the given slots can send within the horizon if each attempt lasts for `took`. The
-// result is at most maxBuffered, but at least the number of slots.
-func windowOf(slots int, took time.Duration) int {
-	most := maxBuffered
-	if took > 0 {
-		most = min(most, int(int64(slots)*int64(horizon)/int64(took)))
-	}
-	return max(most, slots)
-}
-
-// needsClaim reports whether a lane should claim: it has nothing to send, or room for a quarter of its window. It does
-// not claim each item separately, because a claim costs more than an attempt.
-func (q *Queue[T]) needsClaim(l *lane[T]) bool {
-	room := q.room(l)
-	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))
 }
 
 // schedule updates a lane in the due heap, which has the lanes to claim for. A lane is not in the
@@ -74,31 +80,3 @@ func (q *Queue[T]) addInFlight(l *lane[T], n int) {
 	q.groups[l.class].inFlight += n
 	l.host.addInFlight(l.class, n)
 }
-
-// lane is the queue of one endpoint.
-type lane[T any] struct {
-	id       string
-	class    class
-	items    fifo[item[T]]
-	inFlight int
-	took     time.Duration // moving average of the duration of an attempt
-	host     *host[T]      // nil for none
-	// reserved counts items that are being stored or claimed, and have a reservation.
-	reserved  int
-	next      time.Time    // when the next item in the store is due; zero if none is known
-	claimedAt time.Time    // time of the last claim
-	index     int          // index in the due heap of its class; -1 for none
-	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
-	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
-}
-
-// at returns the time that orders a lane in a heap: the later of its due time and its last claim.
-// If only the due time counted, the lane with the oldest deliveries would always be first.
-func (l *lane[T]) at() time.Time {
-	if l.claimedAt.After(l.next) {
-		return l.claimedAt
-	}
-	return l.next
-}
-
-func (l *lane[T]) position() *int { return &l.index }
