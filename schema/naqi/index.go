@@ -2,6 +2,7 @@ package naqi
 
 import (
 	"math"
+	"slices"
 
 	"vayu/schema/air"
 )
@@ -114,6 +115,18 @@ func Category(aqi int) string {
 		}
 	}
 	return categories[len(categories)-1]
+}
+
+// Categories returns the health categories, from Good to Severe.
+func Categories() []string { return slices.Clone(categories[:]) }
+
+// Edge returns the largest index of a category, and false for an unknown category.
+func Edge(category string) (int, bool) {
+	i := slices.Index(categories[:], category)
+	if i < 0 {
+		return 0, false
+	}
+	return int(indexEdge[i+1]), true
 }
 
 var categories = [...]string{"Good", "Satisfactory", "Moderate", "Poor", "Very Poor", "Severe"}

@@ -43,6 +43,7 @@ import (
 	"vayu/internal/sse"
 	"vayu/internal/tracing"
 	"vayu/query"
+	"vayu/query/advice"
 	"vayu/query/export"
 	"vayu/schema"
 )
@@ -353,5 +354,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), export.New(export.Config{Conn: s.db.Conn()}).Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -1,0 +1,65 @@
+// Package advice answers GET /v1/advice.
+package advice
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+	"vayu/schema/advice"
+	"vayu/schema/naqi"
+)
+
+// Routes returns the endpoint of advice on health.
+func Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/v1/advice", Scope: string(schema.AQIRead), Params: []string{"category", "group", "language"}, Handler: get,
+	}}
+}
+
+// reply is the reply to GET /v1/advice.
+type reply struct {
+	Status   string          `json:"status"`
+	Language advice.Language `json:"language"`
+	Data     []advice.Advice `json:"data"`
+	Sources  []advice.Source `json:"sources"`
+}
+
+// get answers with the advice for one category or for all, and for one group or for all.
+func get(c *httpapi.Call) (httpapi.Response, error) {
+	var f schema.RequestErrors
+	language := advice.English
+	if text, given := c.Params["language"]; given {
+		language = advice.Language(text)
+		if !language.Known() {
+			f.Add("language", "The languages are en and hi.")
+		}
+	}
+	categories := naqi.Categories()
+	if text, given := c.Params["category"]; given {
+		i := slices.IndexFunc(categories, func(name string) bool { return strings.EqualFold(name, text) })
+		if i < 0 {
+			f.Add("category", "The categories are "+strings.Join(categories, ", ")+".")
+		} else {
+			categories = categories[i : i+1]
+		}
+	}
+	group, oneGroup := c.Params["group"]
+	if oneGroup && !slices.Contains(advice.Groups(), group) {
+		f.Add("group", "The groups are "+strings.Join(advice.Groups(), ", ")+".")
+	}
+	if err := f.Problem(); err != nil {
+		return httpapi.Response{}, err
+	}
+	r := reply{Status: schema.Success, Language: language, Sources: advice.Sources()}
+	for _, category := range categories {
+		a, _ := advice.Of(category, language)
+		if oneGroup {
+			a.Groups = slices.DeleteFunc(a.Groups, func(g advice.Group) bool { return g.Group != group })
+		}
+		r.Data = append(r.Data, a)
+	}
+	return httpapi.Response{Value: r}, nil
+}

@@ -1,0 +1,59 @@
+package advice_test
+
+import (
+	"strings"
+	"testing"
+
+	"vayu/internal/access/accesstest"
+	"vayu/internal/httpapi/httpapitest"
+	"vayu/query/advice"
+	"vayu/schema"
+)
+
+const key = "sk_test_advice"
+
+func client(t *testing.T) accesstest.Client {
+	t.Helper()
+	return accesstest.NewClient(t, httpapitest.Keys{schema.Sandbox: key}, advice.Routes())
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	c := client(t)
+	for _, row := range []struct {
+		query, contains    string
+		categories, groups int
+	}{
+		{"", "Minimal impact.", 6, 6},
+		{"?category=Poor", "12 and 4 pm", 1, 6},
+		{"?category=very%20poor&group=children", "No sport or play outdoors", 1, 1},
+		{"?category=Severe&language=hi", "घर के अंदर रहें", 1, 6},
+	} {
+		t.Run(row.query, func(t *testing.T) {
+			t.Parallel()
+			reply := c.Do(key, "GET", "/v1/advice"+row.query, "").Want(t, "advice", 200)
+			data, _ := reply.At("data").([]any)
+			if len(data) != row.categories {
+				t.Fatalf("got %d categories, want %d", len(data), row.categories)
+			}
+			groups, _ := data[0].(map[string]any)["groups"].([]any)
+			if len(groups) != row.groups {
+				t.Errorf("got %d groups, want %d", len(groups), row.groups)
+			}
+			if !strings.Contains(reply.Text, row.contains) {
+				t.Errorf("got %s, want a text with %q", reply.Text, row.contains)
+			}
+		})
+	}
+}
+
+func TestInvalidQueriesOfAdvice(t *testing.T) {
+	t.Parallel()
+	c := client(t)
+	for query, field := range map[string]string{"category=Bad": "category", "group=cats": "group", "language=fr": "language", "city=Delhi": "city"} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			c.Do(key, "GET", "/v1/advice?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
+		})
+	}
+}

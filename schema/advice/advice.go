@@ -1,0 +1,117 @@
+// Package advice has advice on health for each category of the National Air Quality Index, in English and in Hindi.
+//
+// The statements are CPCB's table of health statements. The advice for everyone and for groups is Vayu's summary of
+// the sources that advice.json names. The Hindi texts are Vayu's translations.
+package advice
+
+import (
+	_ "embed" // advice.json
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// Language is a language of the texts.
+type Language string
+
+// The languages of the texts.
+const (
+	English Language = "en"
+	Hindi   Language = "hi"
+)
+
+// Languages lists all languages, the default first.
+var Languages = [...]Language{English, Hindi}
+
+// Known reports whether there are texts in the language.
+func (l Language) Known() bool { return slices.Contains(Languages[:], l) }
+
+// Source is a document that the texts follow.
+type Source struct {
+	ID        string `json:"id"`
+	Publisher string `json:"publisher"`
+	Title     string `json:"title"`
+	Year      int    `json:"year"`
+}
+
+// Advice is the advice for a category in one language. Statement is CPCB's statement of the likely impacts on health.
+// General is for everyone. StatementSources and AdviceSources have ids of sources.
+type Advice struct {
+	Category         string   `json:"category"`
+	Name             string   `json:"name"` // of the category, in the language
+	Statement        string   `json:"statement"`
+	StatementSources []string `json:"statement_sources"`
+	General          string   `json:"general"`
+	Groups           []Group  `json:"groups"`
+	AdviceSources    []string `json:"advice_sources"`
+}
+
+// Group is the advice for a group of people.
+type Group struct {
+	Group string `json:"group"` // such as outdoor_workers
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+}
+
+// texts has a text in each language.
+type texts map[Language]string
+
+//go:embed advice.json
+var file []byte
+
+type book struct {
+	Sources []Source `json:"sources"`
+	Groups  []struct {
+		Group string `json:"group"`
+		Name  texts  `json:"name"`
+	} `json:"groups"`
+	Advice []struct {
+		Category  string           `json:"category"`
+		Name      texts            `json:"name"`
+		Statement texts            `json:"statement"`
+		General   texts            `json:"general"`
+		Groups    map[string]texts `json:"groups"`
+	} `json:"advice"`
+}
+
+// load parses the file once. A test parses it, too, so that it cannot fail.
+var load = sync.OnceValue(func() (b book) {
+	if err := json.Unmarshal(file, &b); err != nil {
+		panic("schema/advice: " + err.Error())
+	}
+	return b
+})
+
+// Sources returns the documents that the texts follow.
+func Sources() []Source { return slices.Clone(load().Sources) }
+
+// Groups returns the names of the groups of people, in the documented order.
+func Groups() (all []string) {
+	for _, g := range load().Groups {
+		all = append(all, g.Group)
+	}
+	return all
+}
+
+// Of returns the advice for a category in a language. It returns false if there is no such category or language.
+func Of(category string, language Language) (Advice, bool) {
+	if !language.Known() {
+		return Advice{}, false
+	}
+	b := load()
+	for i := range b.Advice {
+		from := &b.Advice[i]
+		if from.Category != category {
+			continue
+		}
+		a := Advice{
+			Category: category, Name: from.Name[language], Statement: from.Statement[language], StatementSources: []string{"cpcb"},
+			General: from.General[language], AdviceSources: []string{"mohfw", "epa"},
+		}
+		for _, g := range b.Groups {
+			a.Groups = append(a.Groups, Group{Group: g.Group, Name: g.Name[language], Text: from.Groups[g.Group][language]})
+		}
+		return a, true
+	}
+	return Advice{}, false
+}
