@@ -64,7 +64,7 @@ func (s *Service) printWelcome(address string) {
 		key, signIn = "$KEY", "any of your keys"
 	}
 	_, _ = fmt.Fprintf(s.out, `
-Vayu answers on %[1]s, and says how on %[1]s/docs. The dashboard is
+Vayu answers on %[1]s. Its API is described on %[1]s/docs. The dashboard is on
 
   %[1]s/dashboard/  (sign in with %[4]s)
 
@@ -72,7 +72,7 @@ Simulated air, for trying it out:
 
 %[2]s  curl -H "Authorization: Bearer %[3]s" "%[1]s/v1/aqi?city=Delhi"
 
-A live key gets measured air, as soon as a source has brought some or a file is imported.
+A live key gets measured air after the first run of a source, or after the import of a file.
 
 `, address, prepare, key, signIn)
 }
