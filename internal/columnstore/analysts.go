@@ -8,7 +8,8 @@ import (
 )
 
 // Analysts are limits of the user analyst of the embedded engine. A query can lower its limits. All analysts together
-// use at most MaxQueries times MaxMemory. A limit of 0 is none, except MaxQueries, which is then 1.
+// use at most MaxQueries times MaxMemory, and MaxTemporary besides. A limit of 0 is none, except MaxQueries, which is
+// then 1.
 type Analysts struct {
 	// MaxMemory limits the memory of one query.
 	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the user analyst may use"`
@@ -18,16 +19,19 @@ type Analysts struct {
 	MaxRows int `yaml:"max-rows" help:"rows that one result of the user analyst may have"`
 	// MaxQueries limits the concurrent queries. Further queries wait 30 s.
 	MaxQueries int `yaml:"max-queries" help:"concurrent queries of the user analyst"`
+	// MaxTemporary limits the memory of the temporary tables of all sessions. One session may use half of it.
+	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`
 }
 
 // DefaultAnalysts returns limits for a machine of 16 GiB that also serves Vayu. A query over ten years of hourly data of
 // India needs less than 2 GiB. Two queries on half of the processors each leave the other half to the service.
 func DefaultAnalysts() Analysts {
-	return Analysts{MaxMemory: 2 * config.GiB, MaxTime: time.Minute, MaxRows: 10_000_000, MaxQueries: 2}
+	return Analysts{MaxMemory: 2 * config.GiB, MaxTime: time.Minute, MaxRows: 10_000_000, MaxQueries: 2, MaxTemporary: config.GiB}
 }
 
 func (a Analysts) limits(databases, private []string) embedded.Limits {
 	return embedded.Limits{
 		Databases: databases, Private: private, Memory: int64(a.MaxMemory), Time: a.MaxTime, Rows: uint64(max(1, a.MaxRows)), Queries: a.MaxQueries,
+		Temporary: int64(a.MaxTemporary),
 	}
 }

@@ -68,7 +68,7 @@ func (c Config) Validate() []error {
 	f.Check(c.Port >= 0 && c.Port <= 65535, "port", "%d is not a port", c.Port)
 	f.Check(c.MaxTime >= 0, "max-time", "must not be negative")
 	f.Check(c.Connections >= 1, "connections", "must be at least 1")
-	f.Check(c.Analysts.MaxMemory >= 0 && c.Analysts.MaxTime >= 0 && c.Analysts.MaxRows >= 0 && c.Analysts.MaxQueries >= 0,
+	f.Check(c.Analysts.MaxMemory >= 0 && c.Analysts.MaxTime >= 0 && c.Analysts.MaxRows >= 0 && c.Analysts.MaxQueries >= 0 && c.Analysts.MaxTemporary >= 0,
 		"analysts", "no limit may be negative")
 	return f
 }

@@ -227,6 +227,9 @@ func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 		return err
 	}
 	defer r.Free()
+	if err := s.Stored(q.Verb, q.Text); err != nil {
+		return err
+	}
 	data := r.Data()
 	a.start(q.format, len(data), r.Counters(), time.Since(began))
 	if err := a.write(data); err != nil {
@@ -249,6 +252,9 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	}
 	n, err := in.Done()
 	if err != nil {
+		return err
+	}
+	if err := s.Stored(q.Verb, q.Text); err != nil {
 		return err
 	}
 	a.start(q.format, 0, n, time.Since(began))

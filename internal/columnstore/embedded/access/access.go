@@ -35,6 +35,7 @@ type Limits struct {
 	Time      time.Duration `json:"time"`      // of one query
 	Rows      uint64        `json:"rows"`      // of one result
 	Queries   int           `json:"queries"`   // concurrent queries of all analysts
+	Temporary int64         `json:"temporary"` // memory of all temporary tables, in bytes; half of it for one session
 }
 
 // readRows limits the rows that one query reads. Ten years of 15-minute readings of 600 stations and 12 parameters are

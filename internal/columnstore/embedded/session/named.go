@@ -86,6 +86,9 @@ type namedSession struct {
 	current  string            // of the connection
 	replaced map[string]string // the session's values of the settings of the last request
 	applied  string            // these settings, as a SET statement
+	tables   int64             // bytes of its temporary tables
+	settings int64             // bytes of its SET statements
+	bytes    int64             // of both; guarded by named.mu
 }
 
 // AcquireNamed waits for a slot and returns the session that q names. It opens a missing session.

@@ -34,6 +34,8 @@ type Pool struct {
 	named    *named
 	count    atomic.Uint64
 
+	temporary int64 // limit of the temporary tables of analysts, in bytes; 0 for none
+
 	mu   sync.Mutex
 	idle map[Key][]*Session
 	kept int
@@ -72,7 +74,7 @@ type Config struct {
 
 // Open boots the engine and returns its pool.
 func Open(lib *chdb.Library, cfg Config) (*Pool, error) {
-	p := &Pool{lib: lib, args: cfg.Arguments, readable: cfg.Analysts.Databases, idle: map[Key][]*Session{}, of: map[access.User]share{
+	p := &Pool{lib: lib, args: cfg.Arguments, readable: cfg.Analysts.Databases, temporary: cfg.Analysts.Temporary, idle: map[Key][]*Session{}, of: map[access.User]share{
 		access.Admin:   {cfg.Admin, make(chan struct{}, cfg.Queries)},
 		access.Analyst: {cfg.Analysts.Arguments(), make(chan struct{}, max(1, cfg.Analysts.Queries))},
 	}}

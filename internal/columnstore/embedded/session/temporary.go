@@ -1,0 +1,80 @@
+package session
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vayu/internal/columnstore/embedded/access"
+	"vayu/internal/columnstore/embedded/chdb"
+)
+
+// temporaryBytes returns the memory of the temporary tables of a connection. A table of 300 columns, with 11 kB of text,
+// needs 0.9 MB without a row, so the text of a definition counts a hundredfold. The settings of the query replace those
+// of a session that would falsify its result.
+const temporaryBytes = `SELECT ifNull(sum(total_bytes + 100 * length(create_table_query)), 0) FROM system.tables WHERE database = ''
+SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query_cache = 0, limit = 0, offset = 0,
+	max_rows_to_read_leaf = 0, max_bytes_to_read_leaf = 0, extremes = 0`
+
+// codeMemoryLimit is the code of MEMORY_LIMIT_EXCEEDED.
+const codeMemoryLimit = 241
+
+// Stored checks the memory that a session of analysts keeps, after a statement of theirs. Queries have limits of their
+// own, but a temporary table outlives its query. An error means that the session is above a limit, and ends.
+func (s *Session) Stored(verb, text string) error {
+	if s.named == nil || s.key.User != access.Analyst {
+		return nil
+	}
+	switch verb {
+	case "CREATE", "INSERT", "DROP":
+		value, err := s.Value(temporaryBytes)
+		if err != nil {
+			s.bad.Store(true)
+			return fmt.Errorf("measuring the temporary tables of the session: %w", err)
+		}
+		s.named.tables, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+		if err != nil {
+			s.bad.Store(true)
+			return fmt.Errorf("measuring the temporary tables of the session: %w", err)
+		}
+	case "SET":
+		s.named.settings += int64(len(text)) // parameters are settings of any length
+	default:
+		return nil
+	}
+	if err := s.named.of.within(s.named); err != nil {
+		s.bad.Store(true)
+		return err
+	}
+	return nil
+}
+
+// within returns an error if a session, or all sessions of its user, keep more than the limit.
+func (n *named) within(s *namedSession) error {
+	limit := n.pool.temporary
+	if limit == 0 {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.bytes = s.tables + s.settings
+	var sum int64
+	for key, other := range n.all {
+		if key.user == s.key.user {
+			sum += other.bytes
+		}
+	}
+	switch {
+	case s.bytes > limit/2:
+		return tooLarge("of this session", s.bytes, "one session", limit/2)
+	case sum > limit:
+		return tooLarge("of all sessions", sum, "all sessions together", limit)
+	}
+	return nil
+}
+
+func tooLarge(whose string, bytes int64, of string, limit int64) error {
+	return chdb.NewException(codeMemoryLimit, "MEMORY_LIMIT_EXCEEDED",
+		"The temporary tables %s need %d bytes of memory. The limit of %s is %d bytes (engine.analysts.max-temporary). This session has ended, with its tables",
+		whose, bytes, of, limit)
+}
