@@ -17,14 +17,15 @@ type Analysts struct {
 	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the user analyst may run"`
 	// MaxRows limits the rows of one result.
 	MaxRows int `yaml:"max-rows" help:"rows that one result of the user analyst may have"`
-	// MaxQueries limits the concurrent queries. Further queries wait 30 s.
+	// MaxQueries limits the concurrent queries. All of them have half of the processors, at least one each: a machine of
+	// two processors runs one query at once. Further queries wait 30 s.
 	MaxQueries int `yaml:"max-queries" help:"concurrent queries of the user analyst"`
 	// MaxTemporary limits the memory of the temporary tables of all sessions. One session may use half of it.
 	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`
 }
 
 // DefaultAnalysts returns limits for a machine of 16 GiB that also serves Vayu. A query over ten years of hourly data of
-// India needs less than 2 GiB. Two queries on half of the processors each leave the other half to the service.
+// India needs less than 2 GiB. Two queries share half of the processors, and leave the other half to the service.
 func DefaultAnalysts() Analysts {
 	return Analysts{MaxMemory: 2 * config.GiB, MaxTime: time.Minute, MaxRows: 10_000_000, MaxQueries: 2, MaxTemporary: config.GiB}
 }

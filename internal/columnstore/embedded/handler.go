@@ -59,7 +59,9 @@ func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log
 }
 
 // ServeHTTP serves statements at / and /query, and the health checks /ping and /replicas_status.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *handler) ServeHTTP(reply http.ResponseWriter, r *http.Request) {
+	w := newStallWriter(reply)
+	r.Body = &stallReader{r.Body, w.control}
 	switch {
 	case r.URL.Path == "/ping":
 		if err := h.pool.Ping(); err != nil {

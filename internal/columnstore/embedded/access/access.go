@@ -45,8 +45,12 @@ const readRows = 5_000_000_000
 // spillBytes limits the temporary files of one query on disk.
 const spillBytes = 10 << 30
 
-// threads leaves half of the processors to the service.
-func threads() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+// Slots returns how many queries of analysts may run at once on a machine with a number of processors. Queries have half
+// of the processors, at least one each, so that the service keeps the other half.
+func (l Limits) Slots(processors int) int { return max(1, min(l.Queries, processors/2)) }
+
+// threads returns how many threads a query may have, so that all slots together have half of the processors.
+func (l Limits) threads(processors int) int { return max(1, processors/2/l.Slots(processors)) }
 
 // bound is a setting of analysts with a value that they can lower, but not raise or switch off.
 type bound struct {
@@ -56,14 +60,15 @@ type bound struct {
 
 // bounds returns the bounds of l. A limit of 0 is none.
 func (l Limits) bounds() []bound {
+	threads := strconv.Itoa(l.threads(runtime.GOMAXPROCS(0)))
 	all := []bound{
 		{"max_memory_usage", strconv.FormatInt(l.Memory, 10)},
 		{"max_execution_time", strconv.FormatInt(int64(l.Time/time.Second), 10)},
 		{"max_result_rows", strconv.FormatUint(l.Rows, 10)},
 		{"max_rows_to_read", strconv.FormatUint(readRows, 10)},
 		{"max_temporary_data_on_disk_size_for_query", strconv.FormatInt(spillBytes, 10)},
-		{"max_threads", strconv.Itoa(threads())},
-		{"max_final_threads", strconv.Itoa(threads())},
+		{"max_threads", threads},
+		{"max_final_threads", threads},
 	}
 	return slices.DeleteFunc(all, func(b bound) bool { return b.value == "0" })
 }

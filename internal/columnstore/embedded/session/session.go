@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,7 +77,7 @@ type Config struct {
 func Open(lib *chdb.Library, cfg Config) (*Pool, error) {
 	p := &Pool{lib: lib, args: cfg.Arguments, readable: cfg.Analysts.Databases, temporary: cfg.Analysts.Temporary, idle: map[Key][]*Session{}, of: map[access.User]share{
 		access.Admin:   {cfg.Admin, make(chan struct{}, cfg.Queries)},
-		access.Analyst: {cfg.Analysts.Arguments(), make(chan struct{}, max(1, cfg.Analysts.Queries))},
+		access.Analyst: {cfg.Analysts.Arguments(), make(chan struct{}, cfg.Analysts.Slots(runtime.GOMAXPROCS(0)))},
 	}}
 	p.named = newNamed(p)
 	var err error
