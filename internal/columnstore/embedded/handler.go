@@ -160,6 +160,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if err := h.check(s, q); err != nil {
 		return err
 	}
+	h.recast(s, q)
 	s.Changed(q.Session())
 	stop := s.Guard(ctx) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
 	defer stop()

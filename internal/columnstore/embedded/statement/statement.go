@@ -123,18 +123,28 @@ func dataStart(text string, pos int) int {
 	return pos
 }
 
+// Query splits a SELECT into the query and the clauses behind it, which begin with FORMAT. ok is false for other
+// statements, and for one that names a file for its result.
+func (st Statement) Query() (query, rest string, ok bool) {
+	switch {
+	case st.Verb != "SELECT" && st.Verb != "WITH" && st.Verb != "FROM", st.Many, st.outfile:
+		return "", "", false
+	}
+	return st.Text[:st.clauses], st.Text[st.clauses:], true
+}
+
 // Into returns the statement with its result written to a file instead, in the given format. ok is false for a
 // statement that is no SELECT, or names a file itself.
 func (st Statement) Into(file, format string) (text string, ok bool) {
-	switch {
-	case st.Verb != "SELECT" && st.Verb != "WITH" && st.Verb != "FROM", st.Many, st.outfile:
+	query, rest, ok := st.Query()
+	if !ok {
 		return "", false
 	}
-	text = st.Text[:st.clauses] + " INTO OUTFILE " + Quote(file) + " TRUNCATE"
+	text = query + " INTO OUTFILE " + Quote(file) + " TRUNCATE"
 	if st.Format == "" {
 		return text + " FORMAT " + format, true
 	}
-	return text + " " + strings.TrimLeft(st.Text[st.clauses:], " "), true
+	return text + " " + strings.TrimLeft(rest, " "), true
 }
 
 // Session reports whether the statement can affect later statements on the same connection, as SET does.

@@ -1,0 +1,72 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"vayu/internal/columnstore/embedded/access"
+	"vayu/internal/columnstore/embedded/session"
+	"vayu/internal/columnstore/embedded/statement"
+)
+
+var (
+	enumType = regexp.MustCompile(`Enum(?:8|16)\('(?:[^'\\]|\\.)*' = -?\d+(?:, '(?:[^'\\]|\\.)*' = -?\d+)*\)`)
+	zoneType = regexp.MustCompile(`^DateTime\('([^']+)'\)$`)
+)
+
+// recaster returns the function that gives each type of a result the type that the format shows in its place; nil for
+// none. The engine writes an enum as a number to Arrow. Native has the time zone of a DateTime only from a revision of
+// the protocol on that libchdb does not write, but always that of a DateTime64. The service itself needs no zones.
+func (h *handler) recaster(q *request) func(kind string) string {
+	switch {
+	case strings.EqualFold(q.format, "Arrow"), strings.EqualFold(q.format, "ArrowStream"):
+		return func(kind string) string { return enumType.ReplaceAllString(kind, "String") }
+	case q.format == "Native" && (q.user == access.Analyst || q.named.ID != ""):
+		return func(kind string) string {
+			if m := zoneType.FindStringSubmatch(kind); m != nil && m[1] != h.zone {
+				return "DateTime64(0, " + statement.Quote(m[1]) + ")"
+			}
+			return kind
+		}
+	}
+	return nil
+}
+
+// recast changes a SELECT so that its result has types that the format shows. It leaves a statement that the engine
+// does not describe.
+func (h *handler) recast(s *session.Session, q *request) {
+	shown := h.recaster(q)
+	query, rest, ok := q.Query()
+	if shown == nil || !ok {
+		return
+	}
+	r, err := s.Query("DESCRIBE TABLE ("+query+"\n)", "JSONCompactEachRow", q.params)
+	if err != nil {
+		s.Failed()
+		return
+	}
+	defer r.Free()
+	if casts := casts(r.Data(), shown); len(casts) > 0 {
+		q.Statement = statement.Parse("SELECT * REPLACE (" + strings.Join(casts, ", ") + ") FROM (" + query + "\n) " + rest)
+	}
+}
+
+// casts returns the expressions for the columns in the result of a DESCRIBE whose types shown replaces. Columns of equal
+// names cannot be replaced.
+func casts(described []byte, shown func(string) string) (all []string) {
+	known := map[string]bool{}
+	for line := range bytes.Lines(described) {
+		var column []string
+		if json.Unmarshal(line, &column) != nil || len(column) < 2 || known[column[0]] {
+			return nil
+		}
+		name, kind := column[0], column[1]
+		known[name] = true
+		if to := shown(kind); to != kind {
+			all = append(all, "CAST("+statement.QuoteName(name)+", "+statement.Quote(to)+") AS "+statement.QuoteName(name))
+		}
+	}
+	return all
+}
