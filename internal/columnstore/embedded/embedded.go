@@ -2,8 +2,8 @@
 // interface on loopback. It is meant for a child process: the library is 566 MB, has threads of its own and can crash
 // the process. Package columnstore starts, watches and restarts that child.
 //
-// Differences from a ClickHouse server: two users ("default" and "analyst"), the setting final is 1 by default, no
-// external tables in multipart bodies. The process is fenced in: it reads and writes the engine's own files only.
+// Differences from a ClickHouse server: two users ("default" and "analyst"), the setting final is 1 by default. The
+// process is fenced in: it reads and writes the engine's own files only.
 package embedded
 
 import (

@@ -157,14 +157,21 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	defer s.Release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	stop := s.Guard(ctx) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
+	defer stop()
+	a.gone = cancel
+	if q.external != nil {
+		defer q.unload(s)
+		if err := h.load(s, q, a.r); err != nil {
+			s.Failed()
+			return err
+		}
+	}
 	if err := h.check(s, q); err != nil {
 		return err
 	}
 	h.recast(s, q)
 	s.Changed(q.Session())
-	stop := s.Guard(ctx) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
-	defer stop()
-	a.gone = cancel
 	if err := h.execute(s, q, a); err != nil {
 		s.Failed()
 		return err
@@ -249,7 +256,7 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if err := h.feed(in, q); err != nil {
+	if err := h.feed(in, q.inline, q.body); err != nil {
 		in.Abort()
 		return err
 	}
@@ -265,15 +272,15 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies the data of q to the engine. It returns nil if the engine rejects the data: in.Done has that error.
-func (h *handler) feed(in *chdb.Insertion, q *request) error {
-	if in.Write(q.inline) != nil || q.body == nil {
+// feed copies data to the engine. It returns nil if the engine rejects the data: in.Done has that error. body may be nil.
+func (h *handler) feed(in *chdb.Insertion, inline []byte, body io.Reader) error {
+	if in.Write(inline) != nil || body == nil {
 		return nil
 	}
 	chunk := h.chunks.Get().(*[]byte)
 	defer h.chunks.Put(chunk)
 	for {
-		n, err := fill(q.body, *chunk)
+		n, err := fill(body, *chunk)
 		if err != nil && err != io.EOF { //nolint:errorlint // fill returns the error of Read unchanged
 			return readError(err)
 		}

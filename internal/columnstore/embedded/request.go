@@ -37,6 +37,7 @@ type request struct {
 	readonly bool         // a GET must not change anything
 	inline   []byte       // first part of an INSERT's data
 	body     io.Reader    // the rest of the data; nil when inline is all of it
+	external *external    // tables in the body, nil for none
 }
 
 // helloQuery is clickhouse-go's first query. clickhouse-go reads the result in its own protocol revision.
@@ -58,27 +59,37 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	if err != nil {
 		return nil, chdb.NewException(codeBadArguments, "BAD_ARGUMENTS", "The URL cannot be read: %v", err)
 	}
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		return nil, chdb.NewException(codeNotImplemented, "NOT_IMPLEMENTED", "External tables (multipart bodies) are not supported by the embedded engine")
-	}
 	q := &request{
 		id:       values.Get("query_id"),
 		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database")),
 		wait:     on(values.Get("wait_end_of_query")),
 		readonly: r.Method != http.MethodPost,
 	}
-	q.setParams(values)
+	if q.external, err = newExternal(r, body, values); err != nil {
+		return nil, err
+	}
+	q.setSettings(values)
 	if q.named, err = session.ReadName(values.Get("session_id"), values.Get("session_timeout"), on(values.Get("session_check"))); err != nil {
 		return nil, err
 	}
+	if q.external != nil {
+		q.named = q.external.name(q.named)
+		return q, nil
+	}
+	return q, q.readStatement(values, r, body)
+}
+
+// readStatement reads the statement and its parameters.
+func (q *request) readStatement(values url.Values, r *http.Request, body io.Reader) error {
+	q.setParams(values)
 	if err := q.readQuery(values.Get("query"), body); err != nil {
-		return nil, err
+		return err
 	}
 	if q.Many {
-		return nil, chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
+		return chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)")
 	}
 	if q.Empty {
-		return nil, chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
+		return chdb.NewException(codeSyntax, "SYNTAX_ERROR", "Syntax error: Empty query")
 	}
 	fallback := "TabSeparated"
 	if q.Data >= 0 {
@@ -88,23 +99,31 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	}
 	q.format = first(q.Format, fallback)
 	if !statement.Name(q.format) {
-		return nil, chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
+		return chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
 	}
 	q.hello = q.Text == helloQuery && values.Get("client_protocol_version") != ""
-	return q, nil
+	return nil
 }
 
-// setParams splits the URL's values into parameters and settings. It sorts both by name, so that equal requests
+// setParams takes the parameters of the query from the URL's values. It sorts them by name, so that equal requests
 // compare equal.
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
 			q.params = append(q.params, chdb.Param{Name: name, Value: value[len(value)-1]})
-		} else if !slices.Contains(reserved, key) {
-			q.settings = append(q.settings, statement.Setting{Name: key, Value: value[len(value)-1]})
 		}
 	}
 	slices.SortFunc(q.params, func(a, b chdb.Param) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// setSettings takes the settings from the URL's values, sorted by name.
+func (q *request) setSettings(values url.Values) {
+	for key, value := range values {
+		described := slices.ContainsFunc(externalSuffixes, func(suffix string) bool { return strings.HasSuffix(key, suffix) })
+		if !strings.HasPrefix(key, "param_") && !slices.Contains(reserved, key) && (q.external == nil || !described) {
+			q.settings = append(q.settings, statement.Setting{Name: key, Value: value[len(value)-1]})
+		}
+	}
 	slices.SortFunc(q.settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })
 }
 

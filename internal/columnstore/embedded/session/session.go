@@ -211,16 +211,19 @@ func (s *Session) Release() {
 
 // Changed tells that a statement may affect later ones. A session of the pool is then closed.
 func (s *Session) Changed(changed bool) {
-	if s.named == nil {
-		s.bad.Store(changed)
+	if s.named == nil && changed {
+		s.End()
 	}
 }
+
+// End closes the session once it is released.
+func (s *Session) End() { s.bad.Store(true) }
 
 // Failed tells that a statement has failed. The engine prepends the output of a failed statement to the connection's
 // next result. So a session of the pool is closed, and a named one runs another statement, whose result is discarded.
 func (s *Session) Failed() {
 	if s.named == nil || s.Exec("SELECT 1") != nil {
-		s.bad.Store(true)
+		s.End()
 	}
 }
 
@@ -246,7 +249,7 @@ func (s *Session) Guard(ctx context.Context) (stop func()) {
 			return
 		case <-ctx.Done():
 		}
-		s.bad.Store(true)
+		s.End()
 		tick := time.NewTicker(killEvery)
 		defer tick.Stop()
 		for {

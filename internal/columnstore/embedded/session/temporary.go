@@ -29,12 +29,12 @@ func (s *Session) Stored(verb, text string) error {
 	case "CREATE", "INSERT", "DROP":
 		value, err := s.Value(temporaryBytes)
 		if err != nil {
-			s.bad.Store(true)
+			s.End()
 			return fmt.Errorf("measuring the temporary tables of the session: %w", err)
 		}
 		s.named.tables, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 		if err != nil {
-			s.bad.Store(true)
+			s.End()
 			return fmt.Errorf("measuring the temporary tables of the session: %w", err)
 		}
 	case "SET":
@@ -43,7 +43,7 @@ func (s *Session) Stored(verb, text string) error {
 		return nil
 	}
 	if err := s.named.of.within(s.named); err != nil {
-		s.bad.Store(true)
+		s.End()
 		return err
 	}
 	return nil
