@@ -38,11 +38,19 @@ var (
 	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
+// serverLogs have the queries of all users, or values in them. A server can be configured so that every user reads all
+// system tables (select_from_system_db_requires_grant). A table need not exist for its row policy.
+var serverLogs = []string{
+	"asynchronous_insert_log", "asynchronous_inserts", "crash_log", "mutations", "opentelemetry_span_log", "part_log",
+	"processes", "processors_profile_log", "query_cache", "query_log", "query_metric_log", "query_thread_log", "query_views_log",
+	"session_log", "text_log", "trace_log",
+}
+
 // Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user
 // has a settings profile of its own, so that limits can differ between users.
 //
 // The setting readonly is 2, because with 1 most clients cannot set the format of their results. A user cannot raise a
-// limit, or set it to 0 (no limit). By default the user's queries read tables as with FINAL, and a subquery sees the
+// limit, or set it to 0 (no limit). Without DDL, a user still makes temporary tables. By default the user's queries read tables as with FINAL, and a subquery sees the
 // rows of all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
@@ -84,10 +92,14 @@ func (a Analyst) Statements() ([]string, error) {
 			" SETTINGS PROFILE '" + "vayu_analyst_" + a.Name + "'",
 	}
 	for _, database := range a.Databases {
-		all = append(all, "GRANT"+on+" SELECT ON "+QuoteName(database)+".* TO "+name)
+		all = append(all, "GRANT"+on+" SELECT, dictGet ON "+QuoteName(database)+".* TO "+name)
 		for _, table := range a.tables() {
 			all = append(all, "REVOKE"+on+" SELECT ON "+QuoteName(database, table)+" FROM "+name)
 		}
+	}
+	all = append(all, "GRANT"+on+" CREATE TEMPORARY TABLE ON *.* TO "+name)
+	for _, log := range serverLogs {
+		all = append(all, "CREATE ROW POLICY OR REPLACE "+own+on+" ON "+QuoteName("system", log)+" USING 0 TO "+name)
 	}
 	return append(all, "CREATE QUOTA OR REPLACE "+own+on+" KEYED BY user_name FOR INTERVAL 1 hour MAX queries = "+fmt.Sprint(a.Queries)+
 		", execution_time = "+seconds(a.Total)+" TO "+name), nil
