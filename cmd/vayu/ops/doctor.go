@@ -13,6 +13,7 @@ import (
 	"vayu/cmd/vayu/status"
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
+	"vayu/internal/columnstore/embedded"
 	"vayu/query/rollup"
 	"vayu/schema"
 )
@@ -44,6 +45,9 @@ func NewDoctor() *cobra.Command {
 				ctx, cancel := context.WithTimeout(ctx, 2*doctorTimeout)
 				defer cancel()
 				add(engineFinding(ctx, t))
+				if t.DB.Embedded() {
+					add(finding{true, "fence", embedded.Fence(t.Engine.File)})
+				}
 				add(disk(t.Data))
 				for _, w := range schema.Worlds {
 					add(freshness(ctx, t, w))

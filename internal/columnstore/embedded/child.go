@@ -24,6 +24,9 @@ type Report struct {
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
+// Fence says what an engine on this machine is fenced in from. file is ClickHouse's configuration file, "" for none.
+func Fence(file string) string { return fence.State(fence.Version(), file != "") }
+
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
 // the process. Child reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent
 // ended), or SIGTERM or SIGINT arrives. It writes a Report to stdout, and logs JSON lines to stderr.
@@ -65,11 +68,8 @@ func (s *stage) serve(ctx context.Context, stdin io.Reader, report func(Report),
 	s.Config.Listened = func(address string) { report(Report{Address: address}) }
 	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
 	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
-	switch v := fence.Version(); {
-	case v == 0:
-		log.Warn("the kernel has no Landlock: the engine is not fenced in", "remedy", "a kernel from 5.13 with landlock in its list of security modules")
-	case v < 4:
-		log.Warn("the kernel's Landlock has no rules for the network: the engine may connect to other hosts", "version", v)
+	if fence.Version() < fence.Whole {
+		log.Warn("the engine is not fenced in completely", "state", Fence(s.Config.File))
 	}
 	return run(ctx, s.Config, s.Secrets, log)
 }

@@ -39,6 +39,23 @@ func Exec(rules Rules, env []string) error {
 	return nil
 }
 
+// Whole is the version of Landlock from which a fence also covers the network.
+const Whole = 4
+
+// State says what the fence of a process restricts on a kernel with a version of Landlock. disks tells that a
+// configuration file of ClickHouse defines disks, which may be in other folders and in buckets.
+func State(version int, disks bool) string {
+	switch {
+	case version == 0:
+		return "not fenced in: the kernel has no Landlock (a kernel from 5.13 has, with landlock in its list of security modules)"
+	case version < Whole:
+		return fmt.Sprintf("fenced in from files, but not from the network, which needs a kernel from 6.7 (Landlock %d)", version)
+	case disks:
+		return fmt.Sprintf("fenced in from files, except folders of engine.config, but not from the network (Landlock %d)", version)
+	}
+	return fmt.Sprintf("fenced in from files and the network (Landlock %d)", version)
+}
+
 var pathElement = regexp.MustCompile(`<(?:metadata_)?path>\s*(/[^<\s][^<]*?)\s*</`)
 
 // Disks returns the folders in a configuration file of ClickHouse, in XML, such as those of disks. The error is that of
