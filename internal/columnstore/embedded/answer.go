@@ -13,6 +13,7 @@ import (
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 // answer writes one reply: the headers together with the first byte, then data. After the first byte an
@@ -27,7 +28,7 @@ type answer struct {
 	started bool
 	plain   bool // an error is sent uncompressed, because the request could not be read
 	body    io.Writer
-	encoder encoder
+	encoder wire.Encoder
 	log     *slog.Logger
 }
 
@@ -52,7 +53,7 @@ func (a *answer) start(format string, length int, n chdb.Counters, took time.Dur
 func (a *answer) encode() {
 	a.body = a.w
 	var name string
-	if a.encoder, name = newEncoder(a.r, a.w); a.encoder != nil {
+	if a.encoder, name = wire.NewEncoder(a.r, a.w); a.encoder != nil {
 		a.body = a.encoder
 		if name != "" {
 			a.header().Set("Content-Encoding", name)

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
 	"vayu/internal/columnstore/embedded/statement"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 // external is a multipart body: tables for one query, as clickhouse-connect and curl -F send them. The parameters
@@ -58,7 +59,7 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 		case errors.Is(err, io.EOF):
 			return q.readStatement(q.external.values, r, strings.NewReader(""))
 		case err != nil:
-			return readError(err)
+			return wire.ReadError(err)
 		}
 		name := part.FormName()
 		_, described := q.external.values[name+"_structure"]
@@ -80,7 +81,7 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 func (e *external) field(name string, part io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(part, maxQuery+1))
 	if err != nil {
-		return readError(err)
+		return wire.ReadError(err)
 	}
 	if len(text) > maxQuery {
 		return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "The part %q is longer than %d bytes", name, maxQuery)

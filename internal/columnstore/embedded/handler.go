@@ -22,6 +22,7 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 // handler serves ClickHouse's HTTP interface. It runs the statements on sessions of the engine.
@@ -60,8 +61,7 @@ func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log
 
 // ServeHTTP serves statements at / and /query, and the health checks /ping and /replicas_status.
 func (h *handler) ServeHTTP(reply http.ResponseWriter, r *http.Request) {
-	w := newStallWriter(reply)
-	r.Body = &stallReader{r.Body, w.control}
+	w := wire.Limit(reply, r)
 	switch {
 	case r.URL.Path == "/ping":
 		if err := h.pool.Ping(); err != nil {
@@ -90,7 +90,7 @@ func (h *handler) ServeHTTP(reply http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Only GET and POST are served", http.StatusMethodNotAllowed)
 		return
 	}
-	body, err := decodeBody(r)
+	body, err := wire.DecodeBody(r)
 	if err != nil {
 		a.fail(err)
 		return
@@ -282,7 +282,7 @@ func (h *handler) feed(in *chdb.Insertion, inline []byte, body io.Reader) error 
 	for {
 		n, err := fill(body, *chunk)
 		if err != nil && err != io.EOF { //nolint:errorlint // fill returns the error of Read unchanged
-			return readError(err)
+			return wire.ReadError(err)
 		}
 		if in.Write((*chunk)[:n]) != nil || err != nil {
 			return nil // the body has ended, or in.Done will return an error

@@ -9,6 +9,7 @@ import (
 
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 const (
@@ -16,8 +17,6 @@ const (
 	// length and counters in its headers, and an error of the query has a status.
 	headBytes = 1 << 20
 	headTime  = 100 * time.Millisecond
-	// chunkBytes is the size of a pipe.
-	chunkBytes = 64 << 10
 	// flushEvery is how long data waits in buffers of the compression and of the connection.
 	flushEvery = 200 * time.Millisecond
 )
@@ -102,7 +101,7 @@ func (a *answer) copy(head []byte, reader io.Reader) (lost bool) {
 		a.flush()
 	}
 	flushed := time.Now()
-	chunk := make([]byte, chunkBytes)
+	chunk := make([]byte, wire.ChunkBytes)
 	for {
 		n, err := reader.Read(chunk)
 		if n > 0 && !lost {

@@ -13,6 +13,7 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
 	"vayu/internal/columnstore/embedded/statement"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 // headSize is how many bytes of a body are searched for the query. ClickHouse's default limit of a query is the same
@@ -48,7 +49,7 @@ var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
 	"session_id", "session_timeout", "session_check",
-	// These configure progress headers, which this package lacks, and compression (see newEncoder).
+	// These configure progress headers, which this package lacks, and compression (see [wire.NewEncoder]).
 	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
 	"enable_http_compression", "http_zlib_compression_level",
 }
@@ -62,14 +63,14 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	q := &request{
 		id:       values.Get("query_id"),
 		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database")),
-		wait:     on(values.Get("wait_end_of_query")),
+		wait:     wire.On(values.Get("wait_end_of_query")),
 		readonly: r.Method != http.MethodPost,
 	}
 	if q.external, err = newExternal(r, body, values); err != nil {
 		return nil, err
 	}
 	q.setSettings(values)
-	if q.named, err = session.ReadName(values.Get("session_id"), values.Get("session_timeout"), on(values.Get("session_check"))); err != nil {
+	if q.named, err = session.ReadName(values.Get("session_id"), values.Get("session_timeout"), wire.On(values.Get("session_check"))); err != nil {
 		return nil, err
 	}
 	if q.external != nil {
@@ -145,7 +146,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	_, err := io.CopyN(buffer, body, headSize)
 	whole := errors.Is(err, io.EOF)
 	if err != nil && !whole {
-		return readError(err)
+		return wire.ReadError(err)
 	}
 	st := statement.Parse(buffer.String())
 	if st.Data >= 0 {
@@ -158,7 +159,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	if !whole {
 		n, err := io.CopyN(buffer, body, maxQuery)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return readError(err)
+			return wire.ReadError(err)
 		}
 		if n == maxQuery {
 			return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "The query is longer than %d bytes", maxQuery)
@@ -172,23 +173,12 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// readError returns the error for a body that cannot be read: it does not decompress, or the client is gone.
-func readError(err error) error {
-	if known, ok := errors.AsType[*chdb.Exception](err); ok {
-		return known
-	}
-	return chdb.NewException(codeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
-}
-
 func first(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
-
-// on parses a boolean URL parameter as ClickHouse does.
-func on(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
 // newSessionKey returns the session key of a request. A readonly request must not change anything, as ClickHouse's GET.
 func newSessionKey(q *request) session.Key {

@@ -1,8 +1,9 @@
-package embedded
+package wire
 
 import (
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -15,8 +16,8 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// decodeBody decodes the Content-Encoding, and ClickHouse's own compressed blocks (decompress=1).
-func decodeBody(r *http.Request) (io.Reader, error) {
+// DecodeBody returns the body of a request without its Content-Encoding and ClickHouse's own compressed blocks (decompress=1).
+func DecodeBody(r *http.Request) (io.Reader, error) {
 	var body io.Reader = r.Body
 	var err error
 	switch coding := strings.ToLower(r.Header.Get("Content-Encoding")); coding {
@@ -32,12 +33,12 @@ func decodeBody(r *http.Request) (io.Reader, error) {
 	case "lz4":
 		body = lz4.NewReader(body)
 	default:
-		return nil, chdb.NewException(codeNotImplemented, "NOT_IMPLEMENTED", "Unknown Content-Encoding %q", coding)
+		return nil, chdb.NewException(CodeNotImplemented, "NOT_IMPLEMENTED", "Unknown Content-Encoding %q", coding)
 	}
 	if err != nil {
-		return nil, readError(err)
+		return nil, ReadError(err)
 	}
-	if on(r.URL.Query().Get("decompress")) {
+	if On(r.URL.Query().Get("decompress")) {
 		body = compress.NewReader(body)
 	}
 	return body, nil
@@ -54,23 +55,23 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// encoder compresses a reply. Close writes the rest of the data, and leaves the reply open.
-type encoder interface {
+// Encoder compresses a reply. Close writes the rest of the data, and leaves the reply open.
+type Encoder interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// newEncoder returns an encoder that the request accepts; nil for none. name is the Content-Encoding.
-func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
+// NewEncoder returns an encoder that the request accepts; nil for none. name is the Content-Encoding.
+func NewEncoder(r *http.Request, w io.Writer) (e Encoder, name string) {
 	values := r.URL.Query()
-	if on(values.Get("compress")) {
+	if On(values.Get("compress")) {
 		method := compress.LZ4
 		if strings.EqualFold(values.Get("network_compression_method"), "zstd") {
 			method = compress.ZSTD
 		}
 		return &blockEncoder{w: w, c: compress.NewWriter(compress.LevelZero, method)}, ""
 	}
-	if !on(values.Get("enable_http_compression")) {
+	if !On(values.Get("enable_http_compression")) {
 		return nil, ""
 	}
 	accept := strings.ToLower(r.Header.Get("Accept-Encoding"))
@@ -93,7 +94,7 @@ func newEncoder(r *http.Request, w io.Writer) (e encoder, name string) {
 	return nil, ""
 }
 
-// blockEncoder is an encoder that writes ClickHouse's own compressed blocks.
+// blockEncoder is an Encoder that writes ClickHouse's own compressed blocks.
 type blockEncoder struct {
 	w io.Writer
 	c *compress.Writer
@@ -118,3 +119,14 @@ func (b *blockEncoder) Write(p []byte) (n int, err error) {
 
 func (*blockEncoder) Flush() error { return nil }
 func (*blockEncoder) Close() error { return nil }
+
+// ReadError returns the error for a body that cannot be read: it does not decompress, or the client is gone.
+func ReadError(err error) error {
+	if known, ok := errors.AsType[*chdb.Exception](err); ok {
+		return known
+	}
+	return chdb.NewException(CodeDecompress, "CANNOT_DECOMPRESS", "The body cannot be read: %v", err)
+}
+
+// On parses a boolean URL parameter as ClickHouse does.
+func On(value string) bool { return value == "1" || strings.EqualFold(value, "true") }

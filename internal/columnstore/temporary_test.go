@@ -1,4 +1,4 @@
-package embedded_test
+package columnstore_test
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/embedded"
+	engine "vayu/internal/columnstore/embedded"
 	"vayu/internal/config"
 )
 
@@ -21,7 +21,7 @@ func startFor(t *testing.T, change func(*columnstore.Config)) func(session, stat
 		data = cfg.Data
 		change(cfg)
 	})
-	address, password, err := embedded.AnalystAccess(data)
+	address, password, err := engine.AnalystAccess(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package embedded
+// Package wire reads the body of a request and writes the reply: compression, and the deadlines of a stalled client.
+package wire
 
 import (
 	"errors"
@@ -15,49 +16,62 @@ import (
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
-// stallWriter is a reply with a deadline for each chunk.
-type stallWriter struct {
+// Codes of ClickHouse's src/Common/ErrorCodes.cpp.
+const (
+	CodeNotImplemented = 48
+	CodeSocketTimeout  = 209
+	CodeDecompress     = 271
+)
+
+// ChunkBytes is the size of a chunk of a reply, which has a deadline of its own.
+const ChunkBytes = 64 << 10
+
+// Writer is a reply with a deadline for each chunk.
+type Writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-func newStallWriter(w http.ResponseWriter) *stallWriter {
-	return &stallWriter{w, http.NewResponseController(w)}
+// Limit returns the reply with deadlines, and replaces the body of the request by one with deadlines.
+func Limit(w http.ResponseWriter, r *http.Request) *Writer {
+	control := http.NewResponseController(w)
+	r.Body = &reader{r.Body, control}
+	return &Writer{w, control}
 }
 
 // extend sets the deadline of the next chunk. A writer without deadlines is one of a test.
-func (w *stallWriter) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTime)) }
+func (w *Writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTime)) }
 
 // Write sends p in chunks.
-func (w *stallWriter) Write(p []byte) (n int, err error) {
+func (w *Writer) Write(p []byte) (n int, err error) {
 	for first := true; first || n < len(p) && err == nil; first = false {
 		w.extend()
 		var m int
-		m, err = w.ResponseWriter.Write(p[n:min(len(p), n+chunkBytes)])
+		m, err = w.ResponseWriter.Write(p[n:min(len(p), n+ChunkBytes)])
 		n += m
 	}
 	return n, err
 }
 
 // FlushError sends what is buffered.
-func (w *stallWriter) FlushError() error {
+func (w *Writer) FlushError() error {
 	w.extend()
 	return w.control.Flush()
 }
 
-// stallReader is the body of a request with a deadline for each read.
-type stallReader struct {
+// reader is the body of a request with a deadline for each read.
+type reader struct {
 	io.ReadCloser
 	control *http.ResponseController
 }
 
 // Read reads from the body. Between two reads there is no deadline, because net/http reads from the connection while
 // the statement runs, and takes an error for the end of the client.
-func (r *stallReader) Read(p []byte) (int, error) {
+func (r *reader) Read(p []byte) (int, error) {
 	_ = r.control.SetReadDeadline(time.Now().Add(stallTime))
 	n, err := r.ReadCloser.Read(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, chdb.NewException(codeSocketTimeout, "SOCKET_TIMEOUT", "The client sent nothing of the body for %s", stallTime)
+		return n, chdb.NewException(CodeSocketTimeout, "SOCKET_TIMEOUT", "The client sent nothing of the body for %s", stallTime)
 	}
 	_ = r.control.SetReadDeadline(time.Time{})
 	return n, err

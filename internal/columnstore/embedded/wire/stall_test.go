@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vayu/internal/columnstore/embedded/chdb"
+)
+
+// piped is a reply that reaches the client over a connection without a buffer.
+type piped struct {
+	http.ResponseWriter
+	net.Conn
+}
+
+func (w piped) Write(p []byte) (int, error) { return w.Conn.Write(p) }
+
+func limited(w http.ResponseWriter) *Writer { return &Writer{w, http.NewResponseController(w)} }
+
+// A client that reads nothing, or too little, loses its reply. The time is that of the bubble.
+func TestStalledReaderLosesReply(t *testing.T) {
+	t.Parallel()
+	for name, reads := range map[string]int{"nothing": 0, "the first chunk": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server, client := net.Pipe()
+				defer client.Close()
+				began := time.Now()
+				go func() { _, _ = io.CopyN(io.Discard, client, int64(reads)*ChunkBytes) }()
+				w := limited(piped{httptest.NewRecorder(), server})
+				n, err := w.Write(make([]byte, 3*ChunkBytes))
+				if !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("got %v, want %v", err, os.ErrDeadlineExceeded)
+				}
+				if n != reads*ChunkBytes {
+					t.Errorf("wrote %d bytes, want %d", n, reads*ChunkBytes)
+				}
+				if got := time.Since(began); got != stallTime {
+					t.Errorf("the reply ended after %s, want %s", got, stallTime)
+				}
+			})
+		})
+	}
+}
+
+// A reader that needs long for the whole, but not for a chunk, gets the reply.
+func TestSlowReaderGetsReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, client := net.Pipe()
+		go func() {
+			for range 5 {
+				time.Sleep(stallTime - time.Second)
+				_, _ = io.CopyN(io.Discard, client, ChunkBytes)
+			}
+		}()
+		n, err := limited(piped{httptest.NewRecorder(), server}).Write(make([]byte, 5*ChunkBytes))
+		if n != 5*ChunkBytes || err != nil {
+			t.Errorf("got %d bytes, %v; want %d", n, err, 5*ChunkBytes)
+		}
+	})
+}
+
+// A client that stops in the middle of its body ends its statement. A statement that runs long after its body does not
+// end.
+func TestStalledBodyEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, client := net.Pipe()
+		defer client.Close()
+		body := &reader{server, http.NewResponseController(piped{httptest.NewRecorder(), server})}
+		go func() { _, _ = client.Write([]byte("INSERT")) }()
+		chunk := make([]byte, 10)
+		if n, err := body.Read(chunk); n != 6 || err != nil {
+			t.Fatalf("got %d bytes, %v", n, err)
+		}
+		time.Sleep(2 * stallTime)
+		go func() { _, _ = client.Write([]byte(" INTO")) }()
+		if n, err := body.Read(chunk); n != 5 || err != nil {
+			t.Fatalf("after a pause between two reads: got %d bytes, %v", n, err)
+		}
+		_, err := body.Read(chunk)
+		var exception *chdb.Exception
+		if !errors.As(err, &exception) || exception.Code != CodeSocketTimeout || !strings.Contains(exception.Message, "nothing of the body for 1m0s") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
