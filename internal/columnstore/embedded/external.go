@@ -35,7 +35,7 @@ var externalSuffixes = []string{"_structure", "_types", "_format"}
 func newExternal(r *http.Request, body io.Reader, values url.Values) (*external, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
-		return nil, nil //nolint:nilnil,nilerr // other types do not matter
+		return nil, nil //nolint:nilnil // other types do not matter
 	}
 	if err != nil || parameters["boundary"] == "" {
 		return nil, chdb.NewException(codeBadArguments, "BAD_ARGUMENTS", "The Content-Type multipart/form-data has no boundary")

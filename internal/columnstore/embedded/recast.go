@@ -25,7 +25,7 @@ func (h *handler) recaster(q *request) func(kind string) string {
 		return func(kind string) string { return enumType.ReplaceAllString(kind, "String") }
 	case q.format == "Native" && (q.user == access.Analyst || q.named.ID != ""):
 		return func(kind string) string {
-			if m := zoneType.FindStringSubmatch(kind); m != nil && m[1] != h.zone {
+			if m := zoneType.FindStringSubmatch(kind); len(m) == 2 && m[1] != h.zone {
 				return "DateTime64(0, " + statement.Quote(m[1]) + ")"
 			}
 			return kind

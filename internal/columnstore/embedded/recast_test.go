@@ -1,7 +1,6 @@
 package embedded_test
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 	"testing"
@@ -69,7 +68,7 @@ func TestNativeHasTimeZones(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			_, got := askAnalyst(t, http.MethodPost, query("default_format", "Native"), strings.NewReader(text))
-			if !bytes.Contains([]byte(got), []byte(want)) {
+			if !strings.Contains(got, want) {
 				t.Errorf("got %.200q, want %q in it", got, want)
 			}
 		})

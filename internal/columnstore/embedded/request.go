@@ -77,7 +77,8 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 		q.named = q.external.name(q.named)
 		return q, nil
 	}
-	return q, q.readStatement(values, r, body)
+	err = q.readStatement(values, r, body)
+	return q, err
 }
 
 // readStatement reads the statement and its parameters.
