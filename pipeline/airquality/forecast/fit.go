@@ -1,0 +1,66 @@
+package forecast
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// fitYears is how many years of data a fit reads.
+const fitYears = 10
+
+// Span is a range of Indian days, both included.
+type Span struct{ First, Last schema.Day }
+
+// allSlots are the positions of all parameters in forecast_input.amounts.
+func allSlots() string {
+	text := "["
+	for i := range air.RecordPollutants {
+		if i > 0 {
+			text += ","
+		}
+		text += strconv.Itoa(i + 1)
+	}
+	return text + "]"
+}
+
+// prepare fills forecast_input with the days of a span. With ingested, a day is known when the last of its
+// readings was stored. Otherwise it is known when it ends.
+func (f *Forecaster) prepare(ctx context.Context, input string, days Span, ingested bool) error {
+	text := f.sql.input
+	if ingested {
+		text = f.sql.ingestedInput
+	}
+	return f.exec(ctx, "input", text, clickhouse.Parameters{"input": input, "from": dayText(days.First), "to": dayText(days.Last)})
+}
+
+// fit fits the model to an input: to the days up to base that were known at a time. It works on one parameter
+// after the other, because the residuals of all of them would need several gigabytes.
+func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
+	texts, err := f.sql.fit(int(days.Last-days.First) + 1)
+	if err != nil {
+		return err
+	}
+	for slot := range air.RecordPollutants {
+		p := clickhouse.Parameters{
+			"run": run, "input": input, "fitted": instantText(known), "known": instantText(known), "first": dayText(days.First), "base": dayText(days.Last),
+			"slots": "[" + strconv.Itoa(slot+1) + "]",
+		}
+		for i, what := range [...]string{"climatology", "coefficients", "residuals"} {
+			if err := f.exec(ctx, what+" of "+air.RecordPollutants[slot].String(), texts[i], p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fitSpan returns the days to which a fit reaches back.
+func fitSpan(base schema.Day) Span {
+	return Span{First: base - fitYears*365, Last: base}
+}

@@ -1,0 +1,87 @@
+// Package forecast issues forecasts of the air of the next days inside ClickHouse, and replays them for
+// past days.
+//
+// The model is a damped anomaly: the climatology of a place, plus weighted anomalies of the last day and of
+// the last week. Persistence and climatology are issued beside it. The view forecast_score compares the
+// three with what came. For each place, parameter and horizon, persistence is served if the model was worse
+// over the last 90 days.
+//
+// This package is the only writer of the tables forecast, forecast_issue, forecast_fit, forecast_climate,
+// forecast_residual and forecast_input.
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/columnstore"
+	"vayu/schema"
+)
+
+// Conn is the part of a ClickHouse connection that a Forecaster uses.
+type Conn interface {
+	Exec(ctx context.Context, query string, args ...any) error
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+}
+
+// Forecaster fits and issues the forecasts of one database. Its methods must not run concurrently.
+type Forecaster struct {
+	conn     Conn
+	database string
+	sql      statements
+	log      *slog.Logger
+	metrics  *metrics
+}
+
+// New returns a Forecaster for a database. It computes nothing yet. An error means that the template of an
+// SQL statement is invalid.
+func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer) (*Forecaster, error) {
+	sql, err := newStatements(database)
+	if err != nil {
+		return nil, err
+	}
+	return &Forecaster{conn: conn, database: database, sql: sql, log: log.With("database", database), metrics: newMetrics(reg, database)}, nil
+}
+
+// day formats an Indian day as a query parameter.
+func dayText(d schema.Day) string { return d.String() }
+
+// instant formats a time as a query parameter of type DateTime64(3, 'UTC').
+func instantText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// exec runs a statement. With a new deduplication token, the server does not mistake an INSERT for a retry of an
+// earlier, equal one.
+func (f *Forecaster) exec(ctx context.Context, what, text string, p clickhouse.Parameters) error {
+	own := clickhouse.Context(ctx, clickhouse.WithParameters(p),
+		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
+	begin := time.Now()
+	if err := f.conn.Exec(own, text); err != nil {
+		return fmt.Errorf("forecasting (%s): %w", what, err)
+	}
+	f.log.DebugContext(ctx, "forecast step", "step", what, "elapsed", time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+// scan reads the only row of a query.
+func (f *Forecaster) scan(ctx context.Context, what, text string, p clickhouse.Parameters, dest ...any) error {
+	rows, err := f.conn.Query(clickhouse.Context(ctx, clickhouse.WithParameters(p)), text)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", what, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return fmt.Errorf("reading %s: %w", what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", what, err)
+	}
+	return nil
+}

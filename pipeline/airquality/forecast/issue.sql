@@ -1,0 +1,132 @@
+-- All forecasts of an issue: concentrations of each series first, then the AQI of each place from them.
+-- A forecast is {{.Members}} equally probable members: the central value with the residual quantiles of the season, recalibrated.
+-- The AQI takes equal ranks of all parameters together, as if they rose and fell together.
+-- Parameters: see issue.go.
+INSERT INTO {{.Database}}.forecast
+    (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, good, satisfactory, moderate, poor, very_poor, severe, widening, history, reason, fitted_at, issued_at)
+WITH
+[{{.Levels}}] AS ranks,
+modelled AS
+(
+    SELECT place_kind, place, state, parameter, days, base, horizon, day, target, steady, named.1 AS model, named.2 AS centre
+    FROM
+    (
+        SELECT *, arrayJoin([('damped_anomaly', normal + day_weight * anomaly + week_weight * week), ('persistence', level), ('climatology', normal)]) AS named
+        FROM
+        (
+            SELECT samples.*, if(fit.samples = 0, nan, fit.day_weight) AS day_weight, fit.week_weight AS week_weight
+            FROM
+            (
+{{.Samples}}
+            ) AS samples
+            LEFT JOIN
+            (
+                SELECT parameter, horizon, day_weight, week_weight, samples FROM {{.Database}}.forecast_fit
+                WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')}
+            ) AS fit USING (parameter, horizon)
+        )
+    )
+    WHERE NOT isNaN(named.2)
+),
+judged AS
+(
+    -- The last {{.Judged}} days show which model is better, and the last {{.Recalibrated}} recalibrate the interval.
+    SELECT place_kind, place, state, parameter, horizon, model, any(days) AS history, any(steady) AS constant, count() AS seen,
+        anyIf(centre, base = {base:Date}) AS centre, {base:Date} + horizon AS day, {{.Season}} AS season,
+        groupArrayIf(target - centre, NOT isNaN(target) AND modelled.day > {base:Date} - {{.Recalibrated}}) AS errors,
+        avgIf(abs(exp(target) - exp(modelled.centre)), NOT isNaN(target) AND modelled.day > {base:Date} - {{.Judged}}) AS mae
+    FROM modelled
+    GROUP BY place_kind, place, state, parameter, horizon, model
+    HAVING countIf(base = {base:Date}) > 0 AND seen >= {{.MinSeen}} AND NOT constant
+),
+spread AS
+(
+    SELECT place_kind, place, state, parameter, horizon, model, history, day, centre, mae,
+        if(empty(own.quantiles), pooled.quantiles, own.quantiles) AS quantiles,
+        if(empty(own.quantiles), pooled.low, own.low) AS low, if(empty(own.quantiles), pooled.high, own.high) AS high,
+        arraySort(arrayMap(e -> greatest(low - e, e - high), errors)) AS misses,
+        if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS widening
+    FROM judged
+    LEFT JOIN
+    (
+        SELECT toString(place_kind) AS kind, place, state, parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
+        WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind != 'all'
+    ) AS own ON own.kind = toString(judged.place_kind) AND own.place = judged.place AND own.state = judged.state AND own.parameter = judged.parameter
+        AND own.horizon = judged.horizon AND own.season = judged.season AND own.model = judged.model
+    LEFT JOIN
+    (
+        SELECT parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
+        WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind = 'all'
+    ) AS pooled ON pooled.parameter = judged.parameter AND pooled.horizon = judged.horizon AND pooled.season = judged.season AND pooled.model = judged.model
+),
+drawn AS
+(
+    SELECT place_kind, place, state, parameter, horizon, model, history, day, mae, widening, exp(centre) AS middle,
+        arraySort(arrayMap((q, r) -> exp(centre + q + widening * (r - 0.5) / 0.4), quantiles, ranks)) AS members,
+        least(middle, exp(centre + low - widening)) AS bottom, greatest(middle, exp(centre + high + widening)) AS top,
+        arrayMap(v -> toInt32(ifNull(multiIf({{range $i, $p := .Parameters}}{{if $i}}parameter = '{{$p}}', naqi_{{$p}}(v), {{end}}{{end}}naqi_{{index .Parameters 0}}(v)), 0)), arrayPushBack(members, middle)) AS indices,
+        maxIf(mae, model = 'damped_anomaly') OVER same AS damped_mae, maxIf(mae, model = 'persistence') OVER same AS persistence_mae, countIf(model = 'damped_anomaly') OVER same AS damped,
+        damped > 0 AND NOT (damped_mae > persistence_mae) AS damped_served
+    FROM spread
+    WHERE notEmpty(quantiles)
+    WINDOW same AS (PARTITION BY place_kind, place, state, parameter, horizon)
+),
+places AS
+(
+    SELECT place_kind, place, state, horizon, day, model,
+        groupArray((parameter, if(damped_served, 'damped_anomaly', 'persistence') = model, bottom, middle, top, widening, history,
+            multiIf(model != 'persistence' OR damped_served, '', damped > 0, 'persistence_not_beaten', history > 0, 'recent_gaps', 'too_little_history'))) AS series,
+        count() >= {{.MinPollutants}} AND countIf(parameter IN ('pm25', 'pm10')) > 0 AS has_index,
+        maxForEach(indices) AS index, max(history) AS longest
+    FROM drawn
+    GROUP BY place_kind, place, state, horizon, day, model
+),
+observed AS
+(
+    SELECT place_kind, place, state, day, assumeNotNull(aqi) AS aqi FROM {{.Database}}.forecast_input
+    WHERE input = {input:String} AND known_at <= {known:DateTime64(3, 'UTC')} AND isNotNull(aqi) AND day > {base:Date} - {{.Judged}} AND day <= {base:Date}
+),
+issued AS
+(
+    SELECT place_kind, place, state, horizon, model, avg(abs(p50 - aqi)) AS mae, count() AS n,
+        arraySort(groupArrayIf(greatest(p10 + widening - aqi, aqi - p90 + widening), day > {base:Date} - {{.Recalibrated}})) AS misses,
+        if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS widening
+    FROM
+    (
+        SELECT place_kind, place, state, day, horizon, model, p10, p50, p90, widening FROM {{.Database}}.forecast FINAL
+        WHERE run = {run:String} AND parameter = 'aqi' AND horizon > 0 AND day > {base:Date} - {{.Judged}} AND day <= {base:Date} AND issued_at < {known:DateTime64(3, 'UTC')}
+    ) AS earlier
+    INNER JOIN observed USING (place_kind, place, state, day)
+    GROUP BY place_kind, place, state, horizon, model
+),
+indexed AS
+(
+    SELECT place_kind, place, state, horizon, day, model, series, has_index AND (model != 'persistence' OR today.day != toDate(0)) AS counted, longest,
+        if(model = 'persistence', toInt32(today.aqi), index[{{.Members}} + 1]) AS middle, issued.widening AS widening,
+        arrayMap((m, r) -> toInt32(greatest(0, least(500, floor(m + widening * (r - 0.5) / 0.4 + 0.5)))), arrayResize(index, {{.Members}}), ranks) AS members,
+        maxIf(issued.mae, model = 'damped_anomaly' AND issued.n >= {{.MinErrors}}) OVER same AS damped_mae, maxIf(issued.mae, model = 'persistence' AND issued.n >= {{.MinErrors}}) OVER same AS persistence_mae,
+        countIf(model = 'damped_anomaly' AND has_index) OVER same AS damped,
+        damped > 0 AND NOT (damped_mae > persistence_mae) AS damped_served
+    FROM places
+    LEFT JOIN issued ON issued.place_kind = places.place_kind AND issued.place = places.place AND issued.state = places.state AND issued.horizon = places.horizon AND issued.model = places.model
+    LEFT JOIN (SELECT place_kind, place, state, day, aqi FROM observed WHERE day = {base:Date}) AS today
+        ON today.place_kind = places.place_kind AND today.place = places.place AND today.state = places.state
+    WINDOW same AS (PARTITION BY place_kind, place, state, horizon)
+),
+emitted AS
+(
+    SELECT place_kind, place, state, horizon, day, model,
+        arrayJoin(arrayConcat(
+            arrayMap(s -> (s.1, toUInt8(s.2), toFloat32(s.3), toFloat32(s.4), toFloat32(s.5), toFloat32(s.6), s.7, s.8, CAST([], 'Array(Float32)')), series),
+            if(counted, [('aqi', toUInt8(if(damped_served, 'damped_anomaly', 'persistence') = model),
+                toFloat32(least(middle, floor((members[5] + members[6]) / 2 + 0.5))), toFloat32(middle), toFloat32(greatest(middle, floor((members[45] + members[46]) / 2 + 0.5))),
+                toFloat32(widening), longest,
+                multiIf(model != 'persistence' OR damped_served, '', damped > 0, 'persistence_not_beaten', longest > 0, 'recent_gaps', 'too_little_history'),
+                arrayMap(c -> toFloat32(countEqual(arrayMap(m -> toUInt8(multiIf(m <= 50, 1, m <= 100, 2, m <= 200, 3, m <= 300, 4, m <= 400, 5, 6)), members), c) / {{.Members}}), [1, 2, 3, 4, 5, 6]))],
+                []))) AS out
+    FROM indexed
+)
+SELECT {run:String}, toString(place_kind), place, state, out.1, day, horizon, model, out.2, out.3, out.4, out.5,
+    out.9[1], out.9[2], out.9[3], out.9[4], out.9[5], out.9[6], out.6, out.7, out.8, {fitted:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}
+FROM emitted
+{{.Settings}}

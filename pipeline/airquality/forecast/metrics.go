@@ -1,0 +1,40 @@
+package forecast
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	issued  prometheus.Gauge
+	fitted  prometheus.Gauge
+	rows    prometheus.Gauge
+	runs    *prometheus.CounterVec
+	seconds *prometheus.HistogramVec
+}
+
+func newMetrics(reg prometheus.Registerer, database string) *metrics {
+	labels := prometheus.Labels{"database": database}
+	m := &metrics{
+		issued: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vayu_forecast_last_issue_timestamp_seconds", ConstLabels: labels,
+			Help: "When forecasts were last issued, Unix seconds; 0 on an instance that does not lead.",
+		}),
+		fitted: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vayu_forecast_last_fit_timestamp_seconds", ConstLabels: labels,
+			Help: "When the model was last fitted, Unix seconds; 0 on an instance that does not lead.",
+		}),
+		rows: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vayu_forecast_rows", ConstLabels: labels,
+			Help: "Forecasts of the last issue, of all places, parameters, horizons and models.",
+		}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_forecast_runs_total", ConstLabels: labels,
+			Help: "Fits and issues of forecasts, by kind (fit, issue) and outcome (done, failed).",
+		}, []string{"kind", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vayu_forecast_seconds", ConstLabels: labels,
+			Help:    "Wall time of fits and issues of forecasts, by kind.",
+			Buckets: prometheus.ExponentialBuckets(0.1, 2, 12),
+		}, []string{"kind"}),
+	}
+	reg.MustRegister(m.issued, m.fitted, m.rows, m.runs, m.seconds)
+	return m
+}

@@ -1,0 +1,132 @@
+package forecast
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/naqi"
+)
+
+//go:embed *.sql
+var texts embed.FS
+
+// Policy of the model. FIELD measurements are those that make forecast-score repeats.
+const (
+	horizons = 4 // the fourth day ahead of yesterday is the third day ahead of today
+	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
+	members = 50
+	// climateReach is the half width of the window of a climatology, in days, and minClimate the least number of values in it.
+	climateReach, minClimate = 15, 10
+	// minHistory is the least number of days of a climatology. Nine cities of the measured archive have 536 and more, the
+	// next has 394, which is one winter.
+	minHistory = 500
+	minWeek    = 4  // days of a mean anomaly of seven days
+	minSeen    = 7  // days with data within the last hundred, for persistence
+	minErrors  = 20 // errors that recalibrate an interval or compare models
+	// minResiduals is the least number of residuals of a season.
+	minResiduals = 30
+	// largest is the value that instruments report for no measurement. No daily mean of CPCB's archives reaches it.
+	largest = 999
+	// recalibrated and judged are numbers of days before an issue.
+	recalibrated, judged = 60, 90
+	// recentDays is the number of days that an issue reads: the judged days with their bases and weeks.
+	recentDays = judged + horizons + 6
+)
+
+// templateData is the input of the templates of the SQL statements.
+type templateData struct {
+	Database, Settings, Names, Season, Levels, Samples string
+	Parameters                                         []string
+	Horizons                                           []int
+	Ingested                                           bool
+
+	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                     int
+	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, Recalibrated, Judged int
+}
+
+// insertSettings are the ClickHouse settings of every INSERT. On a cluster, the rows of a statement must be visible
+// to the next one. Blocks are small, because a row of a series has the arrays of ten years.
+const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
+	"parallel_distributed_insert_select = 0, max_block_size = 1024, join_use_nulls = 0"
+
+// statements are the SQL statements of a Forecaster. Those of a fit depend on the number of days.
+type statements struct {
+	input, ingestedInput, issue, reason string
+	fit                                 func(days int) ([3]string, error)
+	data                                templateData
+}
+
+func newStatements(database string) (statements, error) {
+	d := templateData{
+		Database: database, Settings: insertSettings, IndiaSeconds: int(schema.IndiaOffset.Seconds()), Farthest: horizons, Members: members, Largest: largest,
+		MinPollutants: naqi.MinPollutants, ClimateReach: climateReach, ClimateWidth: 2*climateReach + 1, MinClimate: minClimate, MinHistory: minHistory,
+		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, Recalibrated: recalibrated, Judged: judged,
+		// Three months each, as the published measurement has them: winter is December to February.
+		Season: "toUInt8(1 + intDiv(toMonth(day) % 12, 3))",
+	}
+	for _, p := range air.RecordPollutants {
+		d.Parameters = append(d.Parameters, p.String())
+	}
+	d.Names = "['" + strings.Join(d.Parameters, "', '") + "']"
+	for h := range horizons {
+		d.Horizons = append(d.Horizons, h+1)
+	}
+	levels := make([]string, members)
+	for i := range members {
+		levels[i] = fmt.Sprintf("%.2f", (float64(i)+0.5)/members)
+	}
+	d.Levels = strings.Join(levels, ", ")
+
+	s := statements{data: d}
+	var err error
+	write := func(name string, d templateData) string {
+		text, failed := d.write(name)
+		if err == nil {
+			err = failed
+		}
+		return text
+	}
+	s.input = write("input.sql", d)
+	ingested := d
+	ingested.Ingested = true
+	s.ingestedInput = write("input.sql", ingested)
+	recent := d
+	recent.Length = recentDays
+	recent.Samples = write("samples.sql", recent)
+	s.issue, s.reason = write("issue.sql", recent), write("reason.sql", recent)
+	s.fit = func(days int) (all [3]string, err error) {
+		fit := d
+		fit.Length = days
+		if fit.Samples, err = fit.write("samples.sql"); err != nil {
+			return all, err
+		}
+		for i, name := range [...]string{"climate.sql", "coefficient.sql", "residual.sql"} {
+			if all[i], err = fit.write(name); err != nil {
+				return all, err
+			}
+		}
+		return all, nil
+	}
+	return s, err
+}
+
+// write executes the template of a file.
+func (d templateData) write(name string) (string, error) {
+	text, err := texts.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("reading a forecast statement: %w", err)
+	}
+	t, err := template.New(name).Parse(string(text))
+	if err != nil {
+		return "", fmt.Errorf("reading a forecast statement: %w", err)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, d); err != nil {
+		return "", fmt.Errorf("writing a forecast statement: %w", err)
+	}
+	return b.String(), nil
+}
