@@ -16,7 +16,9 @@ import (
 	"vayu/internal/columnstore/migration"
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
+	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
+	"vayu/schema/naqi"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -96,6 +98,21 @@ type cityDay struct {
 	amounts [6]*float64
 }
 
+// index sets the AQI of a day by the rule of package naqi; 0 without one.
+func (d *cityDay) index() {
+	subs := naqi.None()
+	for i, v := range d.amounts {
+		if v != nil {
+			if index, ok := naqi.SubIndex(air.RecordPollutants[i], *v); ok {
+				subs[air.RecordPollutants[i]] = index
+			}
+		}
+	}
+	if aqi, _, ok := naqi.Index(subs); ok {
+		d.aqi = uint16(aqi)
+	}
+}
+
 func (w *fixture) cityDays(all []cityDay) {
 	w.Helper()
 	batch, err := w.db.Conn().PrepareBatch(w.Context(), "INSERT INTO "+w.name+".city_day (city, state, day, at, aqi, pm25, pm10, no2, so2, co, o3)")
@@ -125,6 +142,7 @@ func archive(t testing.TB) []cityDay {
 				d.amounts[i] = &v
 			}
 		}
+		d.index()
 		all = append(all, d)
 	}
 	return all

@@ -32,32 +32,31 @@ judged AS
 (
     -- The last {{.Judged}} days show which model is better, and the last {{.Recalibrated}} recalibrate the interval.
     SELECT place_kind, place, state, parameter, horizon, model, any(days) AS history, any(steady) AS constant, count() AS seen,
-        anyIf(centre, base = {base:Date}) AS centre, {base:Date} + horizon AS day, {{.Season}} AS season,
-        groupArrayIf(target - centre, NOT isNaN(target) AND modelled.day > {base:Date} - {{.Recalibrated}}) AS errors,
-        avgIf(abs(exp(target) - exp(modelled.centre)), NOT isNaN(target) AND modelled.day > {base:Date} - {{.Judged}}) AS mae
+        anyIf(centre, base = {base:Date}) AS latest, {base:Date} + horizon AS ahead,
+        groupArrayIf(target - centre, NOT isNaN(target) AND day > {base:Date} - {{.Recalibrated}}) AS errors,
+        avgIf(abs(exp(target) - exp(centre)), NOT isNaN(target) AND day > {base:Date} - {{.Judged}}) AS mae
     FROM modelled
     GROUP BY place_kind, place, state, parameter, horizon, model
     HAVING countIf(base = {base:Date}) > 0 AND seen >= {{.MinSeen}} AND NOT constant
 ),
 spread AS
 (
-    SELECT place_kind, place, state, parameter, horizon, model, history, day, centre, mae,
+    SELECT place_kind, place, state, parameter, horizon, model, history, day, season, latest AS centre, mae,
         if(empty(own.quantiles), pooled.quantiles, own.quantiles) AS quantiles,
         if(empty(own.quantiles), pooled.low, own.low) AS low, if(empty(own.quantiles), pooled.high, own.high) AS high,
         arraySort(arrayMap(e -> greatest(low - e, e - high), errors)) AS misses,
         if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS widening
-    FROM judged
+    FROM (SELECT *, ahead AS day, {{.Season}} AS season FROM judged) AS judged
     LEFT JOIN
     (
-        SELECT toString(place_kind) AS kind, place, state, parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
+        SELECT place_kind, place, state, parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
         WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind != 'all'
-    ) AS own ON own.kind = toString(judged.place_kind) AND own.place = judged.place AND own.state = judged.state AND own.parameter = judged.parameter
-        AND own.horizon = judged.horizon AND own.season = judged.season AND own.model = judged.model
+    ) AS own USING (place_kind, place, state, parameter, horizon, season, model)
     LEFT JOIN
     (
         SELECT parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
         WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind = 'all'
-    ) AS pooled ON pooled.parameter = judged.parameter AND pooled.horizon = judged.horizon AND pooled.season = judged.season AND pooled.model = judged.model
+    ) AS pooled USING (parameter, horizon, season, model)
 ),
 drawn AS
 (
@@ -77,7 +76,7 @@ places AS
         groupArray((parameter, if(damped_served, 'damped_anomaly', 'persistence') = model, bottom, middle, top, widening, history,
             multiIf(model != 'persistence' OR damped_served, '', damped > 0, 'persistence_not_beaten', history > 0, 'recent_gaps', 'too_little_history'))) AS series,
         count() >= {{.MinPollutants}} AND countIf(parameter IN ('pm25', 'pm10')) > 0 AS has_index,
-        maxForEach(indices) AS index, max(history) AS longest
+        maxForEach(indices) AS index, max(history) AS longest, minIf(damped_served, parameter IN ('pm25', 'pm10')) AS particles_damped
     FROM drawn
     GROUP BY place_kind, place, state, horizon, day, model
 ),
@@ -90,7 +89,7 @@ issued AS
 (
     SELECT place_kind, place, state, horizon, model, avg(abs(p50 - aqi)) AS mae, count() AS n,
         arraySort(groupArrayIf(greatest(p10 + widening - aqi, aqi - p90 + widening), day > {base:Date} - {{.Recalibrated}})) AS misses,
-        if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS widening
+        if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS moved
     FROM
     (
         SELECT place_kind, place, state, day, horizon, model, p10, p50, p90, widening FROM {{.Database}}.forecast FINAL
@@ -101,16 +100,15 @@ issued AS
 ),
 indexed AS
 (
-    SELECT place_kind, place, state, horizon, day, model, series, has_index AND (model != 'persistence' OR today.day != toDate(0)) AS counted, longest,
-        if(model = 'persistence', toInt32(today.aqi), index[{{.Members}} + 1]) AS middle, issued.widening AS widening,
+    SELECT place_kind, place, state, horizon, day, model, series, particles_damped, has_index AND (model != 'persistence' OR known_day != toDate(0)) AS counted, longest,
+        if(model = 'persistence', toInt32(aqi), index[{{.Members}} + 1]) AS middle, issued.moved AS widening,
         arrayMap((m, r) -> toInt32(greatest(0, least(500, floor(m + widening * (r - 0.5) / 0.4 + 0.5)))), arrayResize(index, {{.Members}}), ranks) AS members,
         maxIf(issued.mae, model = 'damped_anomaly' AND issued.n >= {{.MinErrors}}) OVER same AS damped_mae, maxIf(issued.mae, model = 'persistence' AND issued.n >= {{.MinErrors}}) OVER same AS persistence_mae,
         countIf(model = 'damped_anomaly' AND has_index) OVER same AS damped,
-        damped > 0 AND NOT (damped_mae > persistence_mae) AS damped_served
+        damped > 0 AND if(damped_mae > 0 AND persistence_mae > 0, damped_mae <= persistence_mae, max(particles_damped) OVER same) AS damped_served
     FROM places
-    LEFT JOIN issued ON issued.place_kind = places.place_kind AND issued.place = places.place AND issued.state = places.state AND issued.horizon = places.horizon AND issued.model = places.model
-    LEFT JOIN (SELECT place_kind, place, state, day, aqi FROM observed WHERE day = {base:Date}) AS today
-        ON today.place_kind = places.place_kind AND today.place = places.place AND today.state = places.state
+    LEFT JOIN issued USING (place_kind, place, state, horizon, model)
+    LEFT JOIN (SELECT place_kind, place, state, day AS known_day, aqi FROM observed WHERE day = {base:Date}) AS today USING (place_kind, place, state)
     WINDOW same AS (PARTITION BY place_kind, place, state, horizon)
 ),
 emitted AS
@@ -126,7 +124,7 @@ emitted AS
                 []))) AS out
     FROM indexed
 )
-SELECT {run:String}, toString(place_kind), place, state, out.1, day, horizon, model, out.2, out.3, out.4, out.5,
+SELECT {run:String}, place_kind, place, state, out.1, day, horizon, model, out.2, out.3, out.4, out.5,
     out.9[1], out.9[2], out.9[3], out.9[4], out.9[5], out.9[6], out.6, out.7, out.8, {fitted:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}
 FROM emitted
 {{.Settings}}

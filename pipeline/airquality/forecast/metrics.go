@@ -1,6 +1,10 @@
 package forecast
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 type metrics struct {
 	issued  prometheus.Gauge
@@ -37,4 +41,27 @@ func newMetrics(reg prometheus.Registerer, database string) *metrics {
 	}
 	reg.MustRegister(m.issued, m.fitted, m.rows, m.runs, m.seconds)
 	return m
+}
+
+// observe counts a fit or an issue, and its duration if it succeeded.
+func (m *metrics) observe(kind string, err error, elapsed time.Duration) {
+	if err != nil {
+		m.runs.WithLabelValues(kind, "failed").Inc()
+		return
+	}
+	m.runs.WithLabelValues(kind, "done").Inc()
+	m.seconds.WithLabelValues(kind).Observe(elapsed.Seconds())
+}
+
+// show sets the times of the last issue and of the last fit.
+func (m *metrics) show(issued, fitted time.Time) {
+	m.issued.Set(float64(max(issued.Unix(), 0)))
+	m.fitted.Set(float64(max(fitted.Unix(), 0)))
+}
+
+// reset clears the gauges of an instance that does not lead any more.
+func (m *metrics) reset() {
+	m.issued.Set(0)
+	m.fitted.Set(0)
+	m.rows.Set(0)
 }

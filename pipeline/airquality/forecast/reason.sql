@@ -14,13 +14,13 @@ series AS
     )
     GROUP BY place_kind, place, state, slot
 )
-SELECT {run:String}, toString(place_kind), place, state, parameter, {base:Date}, 0, 'none', 1,
+SELECT {run:String}, place_kind, place, state, parameter, {base:Date}, 0, 'none', 1,
     multiIf(latest < {base:Date}, 'no_recent_data', NOT (last > 0 AND last < {{.Largest}}), 'implausible_value', length(week) >= 5 AND arrayUniq(week) = 1, 'constant_series', 'too_little_history'),
     {fitted:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}
 FROM series
-WHERE (toString(place_kind), place, state, parameter) NOT IN
+WHERE (place_kind, place, state, parameter) NOT IN
 (
-    SELECT toString(place_kind), place, state, parameter FROM {{.Database}}.forecast
+    SELECT place_kind, place, state, parameter FROM {{.Database}}.forecast
     WHERE run = {run:String} AND issued_at = {known:DateTime64(3, 'UTC')} AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}}
 )
 {{.Settings}}

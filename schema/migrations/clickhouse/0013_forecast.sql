@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast"}} {{.OnCluster}}
 (
     run String COMMENT 'empty for an issued forecast; of a replay its id',
-    place_kind Enum8('city' = 1, 'station' = 2) COMMENT 'what place is',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
     place LowCardinality(String) COMMENT 'city as in station.city, or station.id',
     state LowCardinality(String) COMMENT 'state of a city; empty for a station',
     parameter LowCardinality(String) COMMENT 'pm25, pm10, no2, so2, co, o3, or aqi',
@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast_climate"}} {{.OnClust
 (
     run String COMMENT 'forecast.run',
     fitted_at DateTime64(3, 'UTC') COMMENT 'forecast_fit.fitted_at, UTC',
-    place_kind Enum8('city' = 1, 'station' = 2) COMMENT 'what place is',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
     place LowCardinality(String) COMMENT 'forecast.place',
     state LowCardinality(String) COMMENT 'forecast.state',
     parameter LowCardinality(String) COMMENT 'parameter.id',
@@ -85,7 +85,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast_residual"}} {{.OnClus
 (
     run String COMMENT 'forecast.run',
     fitted_at DateTime64(3, 'UTC') COMMENT 'forecast_fit.fitted_at, UTC',
-    place_kind Enum8('all' = 0, 'city' = 1, 'station' = 2) COMMENT 'what place is; all: pooled over all places',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is; all: pooled over all places',
     place LowCardinality(String) COMMENT 'forecast.place',
     state LowCardinality(String) COMMENT 'forecast.state',
     parameter LowCardinality(String) COMMENT 'parameter.id',
@@ -107,7 +107,7 @@ COMMENT 'Errors of the models in the past, of the fits of the last 40 days. Writ
 CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast_input"}} {{.OnCluster}}
 (
     input String COMMENT 'id of a fit, an issue or a replay',
-    place_kind Enum8('city' = 1, 'station' = 2) COMMENT 'what place is',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
     place LowCardinality(String) COMMENT 'forecast.place',
     state LowCardinality(String) COMMENT 'forecast.state',
     day Date COMMENT 'Indian calendar day (IST)',
@@ -121,3 +121,98 @@ ORDER BY (input, place_kind, place, state, day)
 TTL stored_at + INTERVAL 3 DAY
 COMMENT 'Days on which fits, issues and replays of the last 3 days worked. Written by pipeline/airquality/forecast only.';
 {{distributed "forecast_input" "cityHash64(place)"}}
+
+CREATE OR REPLACE VIEW {{.Database}}.forecast_outcome {{.OnCluster}}
+(
+    run String COMMENT 'empty for an issued forecast; of a replay its id',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
+    place LowCardinality(String) COMMENT 'city as in station.city, or station.id',
+    state LowCardinality(String) COMMENT 'state of a city; empty for a station',
+    parameter LowCardinality(String) COMMENT 'pm25, pm10, no2, so2, co, o3, or aqi',
+    day Date COMMENT 'day that was forecast, Indian calendar (IST)',
+    season LowCardinality(String) COMMENT 'of the day: winter (December to February), spring, summer or autumn, three months each',
+    horizon UInt8 COMMENT 'days from the last day with data to the day that was forecast',
+    model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology',
+    served UInt8 COMMENT '1: GET /v1/forecast showed this model',
+    p10 Float32 COMMENT 'forecast: 10th percentile, µg/m³ (CO mg/m³), or AQI 0-500',
+    p50 Float32 COMMENT 'forecast: central value, in the unit of p10',
+    p90 Float32 COMMENT 'forecast: 90th percentile, in the unit of p10',
+    probabilities Array(Float32) COMMENT 'forecast: probability of each AQI category from Good to Severe, 0-1; zeros for concentrations',
+    observed Float64 COMMENT 'figure of the day as it is stored now, in the unit of p10',
+    error Float64 COMMENT 'p50 - observed, in the unit of p10',
+    covered UInt8 COMMENT '1: observed is from p10 to p90'
+)
+AS
+SELECT run, place_kind, place, state, parameter, day, ['winter', 'spring', 'summer', 'autumn'][1 + intDiv(toMonth(day) % 12, 3)] AS season, horizon, model, served,
+    p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe] AS probabilities, observed, p50 - observed AS error, observed BETWEEN p10 AND p90 AS covered
+FROM (SELECT * FROM {{.Database}}.forecast FINAL WHERE horizon > 0) AS issued
+INNER JOIN
+(
+    SELECT place_kind, place, state, day, figure.1 AS parameter, assumeNotNull(figure.2) AS observed
+    FROM
+    (
+        SELECT 'city' AS place_kind, city AS place, state, day,
+            arrayJoin([('pm25', pm25), ('pm10', pm10), ('no2', no2), ('so2', so2), ('co', co), ('o3', o3), ('aqi', toNullable(toFloat64(aqi)))]) AS figure
+        FROM {{.Database}}.city_day FINAL
+        UNION ALL
+        SELECT 'station' AS place_kind, station AS place, '' AS state, toDate(at + 19800 - 1) AS day,
+            arrayJoin([('pm25', pm25), ('pm10', pm10), ('no2', no2), ('so2', so2), ('co', co), ('o3', o3), ('aqi', toFloat64(aqi))]) AS figure
+        FROM {{.Database}}.station_hour FINAL WHERE (toUnixTimestamp(at) + 19800) % 86400 = 0
+    )
+    WHERE isNotNull(figure.2)
+) AS came USING (place_kind, place, state, day, parameter)
+COMMENT 'Forecasts beside what came. One row per forecast of a day that has ended and has data.';
+
+CREATE OR REPLACE VIEW {{.Database}}.forecast_score {{.OnCluster}}
+(
+    run String COMMENT 'empty for issued forecasts; of a replay its id',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
+    place LowCardinality(String) COMMENT 'city as in station.city, or station.id',
+    state LowCardinality(String) COMMENT 'state of a city; empty for a station',
+    parameter LowCardinality(String) COMMENT 'pm25, pm10, no2, so2, co, o3, or aqi',
+    horizon UInt8 COMMENT 'days from the last day with data to the day that was forecast',
+    season LowCardinality(String) COMMENT 'of the day: winter (December to February), spring, summer or autumn, three months each',
+    model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology; of equal other columns, their rows are comparable',
+    forecasts UInt64 COMMENT 'number of forecasts with an observation',
+    served UInt64 COMMENT 'number of them that GET /v1/forecast showed',
+    mae Float64 COMMENT 'mean absolute error, µg/m³ (CO mg/m³), or AQI',
+    rmse Float64 COMMENT 'root of the mean square error, in the unit of mae',
+    bias Float64 COMMENT 'mean of forecast - observed, in the unit of mae',
+    coverage80 Float64 COMMENT 'share of the observations from p10 to p90, 0-1; 0.8 is right'
+)
+AS
+SELECT run, place_kind, place, state, parameter, horizon, season, model, count() AS forecasts, sum(served) AS served, avg(abs(error)) AS mae, sqrt(avg(error * error)) AS rmse, avg(error) AS bias, avg(covered) AS coverage80
+FROM {{.Database}}.forecast_outcome
+GROUP BY run, place_kind, place, state, parameter, horizon, season, model
+COMMENT 'Score of the forecasts by place, parameter, horizon, season and model.';
+
+CREATE OR REPLACE VIEW {{.Database}}.forecast_event {{.OnCluster}}
+(
+    run String COMMENT 'empty for issued forecasts; of a replay its id',
+    place_kind LowCardinality(String) COMMENT 'city or station: what place is',
+    place LowCardinality(String) COMMENT 'city as in station.city, or station.id',
+    state LowCardinality(String) COMMENT 'state of a city; empty for a station',
+    horizon UInt8 COMMENT 'days from the last day with data to the day that was forecast',
+    season LowCardinality(String) COMMENT 'of the day: winter (December to February), spring, summer or autumn, three months each',
+    model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology',
+    event LowCardinality(String) COMMENT 'category of the AQI, or over 200, over 300, over 400',
+    forecasts UInt64 COMMENT 'number of forecasts with an observation',
+    hits UInt64 COMMENT 'the central value and the observation have the event',
+    misses UInt64 COMMENT 'only the observation has it',
+    false_alarms UInt64 COMMENT 'only the central value has it',
+    brier Float64 COMMENT 'mean square of probability - observation (0 or 1); 0 is perfect'
+)
+AS
+SELECT run, place_kind, place, state, horizon, season, model, warned.1 AS event, count() AS forecasts,
+    countIf(warned.2 AND warned.3) AS hits, countIf(NOT warned.2 AND warned.3) AS misses, countIf(warned.2 AND NOT warned.3) AS false_alarms, avg(pow(warned.4 - warned.3, 2)) AS brier
+FROM
+(
+    SELECT run, place_kind, place, state, horizon, season, model,
+        arrayJoin(arrayConcat(
+            arrayMap((name, chance) -> (name, naqi_category(toUInt16(p50)) = name, naqi_category(toUInt16(observed)) = name, chance), ['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'], probabilities),
+            arrayMap((edge, first) -> (concat('over ', toString(edge)), p50 > edge, observed > edge, toFloat32(arraySum(arraySlice(probabilities, first)))), [200, 300, 400], [4, 5, 6]))) AS warned
+    FROM {{.Database}}.forecast_outcome
+    WHERE parameter = 'aqi'
+)
+GROUP BY run, place_kind, place, state, horizon, season, model, event
+COMMENT 'Warnings of the AQI forecasts by place, horizon, season, model and event.';

@@ -1,0 +1,95 @@
+package forecast
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/internal/sleep"
+	"vayu/schema"
+)
+
+const (
+	// checkEvery is how often Run looks whether forecasts are due.
+	checkEvery = 5 * time.Minute
+	firstRetry = 10 * time.Second
+)
+
+// Run issues the forecasts of each Indian day until ctx ends, and fits the model each week. Only one instance
+// may run it. It logs and counts failures, and retries.
+func (f *Forecaster) Run(ctx context.Context) error {
+	defer f.metrics.reset()
+	for failures := 0; ctx.Err() == nil; {
+		if _, err := f.Due(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			f.log.WarnContext(ctx, "could not issue forecasts; retrying", "error", err)
+			sleep.For(ctx, sleep.Backoff(failures, firstRetry, checkEvery))
+			failures++
+			continue
+		}
+		failures = 0
+		sleep.For(ctx, checkEvery)
+	}
+	return nil
+}
+
+// Due issues the forecasts that are due at a time, and fits the model before if the last fit is a week old. It
+// returns whether it issued any. The stored rows alone determine what is due.
+func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
+	base := schema.DayOf(now.Add(-2*time.Hour)) - 1
+	last, fitted, err := f.state(ctx)
+	if err != nil {
+		return false, err
+	}
+	f.metrics.show(last, fitted)
+	if !last.Before(issueTime(base)) {
+		return false, nil
+	}
+	days, err := f.available(ctx, base)
+	if err != nil || days == 0 { // no place has the day: nothing can be forecast from it
+		return false, err
+	}
+	input := "issue-" + rand.Text()
+	if now.Sub(fitted) >= fitEvery*24*time.Hour {
+		begin := time.Now()
+		err := f.prepare(ctx, input+"-fit", fitSpan(base), false)
+		if err == nil {
+			err = f.fit(ctx, "", input+"-fit", fitSpan(base), now)
+		}
+		f.metrics.observe("fit", err, time.Since(begin))
+		if err != nil {
+			return false, err
+		}
+		f.log.InfoContext(ctx, "fitted the forecast model", "base", base, "elapsed", time.Since(begin).Round(time.Millisecond))
+		fitted = now
+	}
+	begin := time.Now()
+	err = f.prepare(ctx, input, Span{base - recentDays, base}, false)
+	var rows uint64
+	if err == nil {
+		rows, err = f.issue(ctx, "", input, base, now, fitted)
+	}
+	f.metrics.observe("issue", err, time.Since(begin))
+	if err != nil {
+		return false, err
+	}
+	f.metrics.rows.Set(float64(rows))
+	f.metrics.show(now, fitted)
+	f.log.InfoContext(ctx, "issued forecasts", "base", base, "forecasts", rows, "elapsed", time.Since(begin).Round(time.Millisecond))
+	return true, nil
+}
+
+// state returns when forecasts were last issued and when the model was last fitted; the year 1970 for never.
+func (f *Forecaster) state(ctx context.Context) (issued, fitted time.Time, err error) {
+	err = f.scan(ctx, "the last issue", "SELECT (SELECT max(issued_at) FROM "+f.database+".forecast_issue WHERE run = ''), (SELECT max(fitted_at) FROM "+f.database+".forecast_fit WHERE run = '')",
+		nil, &issued, &fitted)
+	return issued, fitted, err
+}
+
+// available returns the number of places that have the day.
+func (f *Forecaster) available(ctx context.Context, base schema.Day) (n uint64, err error) {
+	err = f.scan(ctx, "the last day", "SELECT (SELECT count() FROM "+f.database+".city_day WHERE day = {base:Date}) + (SELECT count() FROM "+f.database+".station_hour WHERE at = {end:DateTime('UTC')})",
+		clickhouse.Parameters{"base": dayText(base), "end": base.End().Format(time.DateTime)}, &n)
+	return n, err
+}
