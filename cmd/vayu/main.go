@@ -87,7 +87,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
 	settings.Bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
-	root.AddCommand(newServe(), admin.NewAccount(), admin.NewKeys(), admin.NewAudit(), events.NewEvents(), admin.NewWallet(), admin.NewLedger(), ops.NewImport(), ops.NewImportIFSC(), ops.NewBackfill(), ops.NewReadings(), ops.NewQuality(), source.New(), ops.NewStation(), ops.NewListen(), ops.NewSQL(), ops.NewExport(), ops.NewArchive(), ops.NewMigrate(), ops.NewClickHouse(), backup.NewBackup(), backup.NewRestore(), reconcile.NewReconcile(), ops.NewDoctor(), backup.NewEncryption(), ops.NewConfig(), ops.NewProbe(), ops.NewEngine())
+	root.AddCommand(newServe(), admin.NewAccount(), admin.NewKeys(), admin.NewAudit(), events.NewEvents(), admin.NewWallet(), admin.NewLedger(), ops.NewImport(), ops.NewImportIFSC(), ops.NewBackfill(), ops.NewReadings(), ops.NewQuality(), ops.NewForecast(), source.New(), ops.NewStation(), ops.NewListen(), ops.NewSQL(), ops.NewExport(), ops.NewArchive(), ops.NewMigrate(), ops.NewClickHouse(), backup.NewBackup(), backup.NewRestore(), reconcile.NewReconcile(), ops.NewDoctor(), backup.NewEncryption(), ops.NewConfig(), ops.NewProbe(), ops.NewEngine())
 	root.InitDefaultCompletionCmd()
 	groups := map[*cobra.Command]bool{} // commands that only have subcommands
 	for _, cmd := range root.Commands() {

@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -46,8 +47,8 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	if !last.Before(issueTime(base)) {
 		return false, nil
 	}
-	days, err := f.available(ctx, base)
-	if err != nil || days == 0 { // no place has the day: nothing can be forecast from it
+	ready, err := f.ready(ctx, base, now)
+	if err != nil || !ready {
 		return false, err
 	}
 	input := "issue-" + rand.Text()
@@ -87,9 +88,16 @@ func (f *Forecaster) state(ctx context.Context) (issued, fitted time.Time, err e
 	return issued, fitted, err
 }
 
-// available returns the number of places that have the day.
-func (f *Forecaster) available(ctx context.Context, base schema.Day) (n uint64, err error) {
-	err = f.scan(ctx, "the last day", "SELECT (SELECT count() FROM "+f.database+".city_day WHERE day = {base:Date}) + (SELECT count() FROM "+f.database+".station_hour WHERE at = {end:DateTime('UTC')})",
-		clickhouse.Parameters{"base": dayText(base), "end": base.End().Format(time.DateTime)}, &n)
-	return n, err
+// patience is how long an issue waits for places that are late.
+const patience = 4 * time.Hour
+
+// ready reports whether the day has data. At first it wants half of the places of the day before.
+func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
+	var today, before uint64
+	count := "(SELECT count() FROM " + f.database + ".city_day WHERE day = {%[1]s:Date}) + (SELECT count() FROM " + f.database + ".station_hour WHERE at = {%[1]s_end:DateTime('UTC')})"
+	err := f.scan(ctx, "the last day", "SELECT "+fmt.Sprintf(count, "base")+", "+fmt.Sprintf(count, "before"), clickhouse.Parameters{
+		"base": dayText(base), "base_end": base.End().Format(time.DateTime), "before": dayText(base - 1), "before_end": (base - 1).End().Format(time.DateTime),
+	}, &today, &before)
+	late := now.Sub(issueTime(base)) > patience
+	return today > 0 && (late || 2*today >= before), err
 }
