@@ -51,7 +51,7 @@ func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, know
 			"run": run, "input": input, "fitted": instantText(known), "known": instantText(known), "first": dayText(days.First), "base": dayText(days.Last),
 			"slots": "[" + strconv.Itoa(slot+1) + "]",
 		}
-		for i, what := range [...]string{"climatology", "coefficients", "residuals"} {
+		for i, what := range [...]string{"climatology", "coefficients", "residuals", "pooled residuals"} {
 			if err := f.exec(ctx, what+" of "+air.RecordPollutants[slot].String(), texts[i], p); err != nil {
 				return err
 			}

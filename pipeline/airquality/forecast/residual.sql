@@ -1,5 +1,4 @@
 -- Quantiles of the residuals of each model, in logarithms, by series, horizon and season of the target.
--- Rows of place_kind all pool the residuals of persistence, for places with too little history.
 INSERT INTO {{.Database}}.forecast_residual (run, fitted_at, place_kind, place, state, parameter, horizon, season, model, samples, low, high, quantiles)
 WITH residuals AS
 (
@@ -24,14 +23,12 @@ WITH residuals AS
     )
     WHERE NOT isNaN(named.2)
 )
-SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, place_kind, place, state, parameter, horizon, season, model, count(), quantileExact(0.1)(residual), quantileExact(0.9)(residual), quantilesExact({{.Levels}})(residual)
-FROM residuals
-GROUP BY place_kind, place, state, parameter, horizon, season, model
-HAVING count() >= {{.MinResiduals}}
-UNION ALL
-SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, 'all', '', '', parameter, horizon, season, model, count(), quantileExact(0.1)(residual), quantileExact(0.9)(residual), quantilesExact({{.Levels}})(residual)
-FROM residuals
-WHERE model = 'persistence'
-GROUP BY parameter, horizon, season, model
-HAVING count() >= {{.MinResiduals}}
+SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, place_kind, place, state, parameter, horizon, season, model, n, all[{{.Members}} + 1], all[{{.Members}} + 2], arrayResize(all, {{.Members}})
+FROM
+(
+    SELECT place_kind, place, state, parameter, horizon, season, model, count() AS n, quantilesExact({{.Levels}}, 0.1, 0.9)(residual) AS all
+    FROM residuals
+    GROUP BY place_kind, place, state, parameter, horizon, season, model
+    HAVING n >= {{.MinResiduals}}
+)
 {{.Settings}}

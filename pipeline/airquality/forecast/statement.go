@@ -56,7 +56,7 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 // statements are the SQL statements of a Forecaster. Those of a fit depend on the number of days.
 type statements struct {
 	input, ingestedInput, issue, reason string
-	fit                                 func(days int) ([3]string, error)
+	fit                                 func(days int) ([4]string, error)
 	data                                templateData
 }
 
@@ -98,13 +98,13 @@ func newStatements(database string) (statements, error) {
 	recent.Length = recentDays
 	recent.Samples = write("samples.sql", recent)
 	s.issue, s.reason = write("issue.sql", recent), write("reason.sql", recent)
-	s.fit = func(days int) (all [3]string, err error) {
+	s.fit = func(days int) (all [4]string, err error) {
 		fit := d
 		fit.Length = days
 		if fit.Samples, err = fit.write("samples.sql"); err != nil {
 			return all, err
 		}
-		for i, name := range [...]string{"climate.sql", "coefficient.sql", "residual.sql"} {
+		for i, name := range [...]string{"climate.sql", "coefficient.sql", "residual.sql", "pooled.sql"} {
 			if all[i], err = fit.write(name); err != nil {
 				return all, err
 			}
