@@ -42,9 +42,10 @@ GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev
 
 .DEFAULT_GOAL := help
 .PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications bench-export scale proof forecast-score cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## build, then serve on 127.0.0.1:8080 with data in ./data; prints a curl that works
 	$(BIN) serve --webhook-local $(ARGS)
@@ -142,6 +143,9 @@ scale: $(NPM) ## measure growth: cities, years, stations, subscriptions, callers
 # CI compares 3 of the stations; all 15 take six minutes.
 proof: build ## compare every figure of 15 stations in 2020 with an independent computation (needs python3)
 	VAYU_TEST_STATIONS=15 $(GO) test -tags integration -count=1 -v -timeout 30m -run TestIntegrationFiguresEqual ./cmd/vayu
+
+forecast-score: $(NPM) ## print the score of the forecast models on the shared archives, beside the published tables
+	$(GO) test -count=1 -v -timeout 30m -run 'TestPublishedTable|TestCoverage' ./pipeline/airquality/forecast
 
 fuzz-contract: build ## have a fuzzer call the API in sequences for ten minutes, and compare replies with the contract
 	VAYU_FUZZ_SECONDS=600 $(GO) test -tags integration -count=1 -v -timeout 60m -run TestIntegrationTheContractHolds ./cmd/vayu

@@ -40,7 +40,7 @@ func newFixture(t testing.TB) *fixture {
 	}
 	var err error
 	log := slog.New(slog.DiscardHandler)
-	if testing.Verbose() {
+	if _, ok := t.(*testing.B); ok {
 		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	if w.Forecaster, err = New(db.Conn(), w.name, log, prometheus.NewRegistry()); err != nil {
