@@ -268,3 +268,11 @@ func BenchmarkSteadyLoad(b *testing.B) {
 	b.ReportMetric(all[len(all)/2], "ns/p50")
 	b.ReportMetric(float64(len(all))/5, "req/s")
 }
+
+// BenchmarkForecastAgainstBareMux: at least 0.7, as current air.
+func BenchmarkForecastAgainstBareMux(b *testing.B) {
+	w := india(b)
+	w.issue(b)
+	path := "/v1/forecast?city=Delhi"
+	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/forecast", body(b, w, path)), w.key, path))
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/query/forecast"
 	"vayu/query/history"
 	"vayu/query/places"
 	"vayu/query/rollup"
@@ -91,6 +92,7 @@ type worldState struct {
 	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
+	forecasts      atomic.Pointer[forecast.Issue]
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -163,6 +165,7 @@ func (s *Service) Run(ctx context.Context) error {
 	wait.Go(func() { s.loadPins(ctx) })
 	for _, a := range s.worlds {
 		wait.Go(func() { s.follow(ctx, a) })
+		wait.Go(func() { s.followForecasts(ctx, a) })
 	}
 	wait.Wait()
 	return nil

@@ -706,11 +706,15 @@ CREATE OR REPLACE VIEW vayu.forecast_outcome
     probabilities Array(Float32) COMMENT 'forecast: probability of each AQI category from Good to Severe, 0-1; zeros for concentrations',
     observed Float64 COMMENT 'figure of the day as it is stored now, in the unit of p10',
     error Float64 COMMENT 'p50 - observed, in the unit of p10',
-    covered UInt8 COMMENT '1: observed is from p10 to p90'
+    covered UInt8 COMMENT '1: observed is from p10 to p90',
+    warnings Array(Tuple(String, UInt8, UInt8, Float32)) COMMENT 'of the AQI: events (categories, over 200, over 300, over 400), whether p50 and observed have them, and their probability'
 )
 AS
 SELECT run, place_kind, place, state, parameter, day, ['winter', 'spring', 'summer', 'autumn'][1 + intDiv(toMonth(day) % 12, 3)] AS season, horizon, model, served,
-    p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe] AS probabilities, observed, p50 - observed AS error, observed BETWEEN p10 AND p90 AS covered
+    p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe] AS probabilities, observed, p50 - observed AS error, observed BETWEEN p10 AND p90 AS covered,
+    if(parameter = 'aqi', arrayConcat(
+        arrayMap((name, chance) -> (name, ifNull(naqi_category(toUInt16(p50)) = name, 0), ifNull(naqi_category(toUInt16(observed)) = name, 0), chance), ['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'], probabilities),
+        arrayMap((edge, first) -> (concat('over ', toString(edge)), p50 > edge, observed > edge, toFloat32(arraySum(arraySlice(probabilities, first)))), [200, 300, 400], [4, 5, 6])), []) AS warnings
 FROM (SELECT * FROM vayu.forecast FINAL WHERE horizon > 0) AS issued
 INNER JOIN
 (
@@ -776,9 +780,7 @@ SELECT run, place_kind, place, state, horizon, season, model, warned.1 AS event,
 FROM
 (
     SELECT run, place_kind, place, state, horizon, season, model,
-        arrayJoin(arrayConcat(
-            arrayMap((name, chance) -> (name, naqi_category(toUInt16(p50)) = name, naqi_category(toUInt16(observed)) = name, chance), ['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'], probabilities),
-            arrayMap((edge, first) -> (concat('over ', toString(edge)), p50 > edge, observed > edge, toFloat32(arraySum(arraySlice(probabilities, first)))), [200, 300, 400], [4, 5, 6]))) AS warned
+        arrayJoin(warnings) AS warned
     FROM vayu.forecast_outcome
     WHERE parameter = 'aqi'
 )

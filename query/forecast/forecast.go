@@ -1,0 +1,169 @@
+// Package forecast holds the latest forecasts of a world (live or sandbox) in memory, and reads their score.
+package forecast
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/places"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/naqi"
+)
+
+// MaxDays is the largest number of days of an answer.
+const MaxDays = 3
+
+// ScoreDays is the number of days over which answers give the score.
+const ScoreDays = 90
+
+// Issue has the forecasts that were issued from one day of data. It is immutable.
+type Issue struct {
+	Base     schema.Day // last day whose data the forecasts use
+	IssuedAt time.Time
+	FittedAt time.Time
+	overall  air.ForecastScores // of all cities
+	cities   map[places.City]*Place
+	stations map[string]*Place
+}
+
+// City returns the forecasts of a city; nil if it had no data within the last hundred days.
+func (i *Issue) City(c places.City) *Place { return i.cities[c] }
+
+// Station returns the forecasts of a station; nil if it had no data within the last hundred days.
+func (i *Issue) Station(id string) *Place { return i.stations[id] }
+
+// Place has the forecasts of one place.
+type Place struct {
+	issue  *Issue
+	days   []air.ForecastDay // in order, the first is the day after the base
+	score  *air.ForecastScore
+	scores air.ForecastScores
+	reason string // why persistence is served, or why there is no forecast
+	cache  [MaxDays + 1]atomic.Pointer[cached]
+}
+
+// cached is an answer that holds on one day.
+type cached struct {
+	today    schema.Day
+	response httpapi.Response
+}
+
+// Scores returns the reply about a city, or about all cities together if name is "".
+func (i *Issue) Scores(name string, c places.City) air.ForecastScores {
+	reply := i.overall
+	if name != "" {
+		reply = air.ForecastScores{City: &name}
+		if p := i.cities[c]; p != nil {
+			reply.Models, reply.Warnings = p.scores.Models, p.scores.Warnings
+		}
+	}
+	reply.Status, reply.Days = schema.Success, ScoreDays
+	if reply.Models == nil {
+		reply.Models = []air.ModelScore{}
+	}
+	if reply.Warnings == nil {
+		reply.Warnings = []air.WarningScore{}
+	}
+	return reply
+}
+
+// Has reports whether the place has a forecast of a day after today.
+func (p *Place) Has(today schema.Day) bool { return p != nil && len(p.after(today)) > 0 }
+
+// after returns the days after today.
+func (p *Place) after(today schema.Day) []air.ForecastDay {
+	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
+}
+
+// Answer returns the reply for a city: the first days after today. Repeated calls on one day share the reply.
+func (p *Place) Answer(name string, today schema.Day, days int) (httpapi.Response, error) {
+	if c := p.cache[days].Load(); c != nil && c.today == today {
+		return c.response, nil
+	}
+	response, err := p.render(name, nil, today, days)
+	if err == nil {
+		p.cache[days].Store(&cached{today, response})
+	}
+	return response, err
+}
+
+// AnswerFor returns the reply for a position near a station.
+func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int) (httpapi.Response, error) {
+	return p.render(name, &station, today, days)
+}
+
+func (p *Place) render(name string, station *air.ForecastStation, today schema.Day, days int) (httpapi.Response, error) {
+	all := p.after(today)
+	reply := air.Forecast{
+		Status: schema.Success, City: name, Station: station, IssuedAt: p.issue.IssuedAt, FittedAt: p.issue.FittedAt, Days: all[:min(days, len(all))], Score: p.score,
+	}
+	reply.Model = model(&reply.Days[0])
+	if p.reason != "" && reply.Model == persistence {
+		reply.Reason = &p.reason
+	}
+	body, err := json.Marshal(reply)
+	if err != nil {
+		return httpapi.Response{}, fmt.Errorf("writing a forecast: %w", err)
+	}
+	return httpapi.Ready(body, p.issue.IssuedAt), nil
+}
+
+const persistence = "persistence"
+
+// model returns the model of the AQI, or of the first concentration if there is no AQI.
+func model(d *air.ForecastDay) string {
+	for _, f := range [...]*air.Percentiles{d.AQI, d.PM25, d.PM10, d.NO2, d.SO2, d.CO, d.O3} {
+		if f != nil {
+			return f.Model
+		}
+	}
+	return ""
+}
+
+// set sets the figure of a parameter.
+func set(d *air.ForecastDay, parameter string, f *air.Percentiles, chances []float32) {
+	switch parameter {
+	case "aqi":
+		category := naqi.Category(int(f.P50))
+		d.AQI, d.Category = f, &category
+		c := make([]float64, len(chances))
+		for i := range c {
+			c[i] = round(float64(chances[i]))
+		}
+		d.Categories = &air.CategoryChances{Good: c[0], Satisfactory: c[1], Moderate: c[2], Poor: c[3], VeryPoor: c[4], Severe: c[5]}
+	case air.PM25.String():
+		d.PM25 = f
+	case air.PM10.String():
+		d.PM10 = f
+	case air.NO2.String():
+		d.NO2 = f
+	case air.SO2.String():
+		d.SO2 = f
+	case air.CO.String():
+		d.CO = f
+	case air.O3.String():
+		d.O3 = f
+	}
+}
+
+// round rounds to hundredths.
+func round(v float64) float64 { return math.Round(v*100) / 100 }
+
+// Reason returns a sentence for clients about a place without a forecast.
+func (p *Place) Reason() string {
+	text := map[string]string{
+		"no_recent_data":     "the last day has no data",
+		"implausible_value":  "the last day has a value that instruments report for no measurement",
+		"constant_series":    "the values of the last week are all equal",
+		"too_little_history": "there is less than a week of data",
+	}[p.reason]
+	if text == "" {
+		return "The last forecast is too old."
+	}
+	return "No forecast was issued: " + text + "."
+}

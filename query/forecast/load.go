@@ -1,0 +1,141 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Load reads the latest issue. It returns the earlier one if there is no newer, and nil if there is none.
+func Load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) {
+	var base int32
+	var issued, fitted int64
+	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {},
+		t.SQL("SELECT toInt32(base), toUnixTimestamp64Milli(issued_at), toUnixTimestamp64Milli(fitted_at) FROM %s.forecast_issue FINAL WHERE run = '' ORDER BY base DESC LIMIT 1"))
+	if err != nil {
+		return nil, fmt.Errorf("reading the latest issue of forecasts: %w", err)
+	}
+	if issued == 0 || earlier != nil && earlier.IssuedAt.UnixMilli() == issued {
+		return earlier, nil
+	}
+	i := &Issue{
+		Base: schema.Day(base), IssuedAt: time.UnixMilli(issued).UTC(), FittedAt: time.UnixMilli(fitted).UTC(),
+		cities: map[places.City]*Place{}, stations: map[string]*Place{},
+	}
+	if err := i.loadDays(ctx, t, issued); err != nil {
+		return nil, fmt.Errorf("reading forecasts: %w", err)
+	}
+	if err := i.loadScores(ctx, t); err != nil {
+		return nil, fmt.Errorf("reading the score of forecasts: %w", err)
+	}
+	for _, perCity := range [...]bool{false, true} {
+		if err := i.loadModels(ctx, t, perCity); err != nil {
+			return nil, fmt.Errorf("reading the score of forecasts: %w", err)
+		}
+		if err := i.loadWarnings(ctx, t, perCity); err != nil {
+			return nil, fmt.Errorf("reading the warnings of forecasts: %w", err)
+		}
+	}
+	return i, nil
+}
+
+func (i *Issue) place(kind, name, state string) *Place {
+	if kind == "station" {
+		if i.stations[name] == nil {
+			i.stations[name] = &Place{issue: i}
+		}
+		return i.stations[name]
+	}
+	key := places.City{Name: name, State: state}
+	if i.cities[key] == nil {
+		i.cities[key] = &Place{issue: i}
+	}
+	return i.cities[key]
+}
+
+// loadDays reads the served forecasts, and the reasons of those that were not issued.
+func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) error {
+	var kind, name, state, parameter, model, reason string
+	var horizon uint8
+	var p10, p50, p90 float32
+	var chances []float32
+	return t.Each(ctx, []any{&kind, &name, &state, &parameter, &horizon, &model, &p10, &p50, &p90, &chances, &reason}, func() {
+		p := i.place(kind, name, state)
+		if reason != "" && (p.reason == "" || parameter == "aqi") {
+			p.reason = reason
+		}
+		if horizon == 0 {
+			return
+		}
+		for len(p.days) < int(horizon) {
+			p.days = append(p.days, air.ForecastDay{Date: (i.Base + schema.Day(len(p.days)+1)).String(), Horizon: len(p.days) + 1})
+		}
+		set(&p.days[horizon-1], parameter, &air.Percentiles{P10: round(float64(p10)), P50: round(float64(p50)), P90: round(float64(p90)), Model: model}, chances)
+	}, t.SQL(`SELECT toString(place_kind), toString(place), toString(state), toString(parameter), horizon, toString(model), p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe], toString(reason)
+		FROM %s.forecast FINAL WHERE run = '' AND served AND day >= toDate({base:Int32}) AND issued_at = fromUnixTimestamp64Milli({issued:Int64}, 'UTC')
+		ORDER BY place_kind, place, state, horizon, parameter`), rollup.Number("base", int32(i.Base)), rollup.Number("issued", issued))
+}
+
+// loadScores reads the score of each place over the last days.
+func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
+	var kind, name, state string
+	var s air.ForecastScore
+	return t.Each(ctx, []any{&kind, &name, &state, &s.Forecasts, &s.MAE, &s.PersistenceMAE, &s.Coverage80}, func() {
+		score := s
+		score.Days, score.BeatsPersistence = ScoreDays, s.MAE <= s.PersistenceMAE
+		score.MAE, score.PersistenceMAE, score.Coverage80 = round(s.MAE), round(s.PersistenceMAE), round(s.Coverage80)
+		i.place(kind, name, state).score = &score
+	}, t.SQL(`SELECT toString(place_kind) AS kind, toString(place) AS name, toString(state) AS region, countIf(served) AS n, avgIf(abs(error), served), avgIf(abs(error), model = 'persistence'), avgIf(covered, served)
+		FROM %s.forecast_outcome WHERE run = '' AND parameter = 'aqi' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})
+		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'persistence') > 0`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+}
+
+// recentCities selects the outcomes of cities over the last days.
+const recentCities = " WHERE run = '' AND place_kind = 'city' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})"
+
+// scoresOf returns the scores to which a row belongs: of a city, or of all cities for the name "".
+func (i *Issue) scoresOf(name, state string) *air.ForecastScores {
+	if name == "" {
+		return &i.overall
+	}
+	return &i.place("city", name, state).scores
+}
+
+// grouping returns the SQL of the name and the state of a city; empty texts for all cities together.
+func grouping(perCity bool) string {
+	if perCity {
+		return "toString(place) AS name, toString(state) AS region, "
+	}
+	return "'' AS name, '' AS region, "
+}
+
+// loadModels reads the score of each model.
+func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) error {
+	var name, state string
+	var m air.ModelScore
+	return t.Each(ctx, []any{&name, &state, &m.Parameter, &m.Horizon, &m.Model, &m.Forecasts, &m.Served, &m.MAE, &m.RMSE, &m.Bias, &m.Coverage80}, func() {
+		m.MAE, m.RMSE, m.Bias, m.Coverage80 = round(m.MAE), round(m.RMSE), round(m.Bias), round(m.Coverage80)
+		all := i.scoresOf(name, state)
+		all.Models = append(all.Models, m)
+	}, "SELECT "+grouping(perCity)+t.SQL(`toString(parameter) AS p, horizon, toString(model) AS m, count(), sum(served), avg(abs(error)), sqrt(avg(error * error)), avg(error), avg(covered)
+		FROM %s.forecast_outcome`)+recentCities+" GROUP BY name, region, p, horizon, m ORDER BY p, horizon, m", rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+}
+
+// loadWarnings reads how often each model had the events of the AQI.
+func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool) error {
+	var name, state string
+	var w air.WarningScore
+	return t.Each(ctx, []any{&name, &state, &w.Event, &w.Horizon, &w.Model, &w.Forecasts, &w.Hits, &w.Misses, &w.FalseAlarms, &w.Brier}, func() {
+		w.Brier = math.Round(w.Brier*1e4) / 1e4
+		all := i.scoresOf(name, state)
+		all.Warnings = append(all.Warnings, w)
+	}, "SELECT "+grouping(perCity)+t.SQL(`toString(warned.1) AS event, horizon, toString(model) AS m, count(), countIf(warned.2 AND warned.3), countIf(NOT warned.2 AND warned.3), countIf(warned.2 AND NOT warned.3), avg(pow(warned.4 - warned.3, 2))
+		FROM (SELECT place, state, horizon, model, arrayJoin(warnings) AS warned FROM %s.forecast_outcome`)+recentCities+" AND parameter = 'aqi') GROUP BY name, region, event, horizon, m ORDER BY event, horizon, m",
+		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+}

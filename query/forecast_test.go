@@ -1,0 +1,147 @@
+package query_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// issue stores an issue of forecasts from the days up to yesterday: Delhi and one of its stations have forecasts, Pune
+// has none, and the forecasts of ten days ago can be scored.
+func (w *fixture) issue(t testing.TB) {
+	t.Helper()
+	base := schema.DayOf(now) - 1
+	w.forecasts(t, base, "now() - 3600")
+	w.forecasts(t, base-10, "now() - 864000")
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast (run, place_kind, place, state, parameter, day, horizon, model, served, reason, issued_at)
+		SELECT '', 'city', 'Pune', 'Maharashtra', 'pm25', toDate(%d), 0, 'none', 1, 'no_recent_data', max(issued_at) FROM %[1]s.forecast_issue`, w.live, base))
+	for _, world := range schema.Worlds {
+		if err := w.service.RefreshForecasts(t.Context(), world); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *fixture) forecasts(t testing.TB, base schema.Day, at string) {
+	t.Helper()
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.forecast_issue (run, base, issued_at, fitted_at, forecasts) VALUES ('', toDate(%d), toDateTime64(%s, 3, 'UTC'), '2026-11-16 20:35:00', 72)", w.live, base, at))
+	for _, place := range [...]string{"'city' AS kind, 'Delhi' AS place, 'Delhi' AS state", "'station' AS kind, 'cpcb-mandir-marg' AS place, '' AS state"} {
+		w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, moderate, poor, history, fitted_at, issued_at)
+			SELECT '', kind, place, state, parameter, toDate(%d) + horizon, horizon, model, model = 'damped_anomaly', middle - 20, middle, middle + 20, 0.9, 0.1, 900, '2026-11-16 20:35:00',
+				(SELECT issued_at FROM %[1]s.forecast_issue FINAL WHERE base = toDate(%[2]d))
+			FROM (SELECT %[3]s, arrayJoin([1, 2, 3, 4]) AS horizon, arrayJoin(['aqi', 'pm25', 'co']) AS parameter, arrayJoin(['damped_anomaly', 'persistence', 'climatology']) AS model, 105 + horizon + 10 * (model = 'persistence') AS middle)`,
+			w.live, base, place))
+	}
+}
+
+func TestForecastOfACity(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	status, header, body := w.get(t, "/v1/forecast?city=Delhi")
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	var got air.Forecast
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	today := schema.DayOf(now)
+	if len(got.Days) != 3 || got.Days[0].Date != (today+1).String() || got.Days[0].Horizon != 2 {
+		t.Fatalf("days %+v, want the three after today", got.Days)
+	}
+	first := got.Days[0]
+	if first.AQI.P50 != 107 || *first.Category != "Moderate" || first.Categories.Poor != 0.1 {
+		t.Errorf("the AQI of tomorrow: %+v %s %+v, want 107 with the probabilities", first.AQI, *first.Category, first.Categories)
+	}
+	if first.PM25 == nil || first.PM10 != nil {
+		t.Errorf("concentrations: PM2.5 %v, PM10 %v, want only the first", first.PM25, first.PM10)
+	}
+	if got.Model != "damped_anomaly" || got.Reason != nil {
+		t.Errorf("model %s, reason %v, want the damped anomaly", got.Model, got.Reason)
+	}
+	if s := got.Score; s == nil || s.Forecasts != 4 || !s.BeatsPersistence {
+		t.Errorf("score %+v, want that of four forecasts, better than persistence", got.Score)
+	}
+	if status, _, _ := w.get(t, "/v1/forecast?city=Delhi", "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
+		t.Errorf("the same ETag: status %d, want 304", status)
+	}
+	if _, _, body := w.get(t, "/v1/forecast?city=Delhi&days=1"); strings.Count(body, `"date"`) != 1 {
+		t.Errorf("days=1: %s", body)
+	}
+}
+
+func TestForecastOfAPosition(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	status, _, body := w.get(t, "/v1/forecast?lat=28.63&lon=77.21")
+	if status != http.StatusOK || !strings.Contains(body, `"station":{"id":"cpcb-mandir-marg"`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestForecastProblems(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	for query, want := range map[string]string{
+		"":                           `400 "field":"city"`,
+		"city=Delhi&days=4":          `400 "field":"days"`,
+		"city=Delhi&days=":           `400 "field":"days"`,
+		"city=Delhi&lat=28":          `400 "field":"lat"`,
+		"lat=28":                     `400 "field":"lon"`,
+		"city=Delhi&date=2026-11-18": `400 "field":"date"`,
+		"pincode=1":                  `400 "field":"pincode"`,
+		"city=Atlantis":              `404 location_not_found`,
+		"city=Aurangabad":            `400 ambiguous_location`,
+		"city=Pune":                  `404 the last day has no data`,
+		"city=Kochi":                 `404 no complete day within the last hundred days`,
+		"lat=11.6&lon=92.7":          `404 no_station_nearby`,
+	} {
+		t.Run(query, func(t *testing.T) {
+			code, text, _ := strings.Cut(want, " ")
+			if status, _, body := w.get(t, "/v1/forecast?"+query); fmt.Sprint(status) != code || !strings.Contains(body, text) {
+				t.Errorf("got %d %s, want %s", status, body, want)
+			}
+		})
+	}
+}
+
+func TestForecastScore(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	if status, _, body := w.get(t, "/v1/forecast/score"); status != http.StatusNotFound {
+		t.Errorf("before the first issue: %d %s, want 404", status, body)
+	}
+	w.issue(t)
+	for _, query := range []string{"", "?city=Delhi"} {
+		status, _, body := w.get(t, "/v1/forecast/score"+query)
+		var got air.ForecastScores
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s: %v", status, body, err)
+		}
+		// Three figures, four horizons and three models; nine events of the AQI.
+		if len(got.Models) != 36 || len(got.Warnings) != 108 {
+			t.Errorf("%q: %d scores and %d events, want 36 and 108", query, len(got.Models), len(got.Warnings))
+		}
+	}
+	if _, _, body := w.get(t, "/v1/forecast/score?city=Pune"); !strings.Contains(body, `"models":[]`) {
+		t.Errorf("a city without forecasts: %s", body)
+	}
+}
+
+// TestForecastsOfTheSandboxAreItsOwn: the live forecasts never answer a sandbox key.
+func TestForecastsOfTheSandboxAreItsOwn(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	if status, _, body := w.do(t, http.MethodGet, "/v1/forecast?city=Delhi", "Authorization", "Bearer "+sandboxKey); status != http.StatusNotFound {
+		t.Errorf("%d %s, want 404", status, body)
+	}
+}

@@ -1,0 +1,104 @@
+package air
+
+import "time"
+
+// Percentiles are the 10th, 50th and 90th percentile of a forecast, and the model that it is from. The unit is that
+// of the figure: µg/m³, mg/m³ for CO, or AQI. The 50th is the central value of the model.
+type Percentiles struct {
+	P10   float64 `json:"p10"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
+	Model string  `json:"model"`
+}
+
+// CategoryChances are the probabilities of the categories of the AQI, 0 to 1.
+type CategoryChances struct {
+	Good         float64 `json:"Good"`
+	Satisfactory float64 `json:"Satisfactory"`
+	Moderate     float64 `json:"Moderate"`
+	Poor         float64 `json:"Poor"`
+	VeryPoor     float64 `json:"Very Poor"`
+	Severe       float64 `json:"Severe"`
+}
+
+// ForecastDay is the forecast of one Indian day. A figure without a forecast is nil. Category is that of the central
+// AQI. Horizon is the number of days since the last day with data.
+type ForecastDay struct {
+	Date       string           `json:"date"`
+	Horizon    int              `json:"horizon"`
+	AQI        *Percentiles     `json:"aqi"`
+	Category   *string          `json:"category"`
+	Categories *CategoryChances `json:"categories"`
+	PM25       *Percentiles     `json:"pm25"`
+	PM10       *Percentiles     `json:"pm10"`
+	NO2        *Percentiles     `json:"no2"`
+	SO2        *Percentiles     `json:"so2"`
+	CO         *Percentiles     `json:"co"`
+	O3         *Percentiles     `json:"o3"`
+}
+
+// ForecastScore compares the AQI forecasts of a place over the last days with what came, and with persistence.
+// Errors are in AQI. Coverage80 is the share of observations between the 10th and the 90th percentile.
+type ForecastScore struct {
+	Days             int     `json:"days"`
+	Forecasts        uint64  `json:"forecasts"`
+	MAE              float64 `json:"mae"`
+	PersistenceMAE   float64 `json:"persistence_mae"`
+	Coverage80       float64 `json:"coverage80"`
+	BeatsPersistence bool    `json:"beats_persistence"`
+}
+
+// ForecastStation is the station whose forecast answers for a position.
+type ForecastStation struct {
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	DistanceKM float64 `json:"distance_km"`
+}
+
+// Forecast is the reply to GET /v1/forecast. Score is nil until a forecast can be compared with what came. Reason
+// says why persistence is served, or is nil.
+type Forecast struct {
+	Status   string           `json:"status"`
+	City     string           `json:"city"`
+	Station  *ForecastStation `json:"station,omitempty"`
+	IssuedAt time.Time        `json:"issued_at"`
+	Model    string           `json:"model"`
+	Reason   *string          `json:"reason"`
+	FittedAt time.Time        `json:"fitted_at"`
+	Days     []ForecastDay    `json:"days"`
+	Score    *ForecastScore   `json:"score"`
+}
+
+// ModelScore is the score of one model for one figure and horizon. Errors are in the unit of the figure.
+type ModelScore struct {
+	Parameter  string  `json:"parameter"`
+	Horizon    uint8   `json:"horizon"`
+	Model      string  `json:"model"`
+	Forecasts  uint64  `json:"forecasts"`
+	Served     uint64  `json:"served"`
+	MAE        float64 `json:"mae"`
+	RMSE       float64 `json:"rmse"`
+	Bias       float64 `json:"bias"`
+	Coverage80 float64 `json:"coverage80"`
+}
+
+// WarningScore counts how often the AQI forecasts of a model had an event: a category, or an AQI over a limit.
+type WarningScore struct {
+	Event       string  `json:"event"`
+	Horizon     uint8   `json:"horizon"`
+	Model       string  `json:"model"`
+	Forecasts   uint64  `json:"forecasts"`
+	Hits        uint64  `json:"hits"`
+	Misses      uint64  `json:"misses"`
+	FalseAlarms uint64  `json:"false_alarms"`
+	Brier       float64 `json:"brier"`
+}
+
+// ForecastScores is the reply to GET /v1/forecast/score. City is nil for all cities together.
+type ForecastScores struct {
+	Status   string         `json:"status"`
+	City     *string        `json:"city"`
+	Days     int            `json:"days"`
+	Models   []ModelScore   `json:"models"`
+	Warnings []WarningScore `json:"warnings"`
+}
