@@ -145,7 +145,7 @@ proof: build ## compare every figure of 15 stations in 2020 with an independent 
 	VAYU_TEST_STATIONS=15 $(GO) test -tags integration -count=1 -v -timeout 30m -run TestIntegrationFiguresEqual ./cmd/vayu
 
 forecast-score: $(NPM) ## print the score of the forecast models on the shared archives, beside the published tables
-	$(GO) test -count=1 -v -timeout 30m -run 'TestPublishedTable|TestCoverage' ./pipeline/airquality/forecast
+	VAYU_TEST_FORECAST=1 $(GO) test -count=1 -v -timeout 60m -run 'TestPublishedTable|TestCoverage' ./pipeline/airquality/forecast
 
 fuzz-contract: build ## have a fuzzer call the API in sequences for ten minutes, and compare replies with the contract
 	VAYU_FUZZ_SECONDS=600 $(GO) test -tags integration -count=1 -v -timeout 60m -run TestIntegrationTheContractHolds ./cmd/vayu
