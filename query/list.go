@@ -5,11 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gorilla/mux"
 
@@ -21,7 +19,6 @@ import (
 	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/air"
-	"vayu/schema/naqi"
 )
 
 // Default and maximum of the parameter radius_km of GET /v1/stations, in km.
@@ -102,39 +99,9 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
-		list.Data = append(list.Data, cityEntry(snap, i))
+		list.Data = append(list.Data, station.CityEntry(snap, i))
 	}
 	return httpapi.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
-}
-
-func cityEntry(s *snapshot.Snapshot, i int) air.CityEntry {
-	c := &s.Cities[i]
-	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
-	e.AQI, e.Category, e.Updated = headline(&c.Figures)
-	e.Latitude, e.Longitude = degrees(c.Position)
-	return e
-}
-
-func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {
-	if f.At > 0 {
-		t := rollup.Instant(f.Updated)
-		updated = &t
-	}
-	if f.AQI >= 0 {
-		name := naqi.Category(int(f.AQI))
-		aqi, category = snapshot.OptionalAQI(f.AQI), &name
-	}
-	return aqi, category, updated
-}
-
-// degrees returns a position in degrees, rounded to about a metre. Both results are nil if the position is unknown.
-func degrees(p places.Point) (lat, lon *float64) {
-	if !p.Known() {
-		return nil, nil
-	}
-	const metre = 1e5
-	a, b := math.Round(p.Latitude*metre)/metre, math.Round(p.Longitude*metre)/metre
-	return &a, &b
 }
 
 // listStations handles GET /v1/stations. It lists the stations near a position by distance, all
@@ -180,7 +147,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, sm := range found[from:to] {
-		e := stationEntry(&snap.Stations[sm.Station].Station, &snap.Stations[sm.Station].Figures)
+		e := station.Entry(&snap.Stations[sm.Station].Station, &snap.Stations[sm.Station].Figures)
 		if near {
 			e.DistanceKM = snapshot.Kilometres(sm.KM)
 		}
@@ -234,7 +201,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	reply := air.StationReply{Status: schema.Success, StationEntry: stationEntry(&st.Station, &st.Figures), Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
 	resp := httpapi.Response{Cache: s.cacheControl(now)}
 	if st.At > 0 {
@@ -264,25 +231,4 @@ func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestRe
 		out[i] = rows[i].LatestReading
 	}
 	return out
-}
-
-func stationEntry(st *air.Station, f *rollup.Figures) air.StationEntry {
-	e := air.StationEntry{
-		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
-		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
-		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
-		SubIndices: map[string]int{},
-	}
-	e.AQI, e.Category, e.Updated = headline(f)
-	e.Latitude, e.Longitude = degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
-	if f.AQI >= 0 && f.Dominant.Valid() {
-		label := f.Dominant.Label()
-		e.Dominant = &label
-	}
-	for n, p := range air.Pollutants {
-		if f.Index[n] >= 0 {
-			e.SubIndices[p.String()] = int(f.Index[n])
-		}
-	}
-	return e
 }

@@ -92,7 +92,7 @@ type worldState struct {
 	explainTimeout time.Duration // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
-	forecasts      atomic.Pointer[forecast.Issue]
+	forecasts      *forecast.Latest
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -127,6 +127,7 @@ func New(c Config) (*Service, error) {
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
+		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), s.log, a.metrics.errors)
 		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
 		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
 		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
@@ -165,7 +166,7 @@ func (s *Service) Run(ctx context.Context) error {
 	wait.Go(func() { s.loadPins(ctx) })
 	for _, a := range s.worlds {
 		wait.Go(func() { s.follow(ctx, a) })
-		wait.Go(func() { s.followForecasts(ctx, a) })
+		wait.Go(func() { a.forecasts.Run(ctx) })
 	}
 	wait.Wait()
 	return nil

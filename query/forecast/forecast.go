@@ -39,12 +39,12 @@ func (i *Issue) Station(id string) *Place { return i.stations[id] }
 
 // Place has the forecasts of one place.
 type Place struct {
-	issue  *Issue
-	days   []air.ForecastDay // in order, the first is the day after the base
-	score  *air.ForecastScore
-	scores air.ForecastScores
-	reason string // why persistence is served, or why there is no forecast
-	cache  [MaxDays + 1]atomic.Pointer[cached]
+	issue    *Issue
+	days     []air.ForecastDay // in order, the first is the day after the base
+	score    *air.ForecastScore
+	verified air.ForecastScores // models and warnings
+	reason   string             // why persistence is served, or why there is no forecast
+	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
 // cached is an answer that holds on one day.
@@ -53,13 +53,13 @@ type cached struct {
 	response httpapi.Response
 }
 
-// Scores returns the reply about a city, or about all cities together if name is "".
-func (i *Issue) Scores(name string, c places.City) air.ForecastScores {
+// scores returns the reply about a city, or about all cities together if name is "".
+func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	reply := i.overall
 	if name != "" {
 		reply = air.ForecastScores{City: &name}
 		if p := i.cities[c]; p != nil {
-			reply.Models, reply.Warnings = p.scores.Models, p.scores.Warnings
+			reply.Models, reply.Warnings = p.verified.Models, p.verified.Warnings
 		}
 	}
 	reply.Status, reply.Days = schema.Success, ScoreDays

@@ -12,8 +12,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Load reads the latest issue. It returns the earlier one if there is no newer, and nil if there is none.
-func Load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) {
+// load reads the latest issue. It returns the earlier one if there is no newer, and nil if there is none.
+func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) {
 	var base int32
 	var issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {},
@@ -104,7 +104,7 @@ func (i *Issue) scoresOf(name, state string) *air.ForecastScores {
 	if name == "" {
 		return &i.overall
 	}
-	return &i.place("city", name, state).scores
+	return &i.place("city", name, state).verified
 }
 
 // grouping returns the SQL of the name and the state of a city; empty texts for all cities together.

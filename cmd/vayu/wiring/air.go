@@ -7,13 +7,11 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/collect"
 	"vayu/internal/columnstore"
-	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -30,8 +28,8 @@ type air struct {
 	query *query.Service
 	log   *slog.Logger
 
-	collector *collect.Collector          // nil without the role ingest
-	forecasts func(context.Context) error // issues forecasts if this instance leads; nil without the role ingest
+	collector *collect.Collector // nil without the role ingest
+	forecasts *forecast.Job      // nil without the role ingest
 
 	onFirstAnswers func() // called once: when the sandbox has answers, or at the start without the role ingest
 	once           sync.Once
@@ -47,31 +45,11 @@ func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *q
 		return a, nil
 	}
 	var err error
-	if a.forecasts, err = newForecasts(st, db, log, reg); err != nil {
+	if a.forecasts, err = forecast.NewJob(st, db.Conn(), db.Embedded(), log, reg); err != nil {
 		return nil, err
 	}
 	a.collector, err = tool.NewCollector(cfg, st, db, cfg.SourcesOf, a.changed, log, reg)
 	return a, err
-}
-
-// newForecasts returns the job that issues the forecasts of both worlds on the leader of all instances.
-func newForecasts(st *sqlstore.DB, db *columnstore.DB, log *slog.Logger, reg prometheus.Registerer) (func(context.Context) error, error) {
-	var all [len(schema.Worlds)]*forecast.Forecaster
-	for i, w := range schema.Worlds {
-		var err error
-		if all[i], err = forecast.New(db.Conn(), w.Database(), log, reg); err != nil {
-			return nil, err
-		}
-	}
-	return func(ctx context.Context) error {
-		return leader.Run(ctx, leader.Config{DB: st, Name: "forecast", Local: db.Embedded(), Log: log, Metrics: reg}, func(ctx context.Context, _ leader.Fence) error {
-			var g errgroup.Group
-			for _, f := range all {
-				g.Go(func() error { return f.Run(ctx) })
-			}
-			return g.Wait()
-		})
-	}, nil
 }
 
 // Run waits for ClickHouse and its tables, then serves queries (role api) and collects readings (role ingest).
@@ -85,7 +63,7 @@ func (a *air) Run(ctx context.Context) error {
 		parts = append(parts, lifecycle.Part{Name: "query", Run: a.query.Run})
 	}
 	if a.cfg.Has(settings.RoleIngest) {
-		parts = append(parts, lifecycle.Part{Name: "ingest", Run: a.collector.Run}, lifecycle.Part{Name: "forecast", Run: a.forecasts})
+		parts = append(parts, lifecycle.Part{Name: "ingest", Run: a.collector.Run}, lifecycle.Part{Name: "forecast", Run: a.forecasts.Run})
 	}
 	return lifecycle.Run(ctx, a.log, parts...)
 }

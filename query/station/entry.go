@@ -1,0 +1,65 @@
+package station
+
+import (
+	"math"
+	"time"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema/air"
+	"vayu/schema/naqi"
+)
+
+// CityEntry returns city i of a snapshot as an entry of GET /v1/cities.
+func CityEntry(s *snapshot.Snapshot, i int) air.CityEntry {
+	c := &s.Cities[i]
+	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
+	e.AQI, e.Category, e.Updated = headline(&c.Figures)
+	e.Latitude, e.Longitude = degrees(c.Position)
+	return e
+}
+
+func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {
+	if f.At > 0 {
+		t := rollup.Instant(f.Updated)
+		updated = &t
+	}
+	if f.AQI >= 0 {
+		name := naqi.Category(int(f.AQI))
+		aqi, category = snapshot.OptionalAQI(f.AQI), &name
+	}
+	return aqi, category, updated
+}
+
+// degrees returns a position in degrees, rounded to about a metre. Both results are nil if the position is unknown.
+func degrees(p places.Point) (lat, lon *float64) {
+	if !p.Known() {
+		return nil, nil
+	}
+	const metre = 1e5
+	a, b := math.Round(p.Latitude*metre)/metre, math.Round(p.Longitude*metre)/metre
+	return &a, &b
+}
+
+// Entry returns a station with its figures as an entry of GET /v1/stations.
+func Entry(st *air.Station, f *rollup.Figures) air.StationEntry {
+	e := air.StationEntry{
+		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
+		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
+		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
+		SubIndices: map[string]int{},
+	}
+	e.AQI, e.Category, e.Updated = headline(f)
+	e.Latitude, e.Longitude = degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
+	if f.AQI >= 0 && f.Dominant.Valid() {
+		label := f.Dominant.Label()
+		e.Dominant = &label
+	}
+	for n, p := range air.Pollutants {
+		if f.Index[n] >= 0 {
+			e.SubIndices[p.String()] = int(f.Index[n])
+		}
+	}
+	return e
+}
