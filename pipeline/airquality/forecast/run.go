@@ -81,10 +81,10 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// state returns when forecasts were last issued and when the model was last fitted; the year 1970 for never.
+// state returns when forecasts were last issued, and when the model was fitted that they follow from; the year 1970 for
+// never. A fit that was interrupted, or has no issue yet, does not count: it may lack parameters.
 func (f *Forecaster) state(ctx context.Context) (issued, fitted time.Time, err error) {
-	err = f.scan(ctx, "the last issue", "SELECT (SELECT max(issued_at) FROM "+f.database+".forecast_issue WHERE run = ''), (SELECT max(fitted_at) FROM "+f.database+".forecast_fit WHERE run = '')",
-		nil, &issued, &fitted)
+	err = f.scan(ctx, "the last issue", "SELECT max(issued_at), max(fitted_at) FROM "+f.database+".forecast_issue WHERE run = ''", nil, &issued, &fitted)
 	return issued, fitted, err
 }
 
