@@ -41,8 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration kills bench bench-webhooks bench-recharges bench-verifications bench-export scale proof forecast-score cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
