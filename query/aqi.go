@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -60,32 +59,8 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cacheControl(now)
+	resp.Cache = s.cache.At(now)
 	return resp, nil
-}
-
-// cacheHeader is the Cache-Control value of all answers within one second.
-type cacheHeader struct {
-	second int64
-	value  []string
-}
-
-// publishDelay is the time after the end of an hour at which its figures are expected. Readings are fetched with a few
-// minutes of jitter.
-const publishDelay = 5 * time.Minute
-
-// cacheControl returns a Cache-Control value that lets clients cache an answer
-// until the next figures are expected.
-func (s *Service) cacheControl(now time.Time) []string {
-	second := now.Unix()
-	if h := s.cache.Load(); h != nil && h.second == second {
-		return h.value
-	}
-	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
-	age := max(int64(next.Sub(now)/time.Second), 1)
-	h := &cacheHeader{second, []string{fmt.Sprintf("private, max-age=%d", age)}}
-	s.cache.Store(h)
-	return h.value
 }
 
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")

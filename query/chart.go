@@ -24,7 +24,7 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 		data := &chart.Data{Snapshot: snap, History: a.history, Tables: a.tables, Slots: &s.historySlots, Account: c.Account}
 		data.Station = func(id string) (*station.WithFigures, error) { return a.stationByID(c, snap, id) }
 		if resp, err = data.Answer(c.Context(), &r, f); err == nil {
-			resp.Cache = s.cacheControl(s.now())
+			resp.Cache = s.cache.At(s.now())
 		}
 		return resp, err
 	}

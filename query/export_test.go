@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"time"
+
+	"vayu/schema"
 )
 
 // CheckQuery parses a query of GET /v1/aqi.
@@ -21,3 +23,8 @@ func (s *Service) ExtendTimeouts(d time.Duration) {
 
 // WaitForPins waits until the pin codes are loaded.
 func (s *Service) WaitForPins(ctx context.Context) { s.pins.Wait(ctx) }
+
+// RefreshForecasts reads the latest issue of forecasts of a world, if it is new.
+func (s *Service) RefreshForecasts(ctx context.Context, world schema.World) error {
+	return s.worlds[world].forecasts.Refresh(ctx)
+}

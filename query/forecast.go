@@ -1,18 +1,12 @@
 package query
 
 import (
-	"context"
 	"fmt"
 
 	"vayu/internal/httpapi"
 	"vayu/query/forecast"
 	"vayu/schema"
 )
-
-// RefreshForecasts reads the latest issue of forecasts of a world, if it is new.
-func (s *Service) RefreshForecasts(ctx context.Context, world schema.World) error {
-	return s.worlds[world].forecasts.Refresh(ctx)
-}
 
 // forecast handles GET /v1/forecast: the days after today of a city, a pin code or a position.
 func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
@@ -41,7 +35,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cacheControl(now)
+	resp.Cache = s.cache.At(now)
 	return resp, nil
 }
 
@@ -83,9 +77,8 @@ func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp := httpapi.Response{Cache: s.cacheControl(s.now())}
-	name, ofCity := c.Params["city"]
-	if ofCity {
+	resp, name := httpapi.Response{Cache: s.cache.At(s.now())}, c.Params["city"]
+	if name != "" {
 		if err := checkName("city", name); err != nil {
 			return httpapi.Response{}, err
 		}

@@ -101,7 +101,7 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	for _, i := range found[from:to] {
 		list.Data = append(list.Data, station.CityEntry(snap, i))
 	}
-	return httpapi.Response{Value: list, Cache: s.cacheControl(s.now())}, nil
+	return httpapi.Response{Value: list, Cache: s.cache.At(s.now())}, nil
 }
 
 // listStations handles GET /v1/stations. It lists the stations near a position by distance, all
@@ -153,7 +153,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		reply.Data = append(reply.Data, e)
 	}
-	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, nil
+	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, nil
 }
 
 func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
@@ -203,7 +203,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
-	resp := httpapi.Response{Cache: s.cacheControl(now)}
+	resp := httpapi.Response{Cache: s.cache.At(now)}
 	if st.At > 0 {
 		at := rollup.Instant(st.At)
 		reply.Hour, resp.Measured = &at, int64(st.Updated)

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/query/caching"
 	"vayu/query/forecast"
 	"vayu/query/history"
 	"vayu/query/places"
@@ -80,7 +80,7 @@ type Service struct {
 	poll         time.Duration
 	log          *slog.Logger
 	now          func() time.Time
-	cache        atomic.Pointer[cacheHeader]
+	cache        caching.Control
 	historySlots history.Slots // limit of concurrent history queries per account
 }
 

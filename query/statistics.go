@@ -26,5 +26,5 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 	}
 	defer release()
 	reply, err := statistics.Read(c.Context(), a.tables, q)
-	return httpapi.Response{Value: reply, Cache: s.cacheControl(s.now())}, rollup.Unavailable(err)
+	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, rollup.Unavailable(err)
 }

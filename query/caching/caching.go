@@ -1,0 +1,36 @@
+// Package caching tells clients until when an answer about current air is valid.
+package caching
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"vayu/schema"
+)
+
+// publishDelay is the time after the end of an hour at which its figures are expected. Readings are fetched with a few
+// minutes of jitter.
+const publishDelay = 5 * time.Minute
+
+// header is the Cache-Control value that all answers within one second have.
+type header struct {
+	second int64
+	value  []string
+}
+
+// Control makes Cache-Control values. The zero value is ready. It is safe for concurrent use.
+type Control struct{ latest atomic.Pointer[header] }
+
+// At returns a value that lets clients cache an answer until the next figures are expected.
+func (c *Control) At(now time.Time) []string {
+	second := now.Unix()
+	if h := c.latest.Load(); h != nil && h.second == second {
+		return h.value
+	}
+	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
+	age := max(int64(next.Sub(now)/time.Second), 1)
+	h := &header{second, []string{fmt.Sprintf("private, max-age=%d", age)}}
+	c.latest.Store(h)
+	return h.value
+}
