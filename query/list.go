@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,32 +55,6 @@ func checkParams(params map[string]string) error {
 	return nil
 }
 
-// page returns the range of entries that the parameters `limit` and `cursor` select. The list has n entries, sorted by
-// key. A cursor contains the name of its list, so that it is invalid for other lists. next is nil on the last page.
-func page(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
-	list += "\x00"
-	limit, wrong := httpapi.PageSize(params)
-	if wrong != nil {
-		return 0, 0, nil, wrong
-	}
-	if text, ok := params["cursor"]; ok {
-		raw, err := base64.RawURLEncoding.DecodeString(text)
-		after, ours := strings.CutPrefix(string(raw), list)
-		if err != nil || !ours || after == "" {
-			return 0, 0, nil, invalid("cursor", "The cursor is not one that this list has given.")
-		}
-		for from < n && key(from) <= after {
-			from++
-		}
-	}
-	to = min(from+limit, n)
-	if to < n {
-		text := base64.RawURLEncoding.EncodeToString([]byte(list + key(to-1)))
-		next = &text
-	}
-	return from, to, next, nil
-}
-
 // listCities handles GET /v1/cities.
 func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	if err := checkParams(c.Params); err != nil {
@@ -93,7 +66,7 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	found := snap.Index.Prefix(c.Params["q"])
 	key := func(i int) string { return snap.Index.Label(found[i]) + "\x00" + snap.Cities[found[i]].State }
-	from, to, next, err := page(c.Params, "cities", len(found), key)
+	from, to, next, err := station.PageRange(c.Params, "cities", len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -141,7 +114,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	if near {
 		list = "stations near " + where // a list of its own, because its keys begin with distances
 	}
-	from, to, next, err := page(c.Params, list, len(found), key)
+	from, to, next, err := station.PageRange(c.Params, list, len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

@@ -52,7 +52,7 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 	if err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
-	from, to, next, err := page(params, "own stations", len(all), func(i int) string { return all[i].ID })
+	from, to, next, err := station.PageRange(params, "own stations", len(all), func(i int) string { return all[i].ID })
 	if err != nil {
 		return httpapi.Response{}, err
 	}
