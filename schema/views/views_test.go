@@ -54,7 +54,7 @@ func text(t *testing.T, db *columnstore.DB, query string) (all []string) {
 func TestViewsHaveComments(t *testing.T) {
 	t.Parallel()
 	db, name := migrated(t)
-	if got := text(t, db, "SELECT name FROM system.tables WHERE engine = 'View' AND comment != '' AND database = '"+name+"'"); len(got) != len(views.Names) {
+	if got := text(t, db, "SELECT name FROM system.tables WHERE engine = 'View' AND comment != '' AND name NOT LIKE 'forecast%' AND database = '"+name+"'"); len(got) != len(views.Names) {
 		t.Errorf("views with a comment: %q, want %d", got, len(views.Names))
 	}
 	if got := text(t, db, "SELECT table || '.' || name FROM system.columns WHERE comment = '' AND database = '"+name+"' AND table IN ('"+strings.Join(views.Names[:], "', '")+"')"); len(got) > 0 {
