@@ -65,7 +65,8 @@ func parseForecast(params map[string]string) (q aqiQuery, days int, err error) {
 	if q.given == 0 {
 		return q, 0, invalid("city", "Give one of city, pincode, or lat and lon.")
 	}
-	return q, days, q.checkPlace()
+	err = q.checkPlace()
+	return q, days, err
 }
 
 // forecastScore handles GET /v1/forecast/score: the score of all models over the last 90 days.

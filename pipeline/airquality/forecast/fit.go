@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -19,14 +20,11 @@ type Span struct{ First, Last schema.Day }
 
 // allSlots are the positions of all parameters in forecast_input.amounts.
 func allSlots() string {
-	text := "["
-	for i := range air.RecordPollutants {
-		if i > 0 {
-			text += ","
-		}
-		text += strconv.Itoa(i + 1)
+	slots := make([]string, len(air.RecordPollutants))
+	for i := range slots {
+		slots[i] = strconv.Itoa(i + 1)
 	}
-	return text + "]"
+	return "[" + strings.Join(slots, ",") + "]"
 }
 
 // prepare fills forecast_input with the days of a span. With ingested, a day is known when the last of its
