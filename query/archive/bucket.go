@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,24 +12,44 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/smithy-go/encoding/httpbinding"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 )
 
-// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. A run replaces files
-// one by one, each atomically, and the manifest last. A file is at most 5 GB, the limit of one PUT of S3.
+// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. Files are never
+// replaced: the name of a new file has the name of its run. The manifest is replaced by a conditional write, which
+// succeeds only if no other run has replaced it since this one read it. So it changes from one complete archive to the
+// next. A file is at most 5 GB, the limit of one PUT of S3.
 type Bucket struct {
-	Name, Prefix         string // Prefix ends with a slash, or is empty
-	Region, Endpoint     string
-	AccessKey, SecretKey string // both empty for a bucket that needs no signature
-	Token                string // of temporary keys; "" for none
-	Client               *http.Client
+	Name, Prefix string // Prefix ends with a slash, or is empty
+
+	client   *s3.Client
+	patience patience
+	run      string   // name of the run
+	manifest *string  // ETag of the manifest that was read; nil for none
+	put      []string // keys of files that are in no manifest yet
 }
+
+// patience limits the time of a request: so long without any byte, and longer for files that move at the slowest rate.
+type patience struct {
+	quiet   time.Duration
+	slowest int64 // bytes per second
+}
+
+func (p patience) limit(size int64) time.Duration {
+	return p.quiet + time.Duration(size/p.slowest)*time.Second
+}
+
+// attempts is how often a request is sent that fails for a reason that can pass. The pauses grow to 20 seconds, so that
+// seven of them last a minute or two.
+const attempts = 8
 
 // NewBucket parses an address such as s3://bucket/prefix. The function env returns variables of the environment, in
 // which the keys, the region and the endpoint are: those that AWS's tools read.
@@ -36,136 +58,206 @@ func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, fmt.Errorf("%q is no address such as s3://bucket/prefix", address)
 	}
-	b := &Bucket{
-		Name: u.Host, Prefix: strings.Trim(u.Path, "/"), Region: "us-east-1", Endpoint: env("AWS_ENDPOINT_URL_S3"),
-		AccessKey: env("AWS_ACCESS_KEY_ID"), SecretKey: env("AWS_SECRET_ACCESS_KEY"), Token: env("AWS_SESSION_TOKEN"),
-		Client: http.DefaultClient,
-	}
+	b := &Bucket{Name: u.Host, Prefix: strings.Trim(u.Path, "/"), patience: patience{2 * time.Minute, 100_000}, run: strings.ToLower(rand.Text()[:10])}
 	if b.Prefix != "" {
 		b.Prefix += "/"
 	}
-	for _, name := range []string{"AWS_DEFAULT_REGION", "AWS_REGION"} {
-		if region := env(name); region != "" {
-			b.Region = region
-		}
-	}
-	if b.Endpoint == "" {
-		b.Endpoint = env("AWS_ENDPOINT_URL")
-	}
-	if b.Endpoint == "" {
-		b.Endpoint = "https://s3." + b.Region + ".amazonaws.com"
-	}
-	b.Endpoint = strings.TrimRight(b.Endpoint, "/")
-	if (b.AccessKey == "") != (b.SecretKey == "") {
+	keys := aws.Credentials{AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN")}
+	if (keys.AccessKeyID == "") != (keys.SecretAccessKey == "") {
 		return nil, errors.New("set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither")
 	}
+	o := s3.Options{
+		Region: "us-east-1", UsePathStyle: true, Credentials: aws.AnonymousCredentials{},
+		Retryer:                    retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts }),
+		HTTPClient:                 awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = time.Minute }),
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired, // not every storage knows newer checksums
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+	}
+	if keys.AccessKeyID != "" {
+		o.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return keys, nil })
+	}
+	for _, name := range []string{"AWS_DEFAULT_REGION", "AWS_REGION"} {
+		if region := env(name); region != "" {
+			o.Region = region
+		}
+	}
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
+		if endpoint := env(name); endpoint != "" {
+			o.BaseEndpoint = aws.String(strings.TrimRight(endpoint, "/"))
+		}
+	}
+	b.client = s3.New(o)
 	return b, nil
 }
 
-// emptySum is the SHA-256 of an empty body.
-const emptySum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-// reasonOf finds the code and the message of an error of a storage.
-var reasonOf = regexp.MustCompile(`<Code>([A-Za-z]{1,100})</Code>\s*<Message>([^<]{0,300})`)
-
-// do sends a signed request. The caller closes the body of the reply.
-func (b *Bucket) do(ctx context.Context, method, path string, body io.Reader, size int64, sum string) (*http.Response, error) {
-	address := b.Endpoint + "/" + b.Name + "/" + httpbinding.EscapePath(b.Prefix+path, false)
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return nil, err
+// failure returns the error of a request about a file in the words of this program.
+func (b *Bucket) failure(path string, err error) error {
+	if err == nil {
+		return nil
 	}
-	r.ContentLength = size
-	r.Header.Set("X-Amz-Content-Sha256", sum)
-	if b.AccessKey != "" {
-		keys := aws.Credentials{AccessKeyID: b.AccessKey, SecretAccessKey: b.SecretKey, SessionToken: b.Token}
-		signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // S3 escapes a path once
-		if err := signer.SignHTTP(ctx, keys, r, sum, "s3", b.Region, time.Now()); err != nil {
-			return nil, fmt.Errorf("signing a request: %w", err)
-		}
+	place := "s3://" + b.Name + "/" + b.Prefix + path
+	reply, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", place, err)
 	}
-	reply, err := b.Client.Do(r)
-	if err != nil {
-		return nil, err
+	switch reply.ErrorCode() {
+	case "NoSuchBucket":
+		return fmt.Errorf("there is no bucket %q", b.Name)
+	case "NoSuchKey", "NotFound":
+		return fmt.Errorf("%s: %w", place, ErrMissing)
+	case "PreconditionFailed", "ConditionalRequestConflict":
+		return fmt.Errorf("%s: %w", place, ErrBusy)
 	}
-	if reply.StatusCode/100 == 2 {
-		return reply, nil
-	}
-	defer func() { _ = reply.Body.Close() }()
-	if reply.StatusCode == http.StatusNotFound && method != http.MethodPut {
-		text, _ := io.ReadAll(io.LimitReader(reply.Body, 4<<10)) // the code is enough
-		if !strings.Contains(string(text), "NoSuchBucket") {
-			return nil, fmt.Errorf("s3://%s/%s%s: %w", b.Name, b.Prefix, path, ErrMissing)
-		}
-		return nil, fmt.Errorf("there is no bucket %q", b.Name)
-	}
-	text, err := io.ReadAll(io.LimitReader(reply.Body, 4<<10))
-	if m := reasonOf.FindSubmatch(text); err == nil && m != nil {
-		return nil, fmt.Errorf("%s s3://%s/%s%s: status %d, %s: %s", method, b.Name, b.Prefix, path, reply.StatusCode, m[1], m[2])
-	}
-	return nil, fmt.Errorf("%s s3://%s/%s%s: status %d", method, b.Name, b.Prefix, path, reply.StatusCode)
+	return fmt.Errorf("%s: %s: %s", place, reply.ErrorCode(), reply.ErrorMessage())
 }
 
-// Open implements Place.
+func (b *Bucket) key(path string) *string { return aws.String(b.Prefix + path) }
+
+// body is the content of a reply. Its request ends when it is closed, and when its time is over.
+type body struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close implements io.Closer.
+func (r *body) Close() error {
+	defer r.end()
+	return r.ReadCloser.Close()
+}
+
+// Open implements Place. Commit replaces the manifest that was opened last.
 func (b *Bucket) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	reply, err := b.do(ctx, http.MethodGet, path, http.NoBody, 0, emptySum)
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := fmt.Errorf("reading %s takes too long", path)
+	timer := time.AfterFunc(b.patience.limit(0), func() { cancel(late) })
+	reply, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: b.key(path)})
 	if err != nil {
-		return nil, err
+		timer.Stop()
+		cancel(nil)
+		return nil, b.failure(path, err)
 	}
-	return reply.Body, nil
+	timer.Reset(b.patience.limit(aws.ToInt64(reply.ContentLength)))
+	if path == ManifestName {
+		b.manifest = reply.ETag
+	}
+	return &body{reply.Body, func() { timer.Stop(); cancel(nil) }}, nil
 }
 
-// Begin implements Place. A bucket has nothing to prepare.
+// List implements Place.
+func (b *Bucket) List(ctx context.Context) (map[string]int64, error) {
+	all := map[string]int64{}
+	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.Name, Prefix: &b.Prefix})
+	for pages.HasMorePages() {
+		page, err := limited(ctx, b.patience.limit(0), func(ctx context.Context) (*s3.ListObjectsV2Output, error) { return pages.NextPage(ctx) })
+		if err != nil {
+			return nil, b.failure("", err)
+		}
+		for _, o := range page.Contents {
+			if path := strings.TrimPrefix(aws.ToString(o.Key), b.Prefix); archived(path) {
+				all[path] = aws.ToInt64(o.Size)
+			}
+		}
+	}
+	return all, nil
+}
+
+// limited runs a request with a time limit.
+func limited[T any](ctx context.Context, limit time.Duration, request func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return request(ctx)
+}
+
+// Settle implements Place. A bucket has nothing to complete.
+func (b *Bucket) Settle(context.Context) error { return nil }
+
+// Begin implements Place. Two runs at a time are possible, and the conditional write decides which one counts.
 func (b *Bucket) Begin(context.Context) error { return nil }
 
 // Put implements Place. The content is first in a temporary file, because its length and checksum precede it.
-func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) error) (Sum, error) {
+func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error) {
 	file, err := os.CreateTemp("", "vayu-archive-*")
 	if err != nil {
-		return Sum{}, err
+		return Stored{}, err
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	hash := sha256.New()
 	if err := write(io.MultiWriter(file, hash)); err != nil {
-		return Sum{}, err
+		return Stored{}, err
 	}
 	size, err := file.Seek(0, io.SeekCurrent)
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return Sum{}, err
+		return Stored{}, err
 	}
-	sum := Sum{Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil))}
-	return sum, b.put(ctx, path, io.NopCloser(file), sum)
+	path = strings.TrimSuffix(path, ".parquet") + "-" + b.run + ".parquet"
+	b.put = append(b.put, path)
+	err = b.write(ctx, path, file, size, nil, nil)
+	return Stored{Path: path, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-func (b *Bucket) put(ctx context.Context, path string, body io.Reader, sum Sum) error {
-	reply, err := b.do(ctx, http.MethodPut, path, body, sum.Bytes, sum.SHA256)
-	if err != nil {
-		return err
-	}
-	return reply.Body.Close()
+// write stores a file. The condition match is the ETag that the file must have, and absent that there must be none.
+func (b *Bucket) write(ctx context.Context, path string, body io.ReadSeeker, size int64, match, absent *string) error {
+	_, err := limited(ctx, b.patience.limit(size), func(ctx context.Context) (*s3.PutObjectOutput, error) {
+		return b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: b.key(path), Body: body, ContentLength: &size, IfMatch: match, IfNoneMatch: absent})
+	})
+	return b.failure(path, err)
 }
 
 // Commit implements Place.
-func (b *Bucket) Commit(ctx context.Context, manifest []byte, removed []string) error {
-	hash := sha256.Sum256(manifest)
-	sum := Sum{Bytes: int64(len(manifest)), SHA256: hex.EncodeToString(hash[:])}
-	if err := b.put(ctx, ManifestName, strings.NewReader(string(manifest)), sum); err != nil {
-		return err
+func (b *Bucket) Commit(ctx context.Context, manifest []byte) error {
+	var absent *string
+	if b.manifest == nil {
+		absent = aws.String("*")
 	}
-	for _, path := range removed {
-		reply, err := b.do(ctx, http.MethodDelete, path, http.NoBody, 0, emptySum)
-		if err == nil {
-			err = reply.Body.Close()
-		}
-		if err != nil && !errors.Is(err, ErrMissing) {
-			return fmt.Errorf("removing an old file: %w", err)
+	err := b.write(ctx, ManifestName, bytes.NewReader(manifest), int64(len(manifest)), b.manifest, absent)
+	put := b.put
+	b.put = nil // also if the outcome is unknown: the manifest may have them
+	if errors.Is(err, ErrBusy) {
+		return b.refused(ctx, manifest, put, err)
+	}
+	return err
+}
+
+// refused handles the refusal of a new manifest. It is no failure if an earlier attempt, whose reply was lost, has stored
+// the manifest. Else End removes the files that were put, unless the present manifest has them.
+func (b *Bucket) refused(ctx context.Context, manifest []byte, put []string, refusal error) error {
+	in, err := b.Open(ctx, ManifestName)
+	if err != nil {
+		return errors.Join(refusal, err)
+	}
+	defer func() { _ = in.Close() }()
+	present, err := parse(in)
+	if err != nil {
+		return errors.Join(refusal, err)
+	}
+	if own, err := parse(bytes.NewReader(manifest)); err == nil && present.Run == own.Run {
+		return nil
+	}
+	b.put = slices.DeleteFunc(put, present.has)
+	return refusal
+}
+
+// Remove implements Place.
+func (b *Bucket) Remove(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		_, err := limited(ctx, b.patience.limit(0), func(ctx context.Context) (*s3.DeleteObjectOutput, error) {
+			return b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: b.key(path)})
+		})
+		if err = b.failure(path, err); err != nil && !errors.Is(err, ErrMissing) {
+			return err
 		}
 	}
 	return nil
 }
 
-// Abort implements Place. Files that were put stay, and the next run replaces them.
-func (b *Bucket) Abort() error { return nil }
+// End implements Place.
+func (b *Bucket) End(ctx context.Context) error {
+	left := b.put
+	b.put = nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience.quiet)
+	defer cancel()
+	return b.Remove(ctx, left)
+}

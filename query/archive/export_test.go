@@ -2,16 +2,16 @@ package archive
 
 import (
 	"context"
-	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // Create creates the bucket.
 func (b *Bucket) Create(ctx context.Context) error {
-	whole := *b
-	whole.Prefix = ""
-	reply, err := whole.do(ctx, http.MethodPut, "", http.NoBody, 0, emptySum)
-	if err != nil {
-		return err
-	}
-	return reply.Body.Close()
+	_, err := b.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name})
+	return err
 }
+
+// SetPatience limits the time of a small request.
+func (b *Bucket) SetPatience(d time.Duration) { b.patience.quiet = d }

@@ -28,7 +28,9 @@ type Folder struct {
 }
 
 // NewFolder returns the archive in a folder, which need not exist.
-func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
+func NewFolder(dir string) *Folder {
+	return &Folder{dir: dir, lock: flock.New(filepath.Join(dir, staging+".lock"))}
+}
 
 func (f *Folder) path(path string) string { return filepath.Join(f.dir, filepath.FromSlash(path)) }
 
@@ -45,16 +47,44 @@ func (f *Folder) Open(_ context.Context, path string) (io.ReadCloser, error) {
 	return file, err
 }
 
-// Begin implements Place. It locks the folder until Commit or Abort.
-func (f *Folder) Begin(context.Context) error {
+// List implements Place.
+func (f *Folder) List(context.Context) (map[string]int64, error) {
+	all := map[string]int64{}
+	err := filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(f.dir, path)
+		if err != nil || !archived(filepath.ToSlash(name)) {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			all[filepath.ToSlash(name)] = info.Size()
+		}
+		return err
+	})
+	return all, err
+}
+
+// acquire locks the folder for writing.
+func (f *Folder) acquire() error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil { //nolint:gosec // an archive is for others to read
 		return err
 	}
-	f.lock = flock.New(filepath.Join(f.dir, staging+".lock"))
-	if free, err := f.lock.TryLock(); err != nil || !free {
-		return errors.Join(fmt.Errorf("another run writes the archive in %s", f.dir), err)
+	free, err := f.lock.TryLock()
+	if err == nil && !free {
+		err = fmt.Errorf("%s: %w", f.dir, ErrBusy)
 	}
-	err := f.Recover()
+	return err
+}
+
+// Begin implements Place. It locks the folder until End.
+func (f *Folder) Begin(context.Context) error {
+	if err := f.acquire(); err != nil {
+		return err
+	}
+	err := f.recover()
 	if err == nil {
 		err = os.RemoveAll(filepath.Join(f.dir, staging))
 	}
@@ -64,68 +94,93 @@ func (f *Folder) Begin(context.Context) error {
 	return err
 }
 
-// Recover completes a run that was interrupted after its new manifest was written.
-func (f *Folder) Recover() error {
-	if _, err := os.Stat(f.staged(ManifestName)); err != nil {
-		return nil //nolint:nilerr // no such run
+// Settle implements Place. It locks the folder only if there is a run to complete: a reader may lack the right to write.
+func (f *Folder) Settle(context.Context) error {
+	if !f.interrupted() {
+		return nil
+	}
+	if err := f.acquire(); err != nil {
+		return err
+	}
+	return errors.Join(f.recover(), f.lock.Unlock())
+}
+
+// interrupted reports whether there is a run whose new manifest was written.
+func (f *Folder) interrupted() bool {
+	_, err := os.Stat(f.staged(ManifestName))
+	return err == nil
+}
+
+// recover completes an interrupted run. The folder is locked.
+func (f *Folder) recover() error {
+	if !f.interrupted() {
+		return nil
 	}
 	return f.complete()
 }
 
-// Put implements Place.
-func (f *Folder) Put(_ context.Context, path string, write func(io.Writer) error) (Sum, error) {
-	return create(f.staged(path), write)
+// Put implements Place. It also makes the folder of the file, because renames must not need space.
+func (f *Folder) Put(_ context.Context, path string, write func(io.Writer) error) (Stored, error) {
+	if err := os.MkdirAll(filepath.Dir(f.path(path)), 0o755); err != nil { //nolint:gosec // an archive is for others to read
+		return Stored{}, err
+	}
+	s, err := create(f.staged(path), write)
+	s.Path = path
+	return s, err
 }
 
 // create writes a new file, and syncs it.
-func create(path string, write func(io.Writer) error) (sum Sum, err error) {
+func create(path string, write func(io.Writer) error) (s Stored, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // an archive is for others to read
-		return sum, err
+		return s, err
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644) //nolint:gosec // the same
 	if err != nil {
-		return sum, err
+		return s, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	hash, buffer := sha256.New(), bufio.NewWriterSize(file, 256<<10)
 	if err := write(io.MultiWriter(buffer, hash)); err != nil {
-		return sum, err
+		return s, err
 	}
 	if err := buffer.Flush(); err != nil {
-		return sum, err
+		return s, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return sum, err
+		return s, err
 	}
-	return Sum{Bytes: info.Size(), SHA256: hex.EncodeToString(hash.Sum(nil))}, file.Sync()
+	return Stored{Bytes: info.Size(), SHA256: hex.EncodeToString(hash.Sum(nil))}, file.Sync()
 }
 
-// Commit implements Place.
-func (f *Folder) Commit(_ context.Context, manifest []byte, _ []string) error {
+// Commit implements Place. The names of the new files are on disk before the manifest that promises them.
+func (f *Folder) Commit(_ context.Context, manifest []byte) error {
 	unfinished := f.staged(ManifestName) + ".new"
-	if _, err := create(unfinished, func(w io.Writer) error { _, err := w.Write(manifest); return err }); err != nil {
-		return errors.Join(err, f.Abort())
+	_, err := create(unfinished, func(w io.Writer) error { _, err := w.Write(manifest); return err })
+	if err == nil {
+		err = syncTree(filepath.Join(f.dir, staging))
 	}
-	if err := os.Rename(unfinished, f.staged(ManifestName)); err != nil {
-		return errors.Join(err, f.Abort())
+	if err == nil {
+		err = os.Rename(unfinished, f.staged(ManifestName))
 	}
-	return errors.Join(f.complete(), f.lock.Unlock())
+	if err == nil {
+		err = syncFolder(filepath.Join(f.dir, staging))
+	}
+	if err != nil {
+		return err
+	}
+	return f.complete()
 }
 
-// complete renames the staged files, and then the manifest. Then it removes files that the manifest lacks. It is
-// idempotent.
+// complete renames the staged files, and then the manifest. It is idempotent.
 func (f *Folder) complete() error {
-	var before, after Manifest
+	var after Manifest
 	text, err := os.ReadFile(f.staged(ManifestName))
 	if err == nil {
 		err = json.Unmarshal(text, &after)
 	}
 	if err != nil {
 		return fmt.Errorf("reading the new manifest: %w", err)
-	}
-	if text, err := os.ReadFile(f.path(ManifestName)); err == nil {
-		_ = json.Unmarshal(text, &before) // a damaged manifest is replaced
 	}
 	for _, t := range after.Tables {
 		for _, file := range t.Files {
@@ -137,17 +192,10 @@ func (f *Folder) complete() error {
 	if err := f.move(ManifestName); err != nil {
 		return err
 	}
-	for _, t := range before.Tables {
-		for _, file := range t.Files {
-			if _, still := after.file(file.Path); !still && filepath.IsLocal(filepath.FromSlash(file.Path)) {
-				_ = os.Remove(f.path(file.Path)) // one that is left is in no manifest
-			}
-		}
-	}
 	return os.RemoveAll(filepath.Join(f.dir, staging))
 }
 
-// move moves a staged file to its place, if there is one, and syncs the folder.
+// move moves a staged file to its place, if there is one, and syncs the folders above it.
 func (f *Folder) move(path string) error {
 	if _, err := os.Stat(f.staged(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -159,14 +207,45 @@ func (f *Folder) move(path string) error {
 	if err := os.Rename(f.staged(path), to); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(to))
+	for dir := filepath.Dir(to); ; dir = filepath.Dir(dir) {
+		if err := syncFolder(dir); err != nil || dir == filepath.Clean(f.dir) {
+			return err
+		}
+	}
+}
+
+// syncTree syncs the folders of a tree: a synced file whose name is not on disk is lost.
+func syncTree(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = syncFolder(path)
+		}
+		return err
+	})
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Abort implements Place.
-func (f *Folder) Abort() error {
+// Remove implements Place.
+func (f *Folder) Remove(_ context.Context, paths []string) error {
+	for _, path := range paths {
+		if err := os.Remove(f.path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// End implements Place. It keeps the files of a run that can be completed.
+func (f *Folder) End(context.Context) error {
+	if f.interrupted() {
+		return f.lock.Unlock()
+	}
 	return errors.Join(os.RemoveAll(filepath.Join(f.dir, staging)), f.lock.Unlock())
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"vayu/query/dataset"
@@ -32,6 +33,7 @@ type Manifest struct {
 	Vayu   string    `json:"vayu"` // version of the program that wrote it
 	World  string    `json:"world"`
 	Made   time.Time `json:"made"` // UTC
+	Run    string    `json:"run"`  // distinguishes the run from all others
 	Tables []Table   `json:"tables"`
 }
 
@@ -62,6 +64,14 @@ type File struct {
 	Version string `json:"version"`
 }
 
+// Rows returns the number of rows of all tables.
+func (m *Manifest) Rows() (n uint64) {
+	for i := range m.Tables {
+		n += m.Tables[i].Rows()
+	}
+	return n
+}
+
 // Rows returns the number of rows of a table.
 func (t *Table) Rows() (n uint64) {
 	for _, f := range t.Files {
@@ -70,26 +80,41 @@ func (t *Table) Rows() (n uint64) {
 	return n
 }
 
-// file returns the file with a path, if the manifest has it.
-func (m *Manifest) file(path string) (File, bool) {
-	for _, t := range m.Tables {
-		for _, f := range t.Files {
-			if f.Path == path {
-				return f, true
-			}
-		}
+// has reports whether the manifest has a file with a path.
+func (m *Manifest) has(path string) bool {
+	return slices.ContainsFunc(m.Tables, func(t Table) bool {
+		return slices.ContainsFunc(t.Files, func(f File) bool { return f.Path == path })
+	})
+}
+
+// table returns the table with a name. It has no files if the manifest lacks it.
+func (m *Manifest) table(name string) Table {
+	if i := slices.IndexFunc(m.Tables, func(t Table) bool { return t.Name == name }); i >= 0 {
+		return m.Tables[i]
+	}
+	return Table{}
+}
+
+// month returns the file of a month.
+func (t *Table) month(month string) (File, bool) {
+	if i := slices.IndexFunc(t.Files, func(f File) bool { return f.Month == month }); i >= 0 {
+		return t.Files[i], true
 	}
 	return File{}, false
 }
 
 // ReadManifest reads the manifest of an archive. The error is [ErrMissing] if there is none.
-func ReadManifest(ctx context.Context, place Place) (Manifest, error) {
-	var m Manifest
+func ReadManifest(ctx context.Context, place Reader) (Manifest, error) {
 	in, err := place.Open(ctx, ManifestName)
 	if err != nil {
-		return m, err
+		return Manifest{}, err
 	}
 	defer func() { _ = in.Close() }()
+	return parse(in)
+}
+
+// parse reads a manifest, and checks it.
+func parse(in io.Reader) (m Manifest, err error) {
 	const most = 64 << 20
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
@@ -111,26 +136,14 @@ func ReadManifest(ctx context.Context, place Place) (Manifest, error) {
 	return m, nil
 }
 
-// ErrMissing means that an archive has no such file.
-var ErrMissing = errors.New("the archive has no such file")
-
-// Place is where an archive is: a folder or a bucket.
-type Place interface {
-	// Open reads a file. The error is ErrMissing if there is none.
-	Open(ctx context.Context, path string) (io.ReadCloser, error)
-	// Begin prepares a run. It completes or removes what an interrupted run has left.
-	Begin(ctx context.Context) error
-	// Put stores a new file, or another content of a file. A folder shows it after Commit only.
-	Put(ctx context.Context, path string, write func(io.Writer) error) (Sum, error)
-	// Commit shows the files that were put, then the manifest. Then it removes the files that the new manifest lacks. If it
-	// fails, the last archive stays, or the next run or restore completes this one.
-	Commit(ctx context.Context, manifest []byte, removed []string) error
-	// Abort removes what a run has left that cannot be completed.
-	Abort() error
-}
-
-// Sum is the size and the checksum of a file.
-type Sum struct {
-	Bytes  int64
-	SHA256 string
+// open settles an archive, and reads its manifest. An archive whose first run has not ended is an error.
+func open(ctx context.Context, place Reader) (Manifest, error) {
+	if err := place.Settle(ctx); err != nil {
+		return Manifest{}, fmt.Errorf("completing the archive: %w", err)
+	}
+	m, err := ReadManifest(ctx, place)
+	if err == nil && len(m.Tables) == 0 {
+		err = errors.New("the archive is empty: its first run has not ended")
+	}
+	return m, err
 }

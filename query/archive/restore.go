@@ -2,8 +2,6 @@ package archive
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"vayu/internal/columnstore"
+	"vayu/internal/columnstore/migration"
 	"vayu/query/dataset"
 	"vayu/schema"
 )
@@ -28,23 +27,34 @@ import (
 // restoreRows is the number of rows of one INSERT.
 const restoreRows = 1 << 16
 
-// Restore fills the tables of a database from an archive. The tables must exist and be empty. If it fails, they are
-// empty again. progress is called after each file; nil for none.
-func Restore(ctx context.Context, conn driver.Conn, place Place, world schema.World, database string, progress func(File)) (Manifest, error) {
-	if f, ok := place.(*Folder); ok {
-		if err := f.Recover(); err != nil {
-			return Manifest{}, fmt.Errorf("completing the archive: %w", err)
-		}
-	}
-	m, err := ReadManifest(ctx, place)
+// RestoreOptions describe a restore.
+type RestoreOptions struct {
+	World schema.World
+	// Tables has the name of the database, and of the cluster if there is one.
+	Tables migration.Params
+	Now    time.Time
+	// Again empties the tables first if a restore into them was killed.
+	Again bool
+	// Progress is called after each file; nil for none. skipped means that ClickHouse would delete its rows at once, because
+	// they are older than its retention.
+	Progress func(f File, skipped bool)
+}
+
+// Restore fills the tables of a database from an archive. The tables must exist and be empty, and nothing else may write
+// to them. If it fails, they are empty again.
+func Restore(ctx context.Context, conn driver.Conn, place Reader, o RestoreOptions) (Manifest, error) {
+	m, err := open(ctx, place)
 	if err != nil {
 		return m, err
 	}
-	if m.World != world.String() {
-		return m, fmt.Errorf("the archive is one of the %s world, not of %s", m.World, world)
+	if m.World != o.World.String() {
+		return m, fmt.Errorf("the archive is one of the %s world, not of %s", m.World, o.World)
 	}
-	r := &restore{conn: conn, place: place, database: database, progress: progress}
-	if err := r.check(ctx, m); err != nil {
+	r := &restore{conn: conn, place: place, o: o, database: o.Tables.Database}
+	if err := r.known(m); err != nil {
+		return m, err
+	}
+	if err := r.begin(ctx, m); err != nil {
 		return m, err
 	}
 	for _, t := range m.Tables {
@@ -55,92 +65,34 @@ func Restore(ctx context.Context, conn driver.Conn, place Place, world schema.Wo
 			return m, errors.Join(fmt.Errorf("restoring the table %s: %w", t.Name, err), r.clear(ctx, m))
 		}
 	}
-	return m, nil
+	return m, r.end(ctx)
 }
 
 type restore struct {
 	conn     driver.Conn
-	place    Place
+	place    Reader
+	o        RestoreOptions
 	database string
-	progress func(File)
 	keep     bool // the tables have a catalogue, which stays
 }
 
 // catalogue is the table that the program writes itself when it prepares the tables.
 const catalogue = "parameter"
 
-// check returns an error unless the tables of the archive are known and empty.
-func (r *restore) check(ctx context.Context, m Manifest) error {
+// known returns an error unless this program knows the tables of the archive.
+func (r *restore) known(m Manifest) error {
 	known := dataset.Archived()
 	for _, t := range m.Tables {
 		if !slices.ContainsFunc(known, func(k dataset.Table) bool { return k.Name == t.Name }) {
 			return fmt.Errorf("the archive has a table %q, which this program does not know; upgrade the program", t.Name)
 		}
-		var n uint64
-		if err := r.conn.QueryRow(ctx, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)).Scan(&n); err != nil {
-			return fmt.Errorf("reading the table %s: %w", t.Name, err)
-		}
-		if n > 0 && t.Name == catalogue {
-			r.keep = true
-			continue
-		}
-		if n > 0 {
-			return fmt.Errorf("the table %s has %d rows: an archive is restored into an empty installation only", t.Name, n)
-		}
-	}
-	return nil
-}
-
-// clearTimeout limits the cleanup after a failure, which continues even if the caller's context has ended.
-const clearTimeout = time.Minute
-
-func (r *restore) clear(ctx context.Context, m Manifest) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
-	defer cancel()
-	for _, t := range m.Tables {
-		if t.Name == catalogue && r.keep {
-			continue
-		}
-		if err := r.conn.Exec(ctx, "TRUNCATE TABLE "+columnstore.QuoteName(r.database, t.Name)); err != nil {
-			return fmt.Errorf("emptying the table %s after the failure: %w", t.Name, err)
-		}
-	}
-	return nil
-}
-
-func (r *restore) table(ctx context.Context, t Table) error {
-	table, _ := dataset.Find(t.Name)
-	table.Name = t.Name
-	present, err := dataset.Columns(ctx, r.conn, r.database, table)
-	if err != nil {
-		return err
-	}
-	for _, c := range t.Columns {
-		if !slices.ContainsFunc(present, func(p dataset.Column) bool { return p.Name == c.Name }) {
-			return fmt.Errorf("the archive has a column %q, which this program does not know; upgrade the program", c.Name)
-		}
-	}
-	for _, f := range t.Files {
-		if err := r.file(ctx, t.Name, f, present); err != nil {
-			return fmt.Errorf("%s: %w", f.Path, err)
-		}
-		if r.progress != nil {
-			r.progress(f)
-		}
-	}
-	var n uint64
-	if err := r.conn.QueryRow(columnstore.Final(ctx), "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)).Scan(&n); err != nil {
-		return fmt.Errorf("counting the rows: %w", err)
-	}
-	if n != t.Rows() {
-		return fmt.Errorf("%d rows are stored, and the archive has %d", n, t.Rows())
 	}
 	return nil
 }
 
 // file stores the rows of a file. It compares the checksum before it stores the first row.
 func (r *restore) file(ctx context.Context, table string, f File, present []dataset.Column) error {
-	local, err := r.fetch(ctx, f)
+	local, err := fetch(ctx, r.place, f)
 	if err != nil {
 		return err
 	}
@@ -173,31 +125,6 @@ func (r *restore) file(ctx context.Context, table string, f File, present []data
 		return fmt.Errorf("the file has %d rows, and the manifest has %d", rows, f.Rows)
 	}
 	return nil
-}
-
-// fetch copies a file into a temporary one, and compares its checksum.
-func (r *restore) fetch(ctx context.Context, f File) (*os.File, error) {
-	in, err := r.place.Open(ctx, f.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = in.Close() }()
-	local, err := os.CreateTemp("", "vayu-restore-*")
-	if err != nil {
-		return nil, err
-	}
-	hash := sha256.New()
-	_, err = io.Copy(io.MultiWriter(local, hash), in)
-	if sum := hex.EncodeToString(hash.Sum(nil)); err == nil && sum != f.SHA256 {
-		err = fmt.Errorf("the file is damaged, or a later run was interrupted: its SHA-256 is %s, and the manifest has %s", sum, f.SHA256)
-	}
-	if err == nil {
-		_, err = local.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return nil, errors.Join(err, local.Close(), os.Remove(local.Name()))
-	}
-	return local, nil
 }
 
 func (r *restore) insert(ctx context.Context, table string, record arrow.Record, present []dataset.Column) error {

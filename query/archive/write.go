@@ -3,12 +3,14 @@ package archive
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,33 +26,35 @@ type Options struct {
 	Database string // name of the database of the world
 	Version  string // of the program
 	Now      time.Time
+	// Prune removes months that ClickHouse no longer has, and rows of months that it keeps in part. It keeps the last file
+	// of each table.
+	Prune bool
 	// Progress is called after each file of a run; nil for none. changed is false for a file that stays as it is.
 	Progress func(f File, changed bool)
 }
 
 // Result counts what a run has done.
 type Result struct {
-	Manifest               Manifest
-	Written, Kept, Removed int
-	Bytes                  int64 // of the written files
+	Manifest Manifest
+	// Written and Kept are files with rows of ClickHouse. Past are files that stay because ClickHouse no longer has their
+	// rows. Removed are files that are no longer in the archive.
+	Written, Kept, Past, Removed int
+	Bytes                        int64 // of the written files
 }
 
 // Write brings an archive up to date.
-func Write(ctx context.Context, conn dataset.Conn, place Place, o Options) (Result, error) {
+func Write(ctx context.Context, conn dataset.Conn, place Place, o Options) (result Result, err error) {
 	if err := place.Begin(ctx); err != nil {
 		return Result{}, fmt.Errorf("preparing the archive: %w", err)
 	}
-	before, err := ReadManifest(ctx, place)
-	if err != nil && !errors.Is(err, ErrMissing) {
+	defer func() { err = errors.Join(err, place.End(ctx)) }()
+	r := &run{conn: conn, place: place, o: o}
+	r.Manifest = Manifest{Format: formatVersion, Vayu: o.Version, World: o.World.String(), Made: o.Now.UTC().Truncate(time.Second), Run: rand.Text()}
+	if err := r.begin(ctx); err != nil {
 		return Result{}, err
 	}
-	if err == nil && before.World != o.World.String() {
-		return Result{}, fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", before.World, o.World)
-	}
-	r := &run{conn: conn, place: place, o: o, before: before}
-	r.Manifest = Manifest{Format: formatVersion, Vayu: o.Version, World: o.World.String(), Made: o.Now.UTC().Truncate(time.Second)}
 	if err := r.write(ctx); err != nil {
-		return Result{}, errors.Join(err, place.Abort())
+		return Result{}, err
 	}
 	if err := r.commit(ctx); err != nil {
 		return Result{}, fmt.Errorf("completing the archive: %w", err)
@@ -66,6 +70,36 @@ type run struct {
 	place  Place
 	o      Options
 	before Manifest
+	stored map[string]int64 // sizes of the files before the run
+}
+
+// begin reads the last archive. A new archive gets an empty manifest first. So files without a manifest are never those
+// of an interrupted run.
+func (r *run) begin(ctx context.Context) error {
+	var err error
+	r.before, err = ReadManifest(ctx, r.place)
+	fresh := errors.Is(err, ErrMissing)
+	if err != nil && !fresh {
+		return err
+	}
+	if !fresh && r.before.World != r.o.World.String() {
+		return fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", r.before.World, r.o.World)
+	}
+	// After the manifest: a file that is there now, and in no manifest when this run ends, is of no use to any run.
+	if r.stored, err = r.place.List(ctx); err != nil {
+		return fmt.Errorf("listing the archive: %w", err)
+	}
+	if !fresh {
+		return nil
+	}
+	if len(r.stored) > 0 {
+		return fmt.Errorf("there are %d files of an archive, but no %s: put it back, or choose another place", len(r.stored), ManifestName)
+	}
+	if err := r.store(ctx); err != nil {
+		return err
+	}
+	r.before, err = ReadManifest(ctx, r.place)
+	return err
 }
 
 // order returns the tables in the order in which they are read. Marks of the roll-up come first, and sources of figures
@@ -86,76 +120,58 @@ func (r *run) write(ctx context.Context) error {
 	return nil
 }
 
-// commit shows the new files and the new manifest.
+// commit shows the new files and the new manifest. Then it removes files that the manifest lacks, also those that an
+// interrupted run has left.
 func (r *run) commit(ctx context.Context) error {
 	slices.SortFunc(r.Manifest.Tables, func(a, b Table) int { return cmp.Compare(a.Name, b.Name) })
-	var removed []string
-	for _, t := range r.before.Tables {
-		for _, f := range t.Files {
-			if _, still := r.Manifest.file(f.Path); !still {
-				removed = append(removed, f.Path)
-			}
+	if err := r.store(ctx); err != nil {
+		return err
+	}
+	var left []string
+	for _, path := range slices.Sorted(maps.Keys(r.stored)) {
+		if !r.Manifest.has(path) {
+			left = append(left, path)
 		}
 	}
-	r.Removed = len(removed)
-	text, err := json.MarshalIndent(r.Manifest, "", "  ")
-	if err != nil {
-		return errors.Join(err, r.place.Abort())
+	if err := r.place.Remove(ctx, left); err != nil {
+		return fmt.Errorf("the new archive is complete, but removing old files failed: %w", err)
 	}
-	return r.place.Commit(ctx, append(text, '\n'), removed)
-}
-
-func (r *run) table(ctx context.Context, t dataset.Table) error {
-	reader, err := dataset.NewReader(ctx, r.conn, r.o.Database, dataset.Selection{Table: t})
-	if err != nil {
-		return err
-	}
-	months, err := reader.Months(ctx)
-	if err != nil {
-		return err
-	}
-	out := Table{Name: t.Name, Files: []File{}}
-	if out.Licences, err = reader.Licences(ctx); err != nil {
-		return err
-	}
-	for _, c := range reader.Columns {
-		out.Columns = append(out.Columns, Column{c.Name, c.Type, c.Comment})
-	}
-	licences, err := json.Marshal(out.Licences)
-	if err != nil {
-		return fmt.Errorf("writing the licences: %w", err)
-	}
-	for _, m := range months {
-		shape := dataset.Schema(reader.Columns, map[string]string{"vayu:table": t.Name, "vayu:licences": string(licences)})
-		f, err := r.month(ctx, reader, shape, m)
-		if err != nil {
-			return err
-		}
-		out.Files = append(out.Files, f)
-	}
-	r.Manifest.Tables = append(r.Manifest.Tables, out)
 	return nil
 }
 
-// month writes the file of a month, unless the archive has it in the same version.
-func (r *run) month(ctx context.Context, reader *dataset.Reader, shape *arrow.Schema, m dataset.Month) (File, error) {
-	f := pathOf(reader.Selection.Table.Name, m.Month)
-	f.Version = version(shape, m)
-	if before, ok := r.before.file(f.Path); ok && before.Version == f.Version {
-		r.Kept++
-		r.report(before, false)
-		return before, nil
+// store replaces the manifest.
+func (r *run) store(ctx context.Context) error {
+	text, err := json.MarshalIndent(r.Manifest, "", "  ")
+	if err != nil {
+		return err
 	}
-	sum, err := r.place.Put(ctx, f.Path, func(w io.Writer) error {
+	return r.place.Commit(ctx, append(text, '\n'))
+}
+
+// month writes the file of a month, unless the archive has it in the same version and size.
+func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month, licences []dataset.Licence, before *Table) (File, error) {
+	text, err := json.Marshal(licences)
+	if err != nil {
+		return File{}, fmt.Errorf("writing the licences: %w", err)
+	}
+	shape := dataset.Schema(reader.Columns, map[string]string{"vayu:table": reader.Selection.Table.Name, "vayu:licences": string(text)})
+	f := pathOf(reader.Selection.Table.Name, m.Month)
+	f.Version = version(fmt.Sprint(shape), m)
+	if last, ok := before.month(f.Month); ok && last.Version == f.Version && r.whole(last) {
+		r.Kept++
+		r.report(last, false)
+		return last, nil
+	}
+	stored, err := r.place.Put(ctx, f.Path, func(w io.Writer) error {
 		out, err := dataset.Formats["parquet"].New(w, shape)
 		if err != nil {
 			return err
 		}
-		err = reader.Each(ctx, shape, []dataset.Month{m}, func(record arrow.Record) error {
+		write := func(record arrow.Record) error {
 			f.Rows += uint64(record.NumRows()) // rows that were stored since count, too; the next run writes the month again
 			return out.Write(record)
-		})
-		if err != nil {
+		}
+		if err := reader.Each(ctx, shape, []dataset.Month{m}, write); err != nil {
 			return err
 		}
 		return out.Close()
@@ -163,11 +179,17 @@ func (r *run) month(ctx context.Context, reader *dataset.Reader, shape *arrow.Sc
 	if err != nil {
 		return f, err
 	}
-	f.Bytes, f.SHA256 = sum.Bytes, sum.SHA256
+	f.Path, f.Bytes, f.SHA256 = stored.Path, stored.Bytes, stored.SHA256
 	r.Written++
 	r.Bytes += f.Bytes
 	r.report(f, true)
 	return f, nil
+}
+
+// whole reports whether the place has a file in the size that it should have.
+func (r *run) whole(f File) bool {
+	size, ok := r.stored[f.Path]
+	return ok && size == f.Bytes
 }
 
 func (r *run) report(f File, changed bool) {
@@ -176,17 +198,8 @@ func (r *run) report(f File, changed bool) {
 	}
 }
 
-// pathOf returns the file of a month. 0 stands for a table without time.
-func pathOf(table string, month uint32) File {
-	if month == 0 {
-		return File{Path: table + "/" + table + ".parquet"}
-	}
-	text := fmt.Sprintf("%04d-%02d", month/100, month%100)
-	return File{Path: fmt.Sprintf("%s/year=%04d/month=%02d/%s-%s.parquet", table, month/100, month%100, table, text), Month: text}
-}
-
 // version returns a hash of everything that decides about a file.
-func version(shape *arrow.Schema, m dataset.Month) string {
+func version(shape string, m dataset.Month) string {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, formatVersion, shape, m.Rows, m.Hash) // a hash never fails
 	return hex.EncodeToString(h.Sum(nil)[:16])

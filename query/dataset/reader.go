@@ -11,8 +11,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"golang.org/x/sync/errgroup"
-
-	"vayu/query/rollup"
 )
 
 // batchRows and wideRows are the number of rows of a record, and so of a row group in Parquet. A table with more than 16
@@ -222,42 +220,3 @@ func (b *batch) flush() error {
 	b.rows = 0
 	return b.take(record)
 }
-
-// Licence is what the owner of data asks for.
-type Licence struct {
-	Licence     string `json:"licence"`
-	Attribution string `json:"attribution"`
-}
-
-// Licences reads the licences of the selected rows. Those of a figure of a city are those of the city's stations. Rows are
-// read without FINAL: each version of a row has the same station.
-func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
-	t := &r.Selection.Table
-	var which string
-	switch {
-	case t.Name == "station":
-		which = clause(r.where)
-	case t.Station != "":
-		which = " WHERE id IN (SELECT DISTINCT " + t.Station + r.from() + ")"
-	case t.City:
-		which = " WHERE (city, state) IN (SELECT DISTINCT city, state" + r.from() + ")"
-	default:
-		return nil, nil
-	}
-	rows, err := r.conn.Query(ctx, "SELECT DISTINCT licence, attribution FROM "+r.database+".station FINAL"+which+" ORDER BY licence, attribution", r.args...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
-	}
-	defer func() { _ = rows.Close() }()
-	var all []Licence
-	for rows.Next() {
-		var one Licence
-		if err := rows.Scan(&one.Licence, &one.Attribution); err != nil {
-			return nil, fmt.Errorf("reading the licences of %s: %w", t.Name, err)
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
-}
-
-var _ rollup.Conn = Conn(nil)

@@ -99,7 +99,7 @@ const EngineDrain = 20 * time.Second
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).
 func Worlds(cluster string) (all []migration.Params) {
 	for _, w := range schema.Worlds {
-		all = append(all, tablesOf(cluster, w))
+		all = append(all, TablesOf(cluster, w))
 	}
 	return all
 }
@@ -114,8 +114,8 @@ func Databases(cluster string) []migration.Params {
 	return append([]migration.Params{ops}, Worlds(cluster)...)
 }
 
-// tablesOf returns the parameters of the migration templates for a world (live or sandbox).
-func tablesOf(cluster string, w schema.World) migration.Params {
+// TablesOf returns the parameters of the migration templates for a world (live or sandbox).
+func TablesOf(cluster string, w schema.World) migration.Params {
 	return migration.Params{Database: w.Database(), Cluster: cluster, Files: clickhouse.Files, Values: clickhouse.Values()}
 }
 
@@ -123,7 +123,7 @@ func tablesOf(cluster string, w schema.World) migration.Params {
 func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.ColumnStore().Storage
 	return airquality.New(airquality.Config{
-		Conn: db.Conn(), Tables: tablesOf(c.Cluster, w), Kinds: c.StationKinds(), Quality: c.Quality,
+		Conn: db.Conn(), Tables: TablesOf(c.Cluster, w), Kinds: c.StationKinds(), Quality: c.Quality,
 		KeepReadings: storage.KeepReadings, KeepHours: storage.KeepHours, Log: log, Metrics: reg,
 	})
 }

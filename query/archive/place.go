@@ -1,0 +1,85 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+
+	"vayu/query/dataset"
+)
+
+// Errors of places.
+var (
+	// ErrMissing means that an archive has no such file.
+	ErrMissing = errors.New("the archive has no such file")
+	// ErrBusy means that another run writes the archive, or has written it meanwhile.
+	ErrBusy = errors.New("another run writes the archive")
+)
+
+// Place is where an archive is: a folder or a bucket. It serves one run or one reader at a time.
+type Place interface {
+	Reader
+	Writer
+}
+
+// Reader reads an archive.
+type Reader interface {
+	// Open reads a file. The error is ErrMissing if there is none.
+	Open(ctx context.Context, path string) (io.ReadCloser, error)
+	// List returns the sizes of the files that can belong to an archive, by path.
+	List(ctx context.Context) (map[string]int64, error)
+	// Settle completes a run that was interrupted after its manifest was safe. It changes nothing else.
+	Settle(ctx context.Context) error
+}
+
+// Writer changes an archive. A run is Begin, Put of each new file, Commit, Remove and End.
+type Writer interface {
+	// Begin prepares a run, and settles the place. End must follow, also after an error of the run.
+	Begin(ctx context.Context) error
+	// Put stores a new file, or another content of a file, and returns where it is. The archive has it after Commit.
+	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)
+	// Commit replaces the manifest, and shows the files that were put. If it fails, the last archive stays, or the next run
+	// or reader completes this one. The error is ErrBusy if another run has replaced the manifest since it was read.
+	Commit(ctx context.Context, manifest []byte) error
+	// Remove removes files that the manifest lacks.
+	Remove(ctx context.Context, paths []string) error
+	// End removes what was put and not committed, and lets other runs begin.
+	End(ctx context.Context) error
+}
+
+// Stored is a file that was put. SHA256 is its checksum, hexadecimal.
+type Stored struct {
+	Path   string
+	Bytes  int64
+	SHA256 string
+}
+
+// monthPath and wholePath are the forms of the paths in an archive. A bucket adds the name of the run to a file's name.
+var (
+	monthPath = regexp.MustCompile(`^([a-z_]+)/year=(\d{4})/month=(\d{2})/([a-z_]+)-(\d{4})-(\d{2})(?:-[0-9a-z]+)?\.parquet$`)
+	wholePath = regexp.MustCompile(`^([a-z_]+)/([a-z_]+)(?:-[0-9a-z]+)?\.parquet$`)
+)
+
+// archived reports whether a path is one that a run can have written.
+func archived(path string) bool {
+	table := ""
+	if m := monthPath.FindStringSubmatch(path); len(m) > 0 && m[1] == m[4] && m[2] == m[5] && m[3] == m[6] {
+		table = m[1]
+	}
+	if m := wholePath.FindStringSubmatch(path); len(m) > 0 && m[1] == m[2] {
+		table = m[1]
+	}
+	return slices.ContainsFunc(dataset.Archived(), func(t dataset.Table) bool { return t.Name == table })
+}
+
+// pathOf returns the file of a month. 0 stands for a table without time.
+func pathOf(table string, month uint32) File {
+	if month == 0 {
+		return File{Path: table + "/" + table + ".parquet"}
+	}
+	text := fmt.Sprintf("%04d-%02d", month/100, month%100)
+	return File{Path: fmt.Sprintf("%s/year=%04d/month=%02d/%s-%s.parquet", table, month/100, month%100, table, text), Month: text}
+}

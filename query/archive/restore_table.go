@@ -1,0 +1,160 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/columnstore"
+	"vayu/query/dataset"
+	"vayu/query/rollup"
+)
+
+// markName is a table that exists while a restore fills the others. It has no rows.
+const markName = "archive_restore"
+
+// mark returns the name of the mark, on a cluster with the clause for all nodes.
+func (r *restore) mark() string {
+	name, cluster, _ := strings.Cut(r.o.Tables.LocalTable(markName), " ")
+	return strings.TrimSuffix(name, "_local") + " " + cluster
+}
+
+// begin checks that the tables are empty, and marks them as incomplete.
+func (r *restore) begin(ctx context.Context, m Manifest) error {
+	var marks uint64
+	err := one(ctx, r.conn, &marks, "SELECT count() FROM system.tables WHERE database = {database:String} AND name = {name:String}",
+		rollup.Param("database", r.database), rollup.Param("name", markName))
+	if err != nil {
+		return fmt.Errorf("reading the tables: %w", err)
+	}
+	if marks > 0 && !r.o.Again {
+		return fmt.Errorf("a restore into %s is running, or was killed: if it was killed, repeat the command with --again, which empties the tables first", r.database)
+	}
+	for _, t := range m.Tables {
+		var n uint64
+		if err := r.conn.QueryRow(ctx, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)).Scan(&n); err != nil {
+			return fmt.Errorf("reading the table %s: %w", t.Name, err)
+		}
+		if n > 0 && t.Name == catalogue {
+			r.keep = true
+			continue
+		}
+		if n > 0 && marks == 0 {
+			return fmt.Errorf("the table %s has %d rows: an archive is restored into an empty installation only", t.Name, n)
+		}
+	}
+	if marks > 0 {
+		return r.empty(ctx, m)
+	}
+	err = r.conn.Exec(ctx, "CREATE TABLE "+r.mark()+" (at DateTime) ENGINE = Null COMMENT 'A restore of an archive is running, or was killed.'")
+	if err != nil {
+		return fmt.Errorf("marking the tables: %w", err)
+	}
+	return nil
+}
+
+// end removes the mark.
+func (r *restore) end(ctx context.Context) error {
+	if err := r.conn.Exec(ctx, "DROP TABLE IF EXISTS "+r.mark()+" SYNC"); err != nil {
+		return fmt.Errorf("removing the mark %s: %w", markName, err)
+	}
+	return nil
+}
+
+// clearTimeout limits the cleanup after a failure, which continues even if the caller's context has ended.
+const clearTimeout = time.Minute
+
+// clear empties the tables after a failure.
+func (r *restore) clear(ctx context.Context, m Manifest) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
+	defer cancel()
+	if err := r.empty(ctx, m); err != nil {
+		return fmt.Errorf("after the failure: %w; repeat the command with --again", err)
+	}
+	return r.end(ctx)
+}
+
+// empty empties the tables, on a cluster those of every node: TRUNCATE of a distributed table removes no row.
+func (r *restore) empty(ctx context.Context, m Manifest) error {
+	for _, t := range m.Tables {
+		if t.Name == catalogue && r.keep {
+			continue
+		}
+		if err := r.conn.Exec(ctx, "TRUNCATE TABLE "+r.o.Tables.LocalTable(t.Name)); err != nil {
+			return fmt.Errorf("emptying the table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// table restores a table. It omits months whose rows ClickHouse would delete.
+func (r *restore) table(ctx context.Context, t Table) error {
+	all := dataset.Archived()
+	table := all[slices.IndexFunc(all, func(k dataset.Table) bool { return k.Name == t.Name })]
+	present, err := dataset.Columns(ctx, r.conn, r.database, table)
+	if err != nil {
+		return err
+	}
+	for _, c := range t.Columns {
+		if !slices.ContainsFunc(present, func(p dataset.Column) bool { return p.Name == c.Name }) {
+			return fmt.Errorf("the archive has a column %q, which this program does not know; upgrade the program", c.Name)
+		}
+	}
+	kept, err := keeps(ctx, r.conn, r.database, table)
+	if err != nil {
+		return err
+	}
+	whole, since := uint64(0), time.Time{} // rows of months that stay whole, which are later than since
+	for _, f := range t.Files {
+		from, to, err := f.bounds()
+		if err != nil {
+			return err
+		}
+		expired := kept > 0 && !to.Add(kept).After(r.o.Now)
+		if !expired {
+			if err := r.file(ctx, t.Name, f, present); err != nil {
+				return fmt.Errorf("%s: %w", f.Path, err)
+			}
+		}
+		if r.o.Progress != nil {
+			r.o.Progress(f, expired)
+		}
+		if kept > 0 && from.Add(kept).Before(r.o.Now) {
+			since = to
+			continue
+		}
+		whole += f.Rows
+	}
+	return r.compare(ctx, table, whole, since)
+}
+
+// bounds returns the beginning and the end of the month of a file. They are zero for a table without time.
+func (f File) bounds() (from, to time.Time, err error) {
+	if f.Month == "" {
+		return from, to, nil
+	}
+	if from, err = time.Parse("2006-01", f.Month); err != nil {
+		return from, to, errors.New("the manifest has no month " + strconv.Quote(f.Month))
+	}
+	return from, from.AddDate(0, 1, 0), nil
+}
+
+// compare compares the number of stored rows with that of the archive.
+func (r *restore) compare(ctx context.Context, t dataset.Table, want uint64, since time.Time) error {
+	query := "SELECT count() FROM " + columnstore.QuoteName(r.database, t.Name)
+	if !since.IsZero() {
+		query += fmt.Sprintf(" WHERE toYYYYMM(%s) >= %d", t.Time, since.Year()*100+int(since.Month()))
+	}
+	var n uint64
+	if err := r.conn.QueryRow(columnstore.Final(ctx), query).Scan(&n); err != nil {
+		return fmt.Errorf("counting the rows: %w", err)
+	}
+	if n != want {
+		return fmt.Errorf("%d rows are stored, and the archive has %d: stop everything else that writes to the tables", n, want)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"vayu/query/dataset"
+	"vayu/query/rollup"
+)
+
+// table archives a table: the months that ClickHouse has, and those that only the archive has.
+func (r *run) table(ctx context.Context, t dataset.Table) error {
+	reader, err := dataset.NewReader(ctx, r.conn, r.o.Database, dataset.Selection{Table: t})
+	if err != nil {
+		return err
+	}
+	licences, err := reader.LicencesByMonth(ctx)
+	if err != nil {
+		return err
+	}
+	months, err := reader.Months(ctx)
+	if err != nil {
+		return err
+	}
+	if len(months) == 0 && t.Time == "" {
+		if months, err = r.emptied(ctx, t); err != nil {
+			return err
+		}
+	}
+	kept, err := keeps(ctx, r.conn, r.o.Database, t)
+	if err != nil {
+		return err
+	}
+	out, before := Table{Name: t.Name, Files: []File{}}, r.before.table(t.Name)
+	for _, c := range reader.Columns {
+		out.Columns = append(out.Columns, Column{c.Name, c.Type, c.Comment})
+	}
+	for _, m := range months {
+		last, ok := before.month(pathOf(t.Name, m.Month).Month)
+		if ok && !r.o.Prune && m.Rows < last.Rows && expiring(m.Month, kept, r.o.Now) {
+			continue // it stays below
+		}
+		f, err := r.month(ctx, reader, m, licences[m.Month], &before)
+		if err != nil {
+			return err
+		}
+		out.Files = append(out.Files, f)
+		out.add(licences[m.Month])
+	}
+	if err := r.past(&out, &before); err != nil {
+		return err
+	}
+	r.Manifest.Tables = append(r.Manifest.Tables, out)
+	return nil
+}
+
+// past adds the files whose rows ClickHouse no longer has, or only in part.
+func (r *run) past(out, before *Table) error {
+	var past []File
+	for _, f := range before.Files {
+		if _, ok := out.month(f.Month); !ok {
+			past = append(past, f)
+		}
+	}
+	slices.SortFunc(past, byMonth)
+	if n := len(past); r.o.Prune && n > 0 {
+		keep := past[:0]
+		if len(out.Files) == 0 {
+			keep = past[n-1:] // a table without any rows is more likely lost than expired
+		}
+		r.Removed += n - len(keep)
+		past = keep
+	}
+	for _, f := range past {
+		if !r.whole(f) {
+			return fmt.Errorf("the archive has lost %s or a part of it, and ClickHouse no longer has its rows: put the file back, or remove its entry with --prune", f.Path)
+		}
+		r.report(f, false)
+	}
+	if len(past) > 0 {
+		out.add(before.Licences)
+	}
+	r.Past += len(past)
+	out.Files = append(out.Files, past...)
+	slices.SortFunc(out.Files, byMonth)
+	return nil
+}
+
+func byMonth(a, b File) int { return cmp.Compare(a.Month, b.Month) }
+
+// add adds licences that the table does not have yet, in their order.
+func (t *Table) add(all []dataset.Licence) {
+	for _, one := range all {
+		if i, found := slices.BinarySearchFunc(t.Licences, one, dataset.Licence.Compare); !found {
+			t.Licences = slices.Insert(t.Licences, i, one)
+		}
+	}
+}
+
+// emptied returns a month without rows for a table that has only removed rows, such as withdrawals that were taken back.
+// Its file becomes empty. A table without any rows is new or lost, and its file stays.
+func (r *run) emptied(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
+	var n uint64
+	err := one(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []dataset.Month{{}}, nil
+}
+
+// one reads the only value of a query.
+func one(ctx context.Context, conn rollup.Conn, to any, query string, args ...any) error {
+	rows, err := conn.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	if rows.Next() {
+		err = rows.Scan(to)
+	}
+	return cmp.Or(err, rows.Err())
+}
+
+// deletion matches the clause of a table's engine that deletes rows by their time.
+var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)\)(?:,| SETTINGS|$)`)
+
+// keeps returns how long ClickHouse keeps the rows of a table after their time, and 0 for ever. On a cluster the local
+// table has the clause that says so.
+func keeps(ctx context.Context, conn rollup.Conn, database string, t dataset.Table) (time.Duration, error) {
+	var engines string
+	err := one(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables
+		WHERE database = {database:String} AND name IN ({table:String}, {local:String})`,
+		rollup.Param("database", database), rollup.Param("table", t.Name), rollup.Param("local", t.Name+"_local"))
+	if err != nil {
+		return 0, fmt.Errorf("reading the retention: %w", err)
+	}
+	m := deletion.FindStringSubmatch(engines)
+	if len(m) == 0 || m[1] != t.Time {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(m[3])
+	if m[2] == "Day" {
+		n *= 24
+	}
+	return time.Duration(n) * time.Hour, err
+}
+
+// expiring reports whether ClickHouse may have deleted rows of a month, which it keeps for so long.
+func expiring(month uint32, kept time.Duration, now time.Time) bool {
+	return kept > 0 && start(month).Add(kept).Before(now)
+}
+
+// start returns the beginning of a month such as 202611.
+func start(month uint32) time.Time {
+	return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
+}

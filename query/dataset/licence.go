@@ -1,0 +1,101 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Licence is what the owner of data asks for.
+type Licence struct {
+	Licence     string `json:"licence"`
+	Attribution string `json:"attribution"`
+}
+
+// Compare orders licences by their texts.
+func (l Licence) Compare(o Licence) int {
+	return cmp.Or(cmp.Compare(l.Licence, o.Licence), cmp.Compare(l.Attribution, o.Attribution))
+}
+
+// owners returns the expression of what a licence belongs to, in the table itself and in the table of stations. Licences
+// of a figure of a city are those of the city's stations. Both are empty for a table without licences.
+func (t *Table) owners() (own, station string) {
+	switch {
+	case t.Station != "":
+		return t.Station, "id"
+	case t.City:
+		return "(city, state)", "(city, state)"
+	}
+	return "", ""
+}
+
+// Licences reads the licences of the selected rows, in the order of Compare. Rows are read without FINAL: each version of
+// a row has the same station.
+func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
+	t := &r.Selection.Table
+	own, station := t.owners()
+	if own == "" {
+		return nil, nil
+	}
+	which := clause(r.where)
+	if t.Name != "station" {
+		which = " WHERE " + station + " IN (SELECT DISTINCT " + own + r.from() + ")"
+	}
+	var all []Licence
+	err := r.scan(ctx, "SELECT DISTINCT licence, attribution FROM "+r.database+".station FINAL"+which+" ORDER BY licence, attribution", r.args, func(scan func(...any) error) error {
+		var one Licence
+		err := scan(&one.Licence, &one.Attribution)
+		all = append(all, one)
+		return err
+	})
+	return all, err
+}
+
+// LicencesByMonth reads the licences of the rows of each month, in the order of Compare.
+func (r *Reader) LicencesByMonth(ctx context.Context) (map[uint32][]Licence, error) {
+	t := &r.Selection.Table
+	own, station := t.owners()
+	if own == "" {
+		return nil, nil
+	}
+	owned := map[string][]Licence{}
+	err := r.scan(ctx, "SELECT DISTINCT toString("+station+"), licence, attribution FROM "+r.database+".station FINAL", nil, func(scan func(...any) error) error {
+		var owner string
+		var one Licence
+		err := scan(&owner, &one.Licence, &one.Attribution)
+		owned[owner] = append(owned[owner], one)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := map[uint32][]Licence{}
+	err = r.scan(ctx, "SELECT DISTINCT "+t.month()+", toString("+own+")"+r.from(), r.args, func(scan func(...any) error) error {
+		var month uint32
+		var owner string
+		err := scan(&month, &owner)
+		for _, one := range owned[owner] {
+			if i, found := slices.BinarySearchFunc(all[month], one, Licence.Compare); !found {
+				all[month] = slices.Insert(all[month], i, one)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+// scan calls row for each row of a query, with the function that reads its columns.
+func (r *Reader) scan(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
+	rows, err := r.conn.Query(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("reading the licences of %s: %w", r.Selection.Table.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return fmt.Errorf("reading the licences of %s: %w", r.Selection.Table.Name, err)
+		}
+	}
+	return rows.Err()
+}
