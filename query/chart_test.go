@@ -139,7 +139,7 @@ func TestInvalidCharts(t *testing.T) {
 		"city=Delhi&theme=blue":            "400 theme The themes are light and dark.",
 		"city=Delhi&parameter=o3":          "400 parameter A line shows the AQI. The kinds diurnal and rose take a parameter.",
 		"city=Delhi&kind=rose&parameter=x": "400 parameter The parameters are pm25, pm10, no2, so2, co, o3, nh3 and pb.",
-		"city=Delhi&from=20-11-2026":       "400 from The parameter from is a date that exists, written YYYY-MM-DD.",
+		"city=Delhi&from=20-11-2026":       "400 from The parameter from must be an existing date, as YYYY-MM-DD.",
 		"city=Delhi&to=2026-11-21":         "400 to The range ends in the future (Indian time).",
 		"city=Delhi&from=2026-11-20&to=2026-11-19": "400 from The range ends before it begins.",
 		"city=Delhi&from=2025-11-19":               "400 to A range has at most 366 days.",

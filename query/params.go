@@ -107,7 +107,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 			return q, unknownParameter(name)
 		}
 		if q.has(bit) {
-			return q, invalid(name, "The parameter "+name+" is there twice.")
+			return q, invalid(name, "The parameter "+name+" occurs more than once.")
 		}
 		q.given |= bit
 		if err := q.set(bit, name, value); err != nil {
@@ -124,12 +124,12 @@ func decodePair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
 		if name, err = url.QueryUnescape(name); err != nil {
-			return "", "", invalid("", "The query's percent-encoding is broken.")
+			return "", "", invalid("", "The percent-encoding of the query is invalid.")
 		}
 	}
 	if strings.ContainsAny(value, "%+") {
 		if value, err = url.QueryUnescape(value); err != nil {
-			return "", "", invalid(httpapi.Printable(name), "The percent-encoding of a parameter is broken.")
+			return "", "", invalid(httpapi.Printable(name), "The percent-encoding of a parameter is invalid.")
 		}
 	}
 	return name, value, nil
@@ -229,7 +229,7 @@ func parseDay(name, value string) (schema.Day, error) {
 			return day, nil
 		}
 	}
-	return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+	return 0, invalid(name, "The parameter "+name+" must be an existing date, as YYYY-MM-DD.")
 }
 
 // parseSeconds parses a whole number of seconds. The number has at most 31 bits, so that it fits into an integer of

@@ -11,7 +11,7 @@ import (
 // lists the media types besides JSON that the endpoint offers, separated by commas.
 func acceptable(r *http.Request, other string) error {
 	if wanted, ok := r.Header["X-Service-Version"]; ok && (len(wanted) != 1 || wanted[0] != Version) {
-		return schema.NewProblem(schema.UnknownVersion, "X-SERVICE-Version", "The only version is "+Version+".")
+		return schema.NewProblem(schema.UnknownVersion, "X-SERVICE-Version", "The version must be "+Version+".")
 	}
 	accept := r.Header["Accept"]
 	if len(accept) == 0 {
@@ -29,9 +29,9 @@ func acceptable(r *http.Request, other string) error {
 		}
 	}
 	if other != "" {
-		return schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are application/json or "+strings.ReplaceAll(other, ",", " or")+".")
+		return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json or "+strings.ReplaceAll(other, ",", " or")+".")
 	}
-	return schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are application/json.")
+	return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json.")
 }
 
 // Wants reports whether the Accept header names a media type, which must be one of [Route].Type. Such a type

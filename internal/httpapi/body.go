@@ -43,7 +43,7 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return bodyTimeout()
 		}
-		return schema.NewProblem(schema.InvalidRequest, "", "The body did not arrive whole.")
+		return schema.NewProblem(schema.InvalidRequest, "", "The body is incomplete. Send the request again.")
 	}
 	if body.Len() == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (c *Call) noBody() error {
 			return nil
 		}
 	}
-	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path takes no body.")
+	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path must not have a body.")
 }
 
 // typed checks the headers that describe the body. The body must be uncompressed JSON in UTF-8 (RFC 8259), or
@@ -73,7 +73,7 @@ func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {
 			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-				return schema.NewProblem(schema.UnsupportedMediaType, "Content-Encoding", "Bodies are taken without Content-Encoding only.")
+				return schema.NewProblem(schema.UnsupportedMediaType, "Content-Encoding", "Content-Encoding is not supported. Send the body uncompressed.")
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (c *Call) typed(others []string) error {
 
 func wrongType(others []string) error {
 	all := strings.Join(slices.Concat(jsonType, others), " or ")
-	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "Bodies are taken as "+all+" in UTF-8 only.")
+	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "The Content-Type must be "+all+", in UTF-8.")
 }
 
 // bodyTimeout returns the problem of a body that took longer than server.ReadTimeout (RFC 9110, 15.5.9).
@@ -111,5 +111,5 @@ func bodyTimeout() error {
 }
 
 func tooLarge() error {
-	return schema.NewProblem(schema.PayloadTooLarge, "", "The body is larger than this path takes.")
+	return schema.NewProblem(schema.PayloadTooLarge, "", "The body exceeds the size limit of this path.")
 }

@@ -25,7 +25,7 @@ const maxDepth = 32
 func Decode[T any](c *Call) (T, error) {
 	var v T
 	if len(c.Body) == 0 {
-		return v, schema.NewProblem(schema.InvalidRequest, "", "A body is needed: a JSON object.")
+		return v, schema.NewProblem(schema.InvalidRequest, "", "The body is missing. Send a JSON object.")
 	}
 	if err := wellFormed(c.Body); err != nil {
 		return v, err
@@ -64,7 +64,7 @@ func wellFormed(body []byte) error {
 		break
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return schema.NewProblem(schema.InvalidJSON, "", "Something follows the body's JSON object.")
+		return schema.NewProblem(schema.InvalidJSON, "", "The body must end after its JSON object.")
 	}
 	if kind != jsontext.KindBeginObject {
 		return schema.NewProblem(schema.InvalidRequest, "", "The body must be a JSON object.")
@@ -110,7 +110,7 @@ func jsonTypeOf(t reflect.Type) string {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return "text"
+		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -153,12 +153,12 @@ func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext
 // Text returns the value of a JSON string. If v is no valid string, it returns false and adds a fault to f.
 func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
-		f.Add(field, field+" must be text.")
+		f.Add(field, field+" must be a string.")
 		return "", false
 	}
 	raw, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
-		f.Add(field, "The "+field+" cannot be read.")
+		f.Add(field, "The "+field+" is not valid Unicode.")
 		return "", false
 	}
 	return string(raw), true
@@ -173,7 +173,7 @@ func Ref(f *schema.RequestErrors, v jsontext.Value) string {
 	}
 	text, ok := Text(f, field, v)
 	if ok && !schema.IsRef(text) {
-		f.Add(field, "The ref_id has 1 to 255 characters, and no control characters.")
+		f.Add(field, "The ref_id must have 1 to 255 characters and no control characters.")
 		return ""
 	}
 	return text

@@ -30,13 +30,13 @@ func parameters(raw string, allowed []string) (map[string]string, error) {
 		_, twice := out[name]
 		switch shown := Printable(name); {
 		case err != nil:
-			fault("", "The query's percent-encoding is broken.")
+			fault("", "The percent-encoding of the query is invalid.")
 		case !slices.Contains(allowed, name):
 			fault(shown, "There is no parameter "+shown+".")
 		case twice:
-			fault(name, "The parameter "+name+" is there twice.")
+			fault(name, "The parameter "+name+" occurs more than once.")
 		case err2 != nil:
-			fault(name, "The percent-encoding of the parameter "+name+" is broken.")
+			fault(name, "The percent-encoding of the parameter "+name+" is invalid.")
 		case value == "":
 			fault(name, "The parameter "+name+" is empty.")
 		}
@@ -81,7 +81,7 @@ func PageSize(params map[string]string) (int, *schema.Problem) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-		return 0, schema.NewProblem(schema.InvalidRequest, "limit", "The limit lies between 1 and "+strconv.Itoa(maxLimit)+".")
+		return 0, schema.NewProblem(schema.InvalidRequest, "limit", "The limit must be between 1 and "+strconv.Itoa(maxLimit)+".")
 	}
 	return limit, nil
 }

@@ -23,9 +23,9 @@ func problemOf(err error) *schema.Problem {
 		return p
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return schema.NewProblem(schema.ServiceUnavailable, "", "The answer took too long; please try again.")
+		return schema.NewProblem(schema.ServiceUnavailable, "", "The request timed out. Retry it.")
 	}
-	return schema.NewProblem(schema.InternalError, "", "Something went wrong on our side. Please quote the request id.")
+	return schema.NewProblem(schema.InternalError, "", "Internal error. Include the request id in a support request.")
 }
 
 // keyText matches an API key.

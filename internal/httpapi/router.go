@@ -122,7 +122,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = x.bySession("/v1/" + rest)
 		if err := rt.origin.Check(r); err != nil {
 			rt.metrics.foreign.Inc()
-			rt.refuse(x, schema.NewProblem(schema.Forbidden, "", "A session may be used by the dashboard's own pages only."))
+			rt.refuse(x, schema.NewProblem(schema.Forbidden, "", "Only pages of the dashboard can use a session."))
 			return
 		}
 	}
@@ -159,11 +159,11 @@ func (rt *router) recovered(x *exchange) {
 
 func (rt *router) notFound(w http.ResponseWriter, r *http.Request) {
 	rt.metrics.unrouted.Inc()
-	rt.refuse(w.(*exchange), schema.NewProblem(schema.NotFound, "", "There is nothing at this path."))
+	rt.refuse(w.(*exchange), schema.NewProblem(schema.NotFound, "", "This path does not exist."))
 }
 
 func (rt *router) refuseMethod(x *exchange, allow string) {
-	p := schema.NewProblem(schema.MethodNotAllowed, "", "This path takes "+allow+" only.")
+	p := schema.NewProblem(schema.MethodNotAllowed, "", "This path supports only "+allow+".")
 	p.Allow = allow
 	rt.metrics.unrouted.Inc()
 	rt.refuse(x, p)

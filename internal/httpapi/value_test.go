@@ -29,11 +29,11 @@ func TestTextsAreRead(t *testing.T) {
 	for value, want := range map[string]reading{
 		`"a\u0928\n"`: {"aन\n", true, ""},
 		`""`:          {"", true, ""},
-		`1`:           {"", false, "name must be text."},
-		`["a"]`:       {"", false, "name must be text."},
-		`null`:        {"", false, "name must be text."},
-		``:            {"", false, "name must be text."},
-		`"\ud800"`:    {"", false, "The name cannot be read."},
+		`1`:           {"", false, "name must be a string."},
+		`["a"]`:       {"", false, "name must be a string."},
+		`null`:        {"", false, "name must be a string."},
+		``:            {"", false, "name must be a string."},
+		`"\ud800"`:    {"", false, "The name is not valid Unicode."},
 	} {
 		var f schema.RequestErrors
 		var got reading
@@ -49,7 +49,7 @@ func TestTextsAreRead(t *testing.T) {
 
 func TestReferencesAreRead(t *testing.T) {
 	t.Parallel()
-	const bad, noText = "The ref_id has 1 to 255 characters, and no control characters.", "ref_id must be text."
+	const bad, noText = "The ref_id must have 1 to 255 characters and no control characters.", "ref_id must be a string."
 	for value, want := range map[string][2]string{
 		``:                                   {},
 		`null`:                               {},

@@ -64,7 +64,7 @@ func ReadCursor(f *schema.RequestErrors, c *httpapi.Call, list string, params ma
 
 // RejectCursor adds the fault of an invalid cursor to f.
 func RejectCursor(f *schema.RequestErrors) {
-	f.Add("cursor", "The cursor is not one that this list has given.")
+	f.Add("cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 }
 
 // Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows whether more rows follow.
@@ -111,7 +111,7 @@ func instant(f *schema.RequestErrors, name, text string, more time.Duration) int
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		f.Add(name, "The parameter "+name+" is a date (YYYY-MM-DD, UTC) or an instant as in RFC 3339.")
+		f.Add(name, "The parameter "+name+" must be a date (YYYY-MM-DD, UTC) or an RFC 3339 time.")
 	}
 	return t.UnixMicro()
 }

@@ -95,7 +95,7 @@ func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	handle := c.handlers[name]
 	if handle == nil {
-		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is nothing at this path.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "This path does not exist.")
 	}
 	err := handle(call)
 	c.total.WithLabelValues(name, resultOf(err)).Inc()

@@ -39,7 +39,7 @@ func ParseSpan(params map[string]string, days int, today schema.Day) (s Span, er
 func parseDay(name, text string) (schema.Day, error) {
 	day, err := schema.ParseDay(text)
 	if err != nil || len(text) != len(time.DateOnly) {
-		return 0, invalid(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+		return 0, invalid(name, "The parameter "+name+" must be an existing date, as YYYY-MM-DD.")
 	}
 	return day, nil
 }

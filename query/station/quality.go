@@ -21,7 +21,7 @@ type QualityPage struct {
 	after    []string // key of the previous page's last result; nil for the first page
 }
 
-var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not one that this list has given.")
+var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 
 // list returns the name of this list, which is part of its cursors. A cursor of another list is invalid.
 func (q *QualityPage) list() string {

@@ -24,7 +24,7 @@ func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 			return open{}, nil
 		}
 	}
-	return nil, schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
+	return nil, schema.NewProblem(schema.Unauthorized, "", "The API key is unknown.")
 }
 
 // open is an httpapi.Pass (the admission of a call) without limits.

@@ -107,7 +107,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 		return d.SkipValue()
 	case jsontext.KindString:
 	default:
-		b.faults.Add("ref_id", "ref_id must be text.")
+		b.faults.Add("ref_id", "ref_id must be a string.")
 		return d.SkipValue()
 	}
 	token, err := d.ReadToken()
@@ -115,7 +115,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 		return err
 	}
 	if b.Ref = token.String(); !schema.IsRef(b.Ref) {
-		b.faults.Add("ref_id", "A ref_id has 1 to 255 printable characters.")
+		b.faults.Add("ref_id", "A ref_id must have 1 to 255 printable characters.")
 	}
 	return nil
 }

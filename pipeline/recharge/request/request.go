@@ -212,7 +212,7 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 	case err == nil && paise > 0 && paise <= exactAmount:
 		r.Amount = paise
 	case errors.Is(err, schema.ErrAmountPrecision):
-		f.AddAs(schema.InvalidAmount, field, "An amount has two decimals at most.")
+		f.AddAs(schema.InvalidAmount, field, "The amount can have at most two decimals.")
 		return
 	case err == nil && paise <= 0:
 		f.AddAs(schema.InvalidAmount, field, "An amount is more than 0.")
@@ -264,13 +264,13 @@ func OperatorAndCircle(params map[string]string) (operator, circle string, err e
 			found, ok = numbering.Find(schema.DTH, text)
 		}
 		if operator = found.Name; !ok {
-			f.AddAs(schema.UnknownOperator, "operator", "There is no such operator; GET /v1/operators lists them.")
+			f.AddAs(schema.UnknownOperator, "operator", "Unknown operator. GET /v1/operators lists the operators.")
 		}
 	}
 	if text, given = params["circle"]; given {
 		var ok bool
 		if circle, ok = numbering.Circle(text); !ok {
-			f.Add("circle", "There is no such circle; the circles are "+strings.Join(numbering.Circles(), ", ")+".")
+			f.Add("circle", "Unknown circle. The circles are "+strings.Join(numbering.Circles(), ", ")+".")
 		}
 	}
 	return operator, circle, f.ProblemByStatus()

@@ -157,7 +157,7 @@ func (f *form) account(r *Request, from *requestBody) {
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {
-		f.Add(field, "account_number must be text: as a number it would lose zeros in front, and digits at its end.")
+		f.Add(field, "account_number must be a string. A number would lose leading zeros and its last digits.")
 		return
 	}
 	text, ok := httpapi.Text(&f.RequestErrors, field, v)
