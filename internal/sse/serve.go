@@ -31,7 +31,7 @@ func (s *Service) Routes() []httpapi.Route {
 
 func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	if accept := c.Header.Get("Accept"); accept != "" && !c.Wants(eventStream) && !strings.Contains(accept, "*/*") {
-		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "Replies are "+eventStream+".")
+		return httpapi.Response{}, schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow "+eventStream+".")
 	}
 	kinds, limit, err := s.parseParameters(c)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 		kinds = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(all, schema.LiveKind(name)) {
-				f.Add("kinds", "The kinds are some of "+joinKinds(all)+", with commas between.")
+				f.Add("kinds", "The kinds must be a list of "+joinKinds(all)+", separated by commas.")
 				break
 			}
 			kinds = append(kinds, schema.LiveKind(name))
@@ -88,7 +88,7 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 		n, err := strconv.ParseUint(text, 10, 16)
 		limit = time.Duration(n) * time.Second
 		if err != nil || limit < time.Second || limit > maxDuration {
-			f.Add("for", fmt.Sprintf("The parameter for is 1 to %d seconds.", int(maxDuration.Seconds())))
+			f.Add("for", fmt.Sprintf("The parameter for must be between 1 and %d seconds.", int(maxDuration.Seconds())))
 		}
 	}
 	return kinds, limit, f.Problem()
@@ -163,11 +163,11 @@ func (s *Service) admit(st *stream) error {
 	}
 	switch {
 	case s.counts[st.call.Key] >= maxPerKey:
-		return reject("key", fmt.Sprintf("The API key has %d streams open, the most that it may have; close one.", maxPerKey))
+		return reject("key", fmt.Sprintf("The API key has %d open streams, which is the limit. Close one.", maxPerKey))
 	case s.counts[st.call.Account] >= maxPerAccount:
-		return reject("account", fmt.Sprintf("The account has %d streams open, the most that it may have; close one.", maxPerAccount))
+		return reject("account", fmt.Sprintf("The account has %d open streams, which is the limit. Close one.", maxPerAccount))
 	case len(s.streams) >= s.MaxStreams:
-		return reject("all", "This server has as many streams as it can serve; retry somewhat later.")
+		return reject("all", "The server has reached its limit of streams. Retry later.")
 	}
 	s.streams[st] = struct{}{}
 	s.counts[st.call.Key]++

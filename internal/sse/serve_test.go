@@ -173,7 +173,7 @@ func TestLimitOfStreamsPerKey(t *testing.T) {
 	door := accesstest.NewClient(t, keys, s.Routes())
 	refused := door.Do("sk_test", http.MethodGet, "/v1/live", "")
 	refused.WantError(t, "the next one", http.StatusTooManyRequests, schema.RateLimited, "")
-	if refused.Header.Get("Retry-After") == "" || !strings.Contains(refused.TextAt("message"), "20 streams") {
+	if refused.Header.Get("Retry-After") == "" || !strings.Contains(refused.TextAt("message"), "20 open streams") {
 		t.Errorf("%v %s", refused.Header, refused.Text)
 	}
 	if got := fixture.MetricValue(t, s.metrics, "vayu_live_refused_total", "reason", "key"); got != 1 {
