@@ -24,10 +24,10 @@ func (s *Service) listPayments(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	status, ref := c.Params["status"], c.Params["ref_id"]
 	if status != "" && !slices.Contains(schema.PaymentStates, schema.PaymentState(status)) {
-		f.Add("status", "A payment is pending, success or failed.")
+		f.Add("status", "The status must be pending, success or failed.")
 	}
 	if ref != "" && !schema.IsRef(ref) {
-		f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
+		f.Add("ref_id", "The ref_id must have 1 to 255 printable characters.")
 	}
 	from, to := pagination.TimeRange(&f, c.Params)
 	list := "payments?" + url.Values{"status": {status}, "ref_id": {ref}, "span": spanName(from, to)}.Encode()
@@ -128,7 +128,7 @@ var subjects = regexp.MustCompile("^(txn|pay)_[0-9A-HJKMNP-TV-Z]{26}$")
 func subjectIn(f *schema.RequestErrors, params map[string]string) (subject string, from, to int64) {
 	subject, ok := params["subject"]
 	if ok && !subjects.MatchString(subject) {
-		f.Add("subject", "A subject is the id of a recharge or of a payment (txn_… or pay_…).")
+		f.Add("subject", "The subject must be the id of a recharge (txn_…) or a payment (pay_…).")
 	}
 	from, to = pagination.TimeRange(f, params)
 	return subject, from, to

@@ -173,7 +173,7 @@ func (p *Payment) toWire() schema.Payment {
 	case schema.PaymentFailed:
 		out.Message = failureText
 	case schema.PaymentPending:
-		out.Message = p.Amount.Rupees() + " is on its way; payment.succeeded or payment.failed will follow."
+		out.Message = p.Amount.Rupees() + " is pending. payment.succeeded or payment.failed will follow."
 	}
 	return out
 }

@@ -191,12 +191,12 @@ func requestOf(c *httpapi.Call) (request, error) {
 	r.amount = amountOf(&f, wanted.Amount)
 	if wanted.Method != nil {
 		if r.method = *wanted.Method; !slices.Contains(schema.PaymentMethods, r.method) {
-			f.Add("method", "The methods are "+methods()+".")
+			f.Add("method", "The method must be one of "+methods()+".")
 		}
 	}
 	if wanted.RefID != nil {
 		if r.ref = *wanted.RefID; !schema.IsRef(r.ref) {
-			f.Add("ref_id", "The ref_id has 1 to 255 printable characters.")
+			f.Add("ref_id", "The ref_id must have 1 to 255 printable characters.")
 		}
 	}
 	return r, f.ProblemByStatus()
@@ -234,12 +234,12 @@ func ParseAmount(text string) (schema.Paise, error) {
 	amount, err := schema.ParsePaise(text)
 	switch {
 	case errors.Is(err, schema.ErrAmountForm):
-		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "The amount is no number.")
+		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "The amount must be a number.")
 	case errors.Is(err, schema.ErrAmountPrecision):
-		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "An amount has two decimals at most.")
+		return 0, schema.NewProblem(schema.InvalidAmount, "amount", "The amount can have at most two decimals.")
 	case err != nil || amount < leastTopup || amount > mostTopup:
 		return 0, schema.NewProblem(schema.InvalidAmount, "amount",
-			"A payment lies between "+leastTopup.Rupees()+" and "+mostTopup.Rupees()+".")
+			"The amount must be between "+leastTopup.Rupees()+" and "+mostTopup.Rupees()+".")
 	}
 	return amount, nil
 }

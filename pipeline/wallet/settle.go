@@ -59,7 +59,7 @@ func (s *Service) settle(tx *sqlstore.Tx, now time.Time, id string, v decision, 
 	}
 	if v.succeeded && foldReference(v.note) == "" {
 		return nil, schema.NewProblem(schema.InvalidRequest, "note",
-			"Money that came needs the bank's reference (UTR) or the like, so that it cannot be credited twice.")
+			"A successful payment needs the reference of its transfer (UTR) or a similar note, so that it is credited once.")
 	}
 	p, err := s.decide(tx, now, id, v)
 	if err != nil {
@@ -108,13 +108,13 @@ func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	if err != nil {
 		return fmt.Errorf("reading the payment that has the bank reference of %s: %w", p.ID, err)
 	}
-	holder := "The account has got money"
+	holder := "The account"
 	if before.Owner.Account != p.Owner.Account {
-		holder = "Another account has got money"
+		holder = "Another account"
 	}
 	return schema.NewProblem(schema.InvalidRequest, "note", fmt.Sprintf(
-		"%s under the note %q before: %s, %s on %s. If this is the same money, it is in the wallet, and a payment that waits for it is to be failed; "+
-			"if it is other money, give the reference of its own transfer.",
+		"%s was already credited with the note %q: %s, %s on %s. If this is the same transfer, the money is in the wallet: "+
+			"fail the payment that waits for it. If it is another transfer, use the reference of that transfer.",
 		holder, before.Note, before.ID, before.Amount.Rupees(), schema.FormatTime(before.CompletedAt)))
 }
 

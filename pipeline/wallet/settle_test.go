@@ -129,7 +129,7 @@ func TestCredit(t *testing.T) {
 		if shown := s.Do(s.key(schema.Live), "GET", topups+"/"+p.ID, "").Want(t, "it", 200); shown.TextAt("status") != "success" {
 			t.Errorf("it is shown as %s", shown.Text)
 		}
-		if _, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command"); err == nil || !strings.Contains(err.Error(), `"UTR7" before`) {
+		if _, err := s.Credit(t.Context(), o, 5000_00, "UTR7", "command"); err == nil || !strings.Contains(err.Error(), `already credited with the note "UTR7"`) {
 			t.Errorf("the same transfer again: %v", err)
 		}
 		for what, err := range map[string]error{
@@ -158,10 +158,10 @@ func TestOneTransferCreditsOnePayment(t *testing.T) {
 		}
 		claimed := s.Do(s.two.Keys[schema.Live], "POST", topups, `{"amount":5000}`).TextAt("payment_id")
 		for name, spelling := range map[string]string{"same": "UTR 4123", "lower case": "utr 4123", "no blanks": "UTR4123", "blanks around": "  Utr 41 23 "} {
-			if _, err := s.Credit(ctx, two, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), `Another account has got money under the note "UTR 4123" before: pay_`) {
+			if _, err := s.Credit(ctx, two, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), `Another account was already credited with the note "UTR 4123": pay_`) {
 				t.Errorf("credit to another account, %s: %v", name, err)
 			}
-			if _, err := s.Credit(ctx, one, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), "The account has got money") {
+			if _, err := s.Credit(ctx, one, 5000_00, spelling, "command"); err == nil || !strings.Contains(err.Error(), "The account was already credited") {
 				t.Errorf("credit to the same account, %s: %v", name, err)
 			}
 			if _, err := s.Settle(ctx, claimed, true, spelling, "command"); err == nil {
