@@ -155,7 +155,7 @@ func errUnserved(operator string) *schema.Problem {
 }
 
 var (
-	errNotDetected = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be found out. Please name it.")
+	errNotDetected = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be detected. Send its name in operator.")
 	errAuto        = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "auto is for prepaid numbers: name the operator.")
 	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
 )

@@ -211,7 +211,7 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}
-		refuse("could not be found out", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Number = "", "6010000000" })
+		refuse("could not be detected", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Number = "", "6010000000" })
 		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
 		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *request.Request) { q.Owner.World = schema.Sandbox })
 		s.fake.set(func() { s.fake.away = true })

@@ -48,7 +48,7 @@ func (s *Service) detectOperator(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	subscriber, source, ok := s.detect(c.Context(), c.World, mobile)
 	if !ok {
-		return httpapi.Response{}, schema.NewProblem(schema.OperatorNotDetected, "mobile", "The operator of this number could not be found out.")
+		return httpapi.Response{}, schema.NewProblem(schema.OperatorNotDetected, "mobile", "The operator of this number could not be detected.")
 	}
 	return httpapi.Response{Value: schema.Detected{
 		Status: schema.Success, Mobile: mobile, Operator: subscriber.Operator, Circle: subscriber.Circle, Detection: *record.DetectionOf(source),
@@ -85,7 +85,8 @@ func (s *Service) plansOf(ctx context.Context, w schema.World, operator, circle 
 		failed = cmp.Or(failed, err)
 	}
 	if failed != nil {
-		return nil, fmt.Errorf("%w: fetching plans: %w", schema.NewProblem(schema.OperatorUnavailable, "", "The plans of this operator cannot be had at the moment. Please try again."), failed)
+		problem := schema.NewProblem(schema.OperatorUnavailable, "", "The plans of this operator are not available at the moment. Retry later.")
+		return nil, fmt.Errorf("%w: fetching plans: %w", problem, failed)
 	}
 	return nil, schema.NewProblem(schema.NoData, "operator", "No provider has plans of this operator.")
 }
