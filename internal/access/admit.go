@@ -61,7 +61,7 @@ func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	g := p.key
 	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
-		return schema.NewProblem(schema.IPNotAllowed, "", "The API key may not be used from the address "+c.Client.String()+".")
+		return schema.NewProblem(schema.IPNotAllowed, "", "The allow-list of the API key or of its account does not contain the address "+c.Client.String()+".")
 	}
 	own, shared := g.state.buckets[c.Class], g.account.buckets[g.world][c.Class]
 	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
@@ -78,11 +78,11 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	case !permitted:
 		return schema.NewProblem(schema.InsufficientScope, "", "The API key lacks the scope "+route.Scope+".")
 	case empty != nil:
-		who := "the API key may make "
+		who := "the API key can make "
 		if empty == shared {
-			who = "the account, with all of its keys, may make "
+			who = "all keys of the account together can make "
 		}
-		refusal := schema.NewProblem(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" per second here.")
+		refusal := schema.NewProblem(schema.RateLimited, "", "Too many calls: "+who+strconv.Itoa(c.Limits.Rate.PerSecond)+" of this kind per second.")
 		refusal.RetryAfter = empty.wait(now)
 		return refusal
 	case !isDashboardRead(c, route) && !p.usage.Admit(isExempt(route)):
@@ -99,7 +99,7 @@ func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 	if ok {
 		return nil
 	}
-	refusal := schema.NewProblem(schema.QuotaExceeded, "", fmt.Sprintf("This counts as %d calls, and the account has %d left of its plan for this month. Nothing was done.", n, left))
+	refusal := schema.NewProblem(schema.QuotaExceeded, "", fmt.Sprintf("This request counts as %d calls, and the account has %d left this month. Nothing was done.", n, left))
 	refusal.RetryAfter = p.usage.SecondsLeft(p.service.Now())
 	refusal.Retryable = n <= p.usage.State().Limit // next month's quota will suffice
 	p.service.metrics.refusedBy(refusal)

@@ -13,7 +13,7 @@ import (
 
 // Errors of keys that may not make calls.
 var (
-	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is not known.")
+	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is unknown.")
 	errRevokedKey = schema.NewProblem(schema.KeyRevoked, "", "The API key was revoked.")
 	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
 )
@@ -70,7 +70,7 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	}
 	switch {
 	case err != nil:
-		return nil, schema.Unavailable("Keys cannot be looked up at the moment; please try again.", err)
+		return nil, schema.Unavailable("API keys cannot be checked at the moment. Retry later.", err)
 	case g == nil:
 		return nil, session.ErrEnded
 	}

@@ -44,18 +44,18 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	var f schema.RequestErrors
 	if wanted.AllowList == nil {
-		f.Add("allow_list", "Give the whole allow-list; an empty one allows every address.")
+		f.Add("allow_list", "The allow-list is missing. Send the complete list. An empty list allows every address.")
 	}
 	networks := account.ParseAllowList(&f, "allow_list", wanted.AllowList)
 	own := func(p netip.Prefix) bool { return p.Contains(c.Client.Unmap()) }
 	if len(f) == 0 && len(networks) > 0 && !slices.ContainsFunc(networks, own) {
-		f.Add("allow_list", "The list would shut out your own address, "+c.Client.Unmap().String()+".")
+		f.Add("allow_list", "The allow-list must contain the address of this request, "+c.Client.Unmap().String()+".")
 	}
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
 	if c.World != schema.Live {
-		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "allow_list", "The allow-list of an account holds for both modes and is changed with a live key.")
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "allow_list", "The allow-list of an account applies to both modes. Change it with a live key.")
 	}
 	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		before, err := account.ByID(tx, c.Account)
@@ -97,7 +97,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 		}
 		t, ok := pagination.ParseDay(text)
 		if !ok {
-			f.Add(name, "The parameter "+name+" is a date that exists, written YYYY-MM-DD.")
+			f.Add(name, "The parameter "+name+" must be an existing date, as YYYY-MM-DD.")
 		}
 		return t
 	}

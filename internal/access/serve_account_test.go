@@ -190,7 +190,7 @@ func TestKeySpecValidation(t *testing.T) {
 		if got := try(func(tx *sqlstore.Tx) error {
 			_, _, err := account.SetPlan(tx, plans, h.account, "gold")
 			return err
-		}); !strings.Contains(got, "the plans are free, unlimited") {
+		}); !strings.Contains(got, "The plans are free, unlimited") {
 			t.Errorf("no such plan: %s", got)
 		}
 		if got := try(func(tx *sqlstore.Tx) error {

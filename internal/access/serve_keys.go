@@ -39,13 +39,13 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 	if w.ExpiresAt != nil {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || at.UTC().Year() > lastYear {
-			f.Add("expires_at", "An instant is written as in RFC 3339, such as 2027-01-31T00:00:00Z.")
+			f.Add("expires_at", "The expiry must be an RFC 3339 time, such as 2027-01-31T00:00:00Z.")
 		} else {
 			k.ExpiresAt = at.UTC().Truncate(time.Second)
 		}
 	}
 	if w.Mode != nil && *w.Mode != schema.Live.String() && *w.Mode != schema.Sandbox.String() {
-		f.Add("mode", "The mode is live or sandbox.")
+		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
 		// Without this check, a body with another fault would get a list of faults that lacks an expiry in the past.
@@ -55,7 +55,7 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		return k, f.Problem()
 	}
 	if w.Mode != nil && *w.Mode != c.World.String() {
-		return k, schema.NewProblem(schema.Forbidden, "mode", "A key makes keys of its own mode only, which is "+c.World.String()+".")
+		return k, schema.NewProblem(schema.Forbidden, "mode", "The mode must be the mode of the calling key, which is "+c.World.String()+".")
 	}
 	return k, nil
 }

@@ -176,7 +176,7 @@ func TestActiveKeysAreLimited(t *testing.T) {
 		}
 		refused := h.live("POST", "/v1/keys", "{}")
 		refused.wantError(t, "a fourth", 409, "too_many_keys", "")
-		if !strings.Contains(refused.text, "3 active live keys, and may have 3") {
+		if !strings.Contains(refused.text, "3 active live keys, and the limit is 3") {
 			t.Errorf("the refusal does not name the limit: %s", refused.text)
 		}
 		h.do(h.keys[schema.Sandbox], "POST", "/v1/keys", "{}").want(t, "in the other world", 201)

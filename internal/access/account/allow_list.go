@@ -17,14 +17,14 @@ const longestAllowList = 100
 // mapped to IPv6.
 func ParseAllowList(f *schema.RequestErrors, field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
-		f.Add(field, "An allow-list has at most 100 entries.")
+		f.Add(field, "An allow-list can have at most 100 entries.")
 		return nil
 	}
 	out := make([]netip.Prefix, 0, len(list))
 	for i, text := range list {
 		p, err := config.Network(text)
 		if err != nil {
-			f.Add(field+"."+strconv.Itoa(i), "An entry is an IP address or a network such as 203.0.113.0/24.")
+			f.Add(field+"."+strconv.Itoa(i), "An entry must be an IP address or a network such as 203.0.113.0/24.")
 		} else if !slices.Contains(out, p) {
 			out = append(out, p)
 		}

@@ -27,5 +27,5 @@ func checkPlan(f *schema.RequestErrors, field string, plans map[string]int64, pl
 		return
 	}
 	names := slices.Sorted(maps.Keys(plans))
-	f.Add(field, "There is no such plan; the plans are "+strings.Join(names, ", ")+".")
+	f.Add(field, "Unknown plan. The plans are "+strings.Join(names, ", ")+".")
 }

@@ -116,7 +116,7 @@ func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 	if active < k.MaxActive {
 		return nil
 	}
-	return schema.NewProblem(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and may have %d: revoke one first, or rotate one with grace_seconds 0.",
+	return schema.NewProblem(schema.TooManyKeys, "", fmt.Sprintf("The account has %d active %s keys, and the limit is %d. Revoke a key first, or rotate one with grace_seconds 0.",
 		active, k.World, k.MaxActive))
 }
 

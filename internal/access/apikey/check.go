@@ -26,10 +26,10 @@ var Pattern = regexp.MustCompile(`sk_(live|test)_[0-9A-Za-z]{20}`)
 func checkName(f *schema.RequestErrors, field, name string) {
 	strange := !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if strange || utf8.RuneCountInString(name) > longestName {
-		f.Add(field, "The name of a key has at most 100 printable characters.")
+		f.Add(field, "The name of a key must have at most 100 printable characters.")
 	}
 	if Pattern.MatchString(name) { // names are displayed, and the audit log keeps them for ever
-		f.Add(field, "The name of a key must not hold a key.")
+		f.Add(field, "The name of a key must not contain an API key.")
 	}
 }
 
@@ -40,11 +40,11 @@ func checkScopes(f *schema.RequestErrors, field string, wanted []schema.Scope) [
 		return schema.DefaultScopes()
 	}
 	if len(wanted) == 0 {
-		f.Add(field, "A key has at least one scope; leave scopes out for the usual ones.")
+		f.Add(field, "A key must have at least one scope. Omit scopes for the default scopes.")
 	}
 	for i, scope := range wanted {
 		if !slices.Contains(schema.Scopes, scope) {
-			f.Add(field+"."+strconv.Itoa(i), "There is no such scope; the scopes are "+joinScopes(schema.Scopes, ", ")+".")
+			f.Add(field+"."+strconv.Itoa(i), "Unknown scope. The scopes are "+joinScopes(schema.Scopes, ", ")+".")
 		}
 		if i == maxScopeFaults { // limits the number of faults
 			break
@@ -67,6 +67,6 @@ func joinScopes(scopes []schema.Scope, between string) string {
 // CheckExpiry checks that an expiry, if any, is after now.
 func CheckExpiry(f *schema.RequestErrors, field string, at, now time.Time) {
 	if !at.IsZero() && !at.After(now) {
-		f.Add(field, "The key would be expired already.")
+		f.Add(field, "The expiry must be in the future.")
 	}
 }

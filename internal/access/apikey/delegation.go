@@ -35,14 +35,14 @@ func (k *Record) Covers(made Record) error {
 	}
 	for _, scope := range made.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
-			return schema.NewProblem(schema.InsufficientScope, "scopes", "A key can only delegate scopes that it has; this one lacks "+string(scope)+".")
+			return schema.NewProblem(schema.InsufficientScope, "scopes", "A key can delegate only its own scopes. This key lacks "+string(scope)+".")
 		}
 	}
 	switch {
 	case !account.Within(made.AllowList, k.AllowList):
-		return schema.NewProblem(schema.Forbidden, "allow_list", "A key with an allow-list can only delegate addresses from its own list.")
+		return schema.NewProblem(schema.Forbidden, "allow_list", "A key with an allow-list can delegate only addresses from its own list.")
 	case !k.Expiry.IsZero() && (made.Expiry.IsZero() || made.Expiry.After(k.Expiry)):
-		return schema.NewProblem(schema.Forbidden, "expires_at", "A key that expires cannot create a key that outlives it; this one ends at "+
+		return schema.NewProblem(schema.Forbidden, "expires_at", "A key that expires cannot create a key that expires later. This key expires at "+
 			k.Expiry.Format(time.RFC3339)+".")
 	case k.RequireSignature && !made.RequireSignature:
 		return schema.NewProblem(schema.Forbidden, "require_signature", "A key that requires signatures can only create keys that require them.")
@@ -56,12 +56,12 @@ func (k *Record) MayRevoke(other Record) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {
 			return schema.NewProblem(schema.InsufficientScope, "scopes",
-				"A key can delete only keys whose scopes it has; this one lacks "+string(scope)+". Use a key that has it, or vayu key revoke.")
+				"A key can revoke only keys whose scopes it has. This key lacks "+string(scope)+". Use a key that has it, or vayu key revoke.")
 		}
 	}
 	if !account.Within(other.AllowList, k.AllowList) {
 		return schema.NewProblem(schema.Forbidden, "allow_list",
-			"A key with an allow-list can delete only keys that are bound to addresses of that list. Use a key without one, or vayu key revoke.")
+			"A key with an allow-list can revoke only keys that are limited to addresses of that list. Use a key without one, or vayu key revoke.")
 	}
 	return nil
 }
@@ -73,5 +73,5 @@ func (k *Record) MayReplaceAllowList(before, wanted []string) error {
 		return nil
 	}
 	return schema.NewProblem(schema.Forbidden, "allow_list",
-		"A key with an allow-list can only narrow the account's. Use a key without one, or vayu account set --allow.")
+		"A key with an allow-list can only narrow the account's allow-list. Use a key without one, or vayu account set --allow.")
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // ErrGrace is the error for a grace period that is not allowed.
-var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
+var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace period must be between 0 and 604800 seconds (7 days).")
 
 // Rotate creates a key that replaces another. The new key has the same name, scopes, world (live or sandbox),
 // allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period,
@@ -38,7 +38,7 @@ func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Durat
 		return Created{}, audit.Entry{}, err
 	}
 	if !old.Active {
-		return Created{}, audit.Entry{}, schema.NewProblem(schema.InvalidRequest, "id", "The key is revoked or expired; make a new one.")
+		return Created{}, audit.Entry{}, schema.NewProblem(schema.InvalidRequest, "id", "The key is revoked or expired. Create a new key.")
 	}
 	ends := now.Add(grace)
 	_, err = tx.Exec("UPDATE api_key SET expires_at = $2, revision = $3 WHERE id = $1 AND (expires_at IS NULL OR expires_at > $2)",

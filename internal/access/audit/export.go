@@ -27,7 +27,7 @@ const exportPage = 500
 func (l *Log) export(c *httpapi.Call, f *schema.RequestErrors, sel *selection, as string, params map[string]string) (httpapi.Response, error) {
 	for _, name := range [...]string{"limit", "cursor"} {
 		if _, there := params[name]; there {
-			f.Add(name, "As "+as+" all rows come at once.")
+			f.Add(name, "The parameter "+name+" is not allowed with "+as+", which returns all rows.")
 		}
 	}
 	if err := f.Problem(); err != nil {

@@ -74,13 +74,13 @@ func selectionOf(f *schema.RequestErrors, owner schema.Owner, params map[string]
 	s := &selection{owner: owner, subject: params["subject"], actor: params["actor"], action: params["action"]}
 	s.from, s.to = pagination.TimeRange(f, params)
 	if s.subject != "" && !schema.IsID(s.subject) {
-		f.Add("subject", "A subject is the id of what was changed, such as txn_ and 26 letters and digits.")
+		f.Add("subject", "The subject must be the id of an object, such as txn_ and 26 letters and digits.")
 	}
 	if s.actor != "" && !schema.IsID(s.actor) {
-		f.Add("actor", "An actor is the id of a key, or a word such as command.")
+		f.Add("actor", "The actor must be the id of a key, or a name such as command.")
 	}
 	if s.action != "" && !isAction(s.action) {
-		f.Add("action", "An action is two words with a dot between them, such as key.create; the first with its dot stands for all that begin so.")
+		f.Add("action", "The action must be two words with a dot between them, such as key.create, or a prefix with its dot, such as 'key.'.")
 	}
 	return s
 }

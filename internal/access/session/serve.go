@@ -51,7 +51,7 @@ func (e *Endpoints) Routes() []httpapi.Route {
 // session, because the reply contains a token and is therefore not stored.
 func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 	if c.BySession {
-		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "A session is made with an API key, not with another session.")
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "Only an API key can create a session.")
 	}
 	var cookie *http.Cookie
 	// Change excludes concurrent changes of keys. Otherwise the session could outlive its key.

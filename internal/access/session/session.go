@@ -40,9 +40,9 @@ const (
 // Errors of sessions. All invalid sessions cause ErrEnded, which does not reveal what is wrong.
 var (
 	// ErrEnded is the error of a call whose session is absent, invalid or over.
-	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "You are not signed in, or your session has ended: sign in with an API key.")
-	errAuthorization = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session has no Authorization header; with an API key ask below /v1.")
-	errNotFound      = schema.NewProblem(schema.NotFound, "", "There is no such session of this key.")
+	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "The session is missing or has ended. Sign in with an API key.")
+	errAuthorization = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session must not have an Authorization header. Use API keys with paths below /v1.")
+	errNotFound      = schema.NewProblem(schema.NotFound, "", "The key has no such session.")
 )
 
 // tokenHash is the SHA-256 of a session's token (the secret in the browser's cookie). The store has only the hash,
@@ -88,7 +88,7 @@ func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, e
 	case errors.Is(err, sql.ErrNoRows):
 		return "", "", ErrEnded
 	case err != nil:
-		return "", "", schema.Unavailable("Sessions cannot be looked up at the moment; please try again.", fmt.Errorf("reading a session: %w", err))
+		return "", "", schema.Unavailable("Sessions cannot be checked at the moment. Retry later.", fmt.Errorf("reading a session: %w", err))
 	}
 	return id, key, nil
 }

@@ -26,15 +26,15 @@ const (
 // Errors of signatures. They do not reveal the expected signature.
 var (
 	ErrRequired = schema.NewProblem(schema.SignatureRequired, headerName,
-		"This key needs signed requests: send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
+		"The API key requires signed requests. Send the header X-SERVICE-Request-Signature: t=<unix seconds>,v2=<hex>.")
 	ErrForm = schema.NewProblem(schema.SignatureInvalid, headerName,
-		"The header X-SERVICE-Request-Signature must stand once and be t=<unix seconds>,v2=<64 hex digits>, or the same with v1.")
+		"The header X-SERVICE-Request-Signature must occur once, as t=<unix seconds>,v2=<64 hex digits>, or with v1 instead of v2.")
 	ErrStale = schema.NewProblem(schema.SignatureInvalid, headerName,
-		"The time of the signature lies more than 300 seconds from the server's.")
+		"The time of the signature differs from the server's time by more than 300 seconds.")
 	ErrWrong = schema.NewProblem(schema.SignatureInvalid, headerName,
-		"The signature is not that of this request: HMAC-SHA256 with the key's signing secret over the text that the API's description gives for v1 or v2.")
+		"The signature does not match the request. It must be the HMAC-SHA256, with the key's signing secret, of the text that the API reference describes.")
 	ErrSeen = schema.NewProblem(schema.SignatureInvalid, headerName,
-		"A request with this signature was accepted already; sign each request afresh.")
+		"A request with this signature was already accepted. Create a new signature for each request.")
 )
 
 const headerName = "X-SERVICE-Request-Signature"

@@ -19,7 +19,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await dialog.getByLabel('Name').fill('for the phone');
 	await dialog.getByLabel('Allowed from').fill('nonsense');
 	await dialog.getByRole('button', { name: 'Make a key' }).click();
-	await dialog.getByText('An entry is an IP address').waitFor();
+	await dialog.getByText('An entry must be an IP address').waitFor();
 	await dialog.getByLabel('Allowed from').fill('');
 	await dialog.getByRole('button', { name: 'Make a key' }).click();
 	await dialog.getByText('The key is shown only once').waitFor();
