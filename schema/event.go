@@ -80,7 +80,7 @@ func HidesCustomerEvents(readable []EventType) bool {
 // UnreadableEvent returns the error for a key that lacks the scope for events of a
 // type. field is the request field that names the type, or "".
 func UnreadableEvent(field string, t EventType) *Problem {
-	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" need.")
+	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" require.")
 }
 
 // EventVersion is the value of the field api_version in new events.

@@ -40,9 +40,9 @@ func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (O
 	case retriedAs != "":
 		return d, schema.NewProblem(schema.Conflict, "id", "This delivery was retried already, as "+retriedAs+".")
 	case state == schema.DeliveryWaiting && token != "":
-		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is under way.")
+		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is in progress. Retry it later.")
 	case state == schema.DeliveryWaiting && due <= now.UnixMicro():
-		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is due now.")
+		return d, schema.NewProblem(schema.InvalidRequest, "id", "An attempt of this delivery is due now. Retry it later.")
 	case deleted:
 		return d, DeletedWebhook(d.Webhook)
 	}

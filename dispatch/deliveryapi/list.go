@@ -55,10 +55,10 @@ func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, lis
 	var faults schema.RequestErrors
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
-		faults.Add("state", "A delivery is waiting, delivered, failed or cancelled.")
+		faults.Add("state", "The state must be waiting, delivered, failed or cancelled.")
 	}
 	if f.retried != "" && f.retried != "true" && f.retried != "false" {
-		faults.Add("retried", "The parameter retried is true or false.")
+		faults.Add("retried", "The parameter retried must be true or false.")
 	}
 	f.from, f.to = pagination.TimeRange(&faults, params)
 	list = "deliveries?" + url.Values{

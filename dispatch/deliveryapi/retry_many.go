@@ -34,9 +34,9 @@ func (w *retryRequest) filter() (f filter, err error) {
 		return f, faults.Problem()
 	case w.Webhook == nil && w.All:
 	case w.Webhook == nil || *w.Webhook == "":
-		faults.Add("webhook_id", "Say whose failed deliveries are to be retried: those of a webhook_id, delivery_ids, or all.")
+		faults.Add("webhook_id", "Send one of webhook_id, delivery_ids and all.")
 	case w.All:
-		faults.AddAs(schema.ConflictingParameters, "all", "Of webhook_id and all there is one.")
+		faults.AddAs(schema.ConflictingParameters, "all", "Send either webhook_id or all, not both.")
 	default:
 		f.webhook = *w.Webhook
 	}
@@ -55,16 +55,16 @@ func (w *retryRequest) filter() (f filter, err error) {
 func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {
-			faults.AddAs(schema.ConflictingParameters, name, "With delivery_ids there is no "+name+".")
+			faults.AddAs(schema.ConflictingParameters, name, "The field "+name+" is not allowed with delivery_ids.")
 		}
 	}
 	if len(w.IDs) == 0 || len(w.IDs) > retryMost {
-		faults.Add("delivery_ids", "There are 1 to "+strconv.Itoa(retryMost)+" deliveries in one call.")
+		faults.Add("delivery_ids", "The field delivery_ids must have 1 to "+strconv.Itoa(retryMost)+" ids.")
 		return
 	}
 	sorted := slices.Sorted(slices.Values(w.IDs))
 	if len(slices.Compact(sorted)) < len(w.IDs) {
-		faults.Add("delivery_ids", "A delivery is there twice.")
+		faults.Add("delivery_ids", "The field delivery_ids has an id more than once.")
 	}
 }
 

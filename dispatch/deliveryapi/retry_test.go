@@ -45,7 +45,7 @@ func TestManualRetryHappensOnce(t *testing.T) {
 		if !slices.Equal(s.woken, []string{webhook, webhook}) {
 			t.Errorf("woken were %v", s.woken)
 		}
-		s.liveRequest("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "under way")
+		s.liveRequest("POST", path(waiting.ID), "").refused(t, "one that is leased", 400, schema.InvalidRequest, "id", "in progress")
 		other := s.finished(schema.Live, webhook, 500)
 		s.do(schema.Sandbox, "POST", path(other.ID), "").refused(t, "from the sandbox", 404, schema.NotFound, "", "")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", other.ID)

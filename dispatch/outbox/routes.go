@@ -31,10 +31,10 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	ask := filter{account: c.Account, mode: c.World.String(), typ: c.Params["type"], subject: c.Params["subject"], readable: c.Scopes.Readable()}
 	if _, there := c.Params["type"]; there && !slices.Contains(schema.EventTypes, schema.EventType(ask.typ)) {
-		f.AddAs(schema.UnknownEventType, "type", "There is no such type of event.")
+		f.AddAs(schema.UnknownEventType, "type", "Unknown event type.")
 	}
 	if _, there := c.Params["subject"]; there && !isSubject(ask.subject) {
-		f.Add("subject", "A subject is the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
+		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
 	}
 	ask.from, ask.to = pagination.TimeRange(&f, c.Params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
@@ -69,7 +69,7 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is no such event; events are kept for 30 days.")
+		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "There is no such event. Events are kept for 30 days.")
 	case err != nil:
 		return httpapi.Response{}, fmt.Errorf("reading an event: %w", err)
 	case !c.Scopes.Has(kind.Scope()):

@@ -27,11 +27,11 @@ var (
 func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):
-		return "This name belongs to the inside of a cloud. Use the public host name of the receiver."
+		return "This name is internal to a cloud. Use the public host name of the receiver."
 	case under(name, machineNames) && !g.loopback:
-		return "This name means the machine itself. Use the public host name of the receiver."
+		return "This name refers to the local machine. Use the public host name of the receiver."
 	case !under(name, machineNames) && !g.local && (under(name, insideNames) || !strings.Contains(name, ".")):
-		return "This name has a meaning only inside a network. Use the full public host name of the receiver."
+		return "This name is valid only inside a network. Use the full public host name of the receiver."
 	}
 	return ""
 }

@@ -66,7 +66,7 @@ func (g *Guard) Check(text string) (*url.URL, error) {
 	normal := t.String()
 	u, err := url.Parse(normal)
 	if err != nil || u.String() != normal || u.Scheme != "https" || u.User != nil || u.Hostname() != t.hostname() {
-		return nil, malformed("This URL is not read alike by everybody. Use only the characters of RFC 3986, and percent-encode the rest.")
+		return nil, malformed("URL parsers interpret this URL differently. Use only the characters of RFC 3986, and percent-encode the rest.")
 	}
 	if err := g.checkDestination(t); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (g *Guard) wrongPort() error {
 	for _, port := range g.ports {
 		list = append(list, strconv.Itoa(int(port)))
 	}
-	return forbidden("This port is not allowed. Let the receiver listen at " + strings.Join(list, ", ") + ".")
+	return forbidden("This port is not allowed. Allowed ports: " + strings.Join(list, ", ") + ".")
 }
 
 // Control is a function for net.Dialer, which calls Control before each connection, with a resolved

@@ -70,7 +70,7 @@ func read(text string) (target, error) {
 	switch bare, isIPv6 := strings.CutPrefix(host, "["); {
 	case isIPv6:
 		if t.addr, err = netip.ParseAddr(strings.TrimSuffix(bare, "]")); err != nil || !t.addr.Is6() {
-			return t, malformed("What stands in brackets must be an IPv6 address.")
+			return t, malformed("The text in brackets must be an IPv6 address.")
 		}
 	case numeric.MatchString(host):
 		if t.addr, err = netip.ParseAddr(host); err != nil {

@@ -25,7 +25,7 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	spec := Spec{Owner: c.Owner(), ClearNumbers: wanted.Clear != nil && *wanted.Clear}
 	var f faults
 	if wanted.URL == nil {
-		f.Add("url", "The url is missing: say where events are to be sent.")
+		f.Add("url", "The url is missing. Send the URL of the endpoint.")
 	} else if spec.URL, err = b.url(&f, *wanted.URL); err != nil {
 		return Spec{}, err
 	}
@@ -49,7 +49,7 @@ func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
 	}
-	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which numbers in clear need.")
+	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which clear_numbers requires.")
 }
 
 // readable returns a problem if a key may not read one of the given event types. Without this check, a key could get
@@ -78,7 +78,7 @@ func (g *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // in reports whether the body has the field with a value. It adds an error if the value is null.
 func (g *optional[T]) in(f *faults, field string) bool {
 	if g.null {
-		f.Add(field, "The "+field+" cannot be null; leave it out to keep it as it is.")
+		f.Add(field, "The "+field+" must not be null. Omit it to keep its value.")
 	}
 	return g.present && !g.null
 }
@@ -114,10 +114,10 @@ func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 		p.ClearNumbers = &wanted.Clear.value
 	}
 	if wanted.Secret.present {
-		f.Add("secret", "The secret is changed with POST "+path+"/{id}/rotate-secret.")
+		f.Add("secret", "The secret cannot be changed here. Use POST "+path+"/{id}/rotate-secret.")
 	}
 	if !wanted.URL.present && !wanted.Events.present && !wanted.Active.present && !wanted.Clear.present && !wanted.Secret.present {
-		f.Add("", "Give at least one of url, events, active and clear_numbers.")
+		f.Add("", "Send at least one of url, events, active and clear_numbers.")
 	}
 	return p, f.Problem()
 }
@@ -152,7 +152,7 @@ func testOf(c *httpapi.Call) (schema.EventType, error) {
 		return "", err
 	}
 	if !slices.Contains(schema.EventTypes, *wanted.Type) {
-		return "", schema.NewProblem(schema.UnknownEventType, "type", "There is no such type of event; the types are "+eventNames()+".")
+		return "", schema.NewProblem(schema.UnknownEventType, "type", "Unknown event type. The types are "+eventNames()+".")
 	}
 	return *wanted.Type, nil
 }

@@ -82,7 +82,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 				t.Errorf("one fault, and %s", r.text)
 			}
 		}
-		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "stands for all") || !strings.Contains(hint.text, "payment.failed") {
+		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "no wildcard") || !strings.Contains(hint.text, "payment.failed") {
 			t.Errorf("no hint: %s", hint.text)
 		}
 		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")

@@ -144,5 +144,5 @@ func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventTyp
 	case slices.Contains(r.Events, event):
 		return r, event, nil
 	}
-	return nil, "", schema.NewProblem(schema.InvalidRequest, "type", "The webhook wants other types of events: "+joinEvents(r.Events, ", ")+".")
+	return nil, "", schema.NewProblem(schema.InvalidRequest, "type", "The webhook is not subscribed to this type. Its types are "+joinEvents(r.Events, ", ")+".")
 }

@@ -47,21 +47,21 @@ func (b *Cache) url(f *faults, text string) (string, error) {
 func (f *faults) events(events []schema.EventType) []schema.EventType {
 	switch {
 	case len(events) == 0:
-		f.Add("events", "Name at least one type of event; the types are "+eventNames()+".")
+		f.Add("events", "Send at least one event type. The types are "+eventNames()+".")
 		return nil
 	case len(events) > len(schema.EventTypes):
-		f.Add("events", "Name each type of event once: there are "+strconv.Itoa(len(schema.EventTypes))+", and these are more.")
+		f.Add("events", "There are more entries than the "+strconv.Itoa(len(schema.EventTypes))+" event types. Send each type once.")
 		return nil
 	}
 	for i, event := range events {
 		field := "events." + strconv.Itoa(i)
 		switch {
 		case event == "*":
-			f.AddAs(schema.UnknownEventType, field, "There is no type that stands for all; name each of "+eventNames()+".")
+			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
-			f.AddAs(schema.UnknownEventType, field, "There is no such type of event; the types are "+eventNames()+".")
+			f.AddAs(schema.UnknownEventType, field, "Unknown event type. The types are "+eventNames()+".")
 		case slices.Contains(events[:i], event):
-			f.Add(field, "The type "+string(event)+" is there twice.")
+			f.Add(field, "The type "+string(event)+" occurs more than once.")
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
@@ -89,13 +89,13 @@ func (f *faults) secret(chosen *string) string {
 	text := *chosen
 	strange := strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 	if strange || len(text) < minSecret || len(text) > maxSecret {
-		f.Add("secret", "A secret has 8 to 255 printable ASCII characters without blanks; leave it out for one that is made.")
+		f.Add("secret", "The secret must have 8 to 255 printable ASCII characters without blanks. Omit it to generate one.")
 	}
 	return text
 }
 
 func (f *faults) grace(d time.Duration) {
 	if d < 0 || d > maxGrace {
-		f.Add("grace_seconds", "The grace lies between 0 and 604800 seconds (7 days).")
+		f.Add("grace_seconds", "The grace period must be between 0 and 604800 seconds (7 days).")
 	}
 }

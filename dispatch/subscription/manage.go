@@ -93,7 +93,7 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 		where = "in the sandbox"
 	}
 	return schema.NewProblem(schema.InvalidRequest, "", "An account has at most "+strconv.Itoa(most)+" webhooks "+where+", and this one has "+
-		strconv.Itoa(n)+"; delete one first.")
+		strconv.Itoa(n)+". Delete a webhook first.")
 }
 
 // secretOr returns the chosen secret, and "" as the second result. If no secret is chosen, both results are a new
