@@ -21,7 +21,7 @@ func PageRange(params map[string]string, list string, n int, key func(int) strin
 		raw, err := base64.RawURLEncoding.DecodeString(text)
 		after, ours := strings.CutPrefix(string(raw), list)
 		if err != nil || !ours || after == "" {
-			return 0, 0, nil, schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not one that this list has given.")
+			return 0, 0, nil, schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 		}
 		for from < n && key(from) <= after {
 			from++
