@@ -291,7 +291,7 @@ func ok(r reply) bool { return r.status == http.StatusOK }
 // sql queries the engine of the running service by the command.
 func (s *serverProcess) sql(query string) string {
 	s.Helper()
-	out, err := vayu(s.T, s.data, "sql", "--format", "csv", query)
+	out, err := vayu(s.T, s.data, "sql", "--write", "--format", "csv", query)
 	if err != nil {
 		s.Fatalf("vayu sql %q: %v\n%s", query, err, out)
 	}

@@ -131,10 +131,10 @@ value: {field: value, parameter-field: what, unit-field: unit}
 	return n, data
 }
 
-// selectText returns the result of a query as CSV.
+// selectText returns the result of a query of the administrator as CSV.
 func selectText(t *testing.T, data, query string) string {
 	t.Helper()
-	out, err := vayu(t, data, "sql", "--format", "csv", query)
+	out, err := vayu(t, data, "sql", "--write", "--format", "csv", query)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -12,6 +12,8 @@ import (
 type Config struct {
 	// DSN is the address of a server or cluster; empty for the embedded engine.
 	DSN config.DSN `yaml:"-"`
+	// AnalystDSN is DSN with the user and password of an analyst, as whom `vayu sql` reads; empty for none.
+	AnalystDSN config.DSN `yaml:"-"`
 	// CA is a PEM file of certificate authorities that a DSN with TLS trusts, besides the system's authorities.
 	CA string `yaml:"-"`
 	// Cluster is the name of the cluster in ClickHouse's configuration; empty for a single node.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"vayu/internal/columnstore/embedded"
 )
 
 // endpoint is the current address of the embedded engine, and whether the engine is up.
@@ -116,8 +118,9 @@ func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 
 // transport adds the password, which the engine creates at its first start, to each request.
 type transport struct {
-	where *endpoint
-	next  *http.Transport
+	where   *endpoint
+	next    *http.Transport
+	analyst string // data directory with the password of the user analyst; "" for the user default
 }
 
 // RoundTrip waits until the engine is up, and sends a request with the engine's password.
@@ -128,8 +131,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	user := "default"
+	if t.analyst != "" {
+		user = "analyst"
+		if _, a.password, err = embedded.AnalystAccess(t.analyst); err != nil {
+			return nil, err
+		}
+	}
 	r = r.Clone(r.Context())
-	r.Header.Set("X-ClickHouse-User", "default")
+	r.Header.Set("X-ClickHouse-User", user)
 	r.Header.Set("X-ClickHouse-Key", a.password)
 	return t.next.RoundTrip(r)
 }

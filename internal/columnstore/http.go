@@ -15,14 +15,25 @@ import (
 
 // HTTP returns a client of ClickHouse's HTTP interface, which writes results in every format of ClickHouse, and the URL
 // of queries with the settings of the DSN. The client adds user and password. For a DSN of the native protocol, it uses
-// the same hosts at the standard ports, 8123 or 8443.
-func (db *DB) HTTP() (*http.Client, *url.URL, error) {
+// the same hosts at the standard ports, 8123 or 8443. If analyst is set, the user is that of analysts: of an embedded
+// engine analyst, of a server that of [Config.AnalystDSN], if there is one.
+func (db *DB) HTTP(analyst bool) (*http.Client, *url.URL, error) {
 	if db.Embedded() {
 		dial := func(ctx context.Context, _, address string) (net.Conn, error) { return db.endpoint.dial(ctx, address) }
-		next := &http.Transport{DialContext: dial, DisableCompression: true}
-		return &http.Client{Transport: &transport{where: db.endpoint, next: next}}, &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/"}, nil
+		t := &transport{where: db.endpoint, next: &http.Transport{DialContext: dial, DisableCompression: true}}
+		if analyst {
+			t.analyst = db.cfg.Data
+		}
+		return &http.Client{Transport: t}, &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/"}, nil
 	}
-	options, err := serverOptions(db.cfg)
+	cfg := db.cfg
+	if analyst {
+		cfg.DSN = cmp.Or(cfg.AnalystDSN, cfg.DSN)
+	}
+	options, err := serverOptions(cfg)
+	if err != nil && cfg.DSN != db.cfg.DSN {
+		err = fmt.Errorf("clickhouse-analyst: %w", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

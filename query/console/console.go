@@ -16,6 +16,7 @@ import (
 // Config configures a [Console].
 type Config struct {
 	HTTP     *http.Client      // client of ClickHouse's HTTP interface, which adds user and password
+	Watch    *http.Client      // the same of a user who sees all queries, for progress; nil for HTTP
 	URL      *url.URL          // of that interface, with settings of every statement
 	Database string            // of names without a database
 	Write    bool              // allow statements that change data
@@ -86,7 +87,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 		return err
 	}
 	if s.Verb == "INSERT" && !c.Write { // readonly does not cover table functions that write, such as file
-		return fmt.Errorf("INSERT is not allowed%s", advice["READONLY"])
+		return fmt.Errorf("INSERT is not allowed%s", needsWrite)
 	}
 	shown := c.format
 	if s.Format != "" && s.Verb != "INSERT" {

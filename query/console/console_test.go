@@ -45,7 +45,7 @@ func run(t *testing.T, c console.Config, script string) (out, notes string, err 
 func config(t *testing.T, c console.Config) console.Config {
 	t.Helper()
 	var err error
-	if c.HTTP, c.URL, err = columnstoretest.New(t).HTTP(); err != nil {
+	if c.HTTP, c.URL, err = columnstoretest.New(t).HTTP(!c.Write); err != nil {
 		t.Fatal(err)
 	}
 	if c.Database == "" {
@@ -192,7 +192,11 @@ func TestErrors(t *testing.T) {
 		"SELECT 1 FORMAT Jsn":                             "ClickHouse: Unknown format Jsn; did you mean JSON?",
 		"SELECT 1 SETTINGS max_threds = 1":                "ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
 		"SELECT 1; SET max_threds = 1":                    "statement 2: ClickHouse: Unknown setting 'max_threds'; did you mean max_threads?",
-		"CREATE TABLE t (a UInt8) ENGINE = Memory":        "ClickHouse: Cannot execute query in readonly mode; statements that change something need --write",
+		"CREATE TABLE t (a UInt8) ENGINE = Memory":        "ClickHouse: CREATE is not allowed for analysts; --write runs it as the administrator",
+		"SELECT 1 FROM system.processes, url('http://x')": "ClickHouse: the function url is not allowed for analysts; --write runs it as the administrator",
+		"SELECT 1 SETTINGS max_execution_time = 7200":     "ClickHouse: Setting max_execution_time shouldn't be \"7200\": it is limited for this user; --write has no limits",
+		"SELECT max(number) FROM numbers(1e12)": "ClickHouse: Limit for rows (controlled by 'max_rows_to_read' setting) exceeded, max rows: 5.00 billion, " +
+			"current rows: 1.00 trillion; select fewer rows, such as a shorter time, or add --write, which has no limits of analysts",
 		"INSERT INTO FUNCTION null('a UInt8') VALUES (1)": "INSERT is not allowed; statements that change something need --write",
 		"SET readonly = 0":                                "readonly cannot be set; statements that change something need --write",
 		"SET max_threads":                                 `SET needs name = value, not "max_threads"`,

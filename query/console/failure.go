@@ -26,6 +26,7 @@ var (
 var plain = strings.NewReplacer(
 	"Unknown table expression identifier", "unknown table", "Unknown expression identifier", "unknown column",
 	"Substitution `", "parameter `", " (end of query): ", " (the end of the query)",
+	"Not enough privileges: ", "", " for this user. Analysts read; changes need the user default", " for analysts",
 )
 
 // failure returns an error of ClickHouse as its message and its suggestion, without code, scope, version and stack.
@@ -41,7 +42,7 @@ func (c *Console) failure(text string) error {
 	text = detail.ReplaceAllString(text, "")
 	text = scopes.ReplaceAllString(text, "$1")
 	text = expected.ReplaceAllString(text, "")
-	text = strings.TrimPrefix(text, "default: ")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "default: "), "analyst: ")
 	if at := meant.FindStringSubmatchIndex(text); at != nil {
 		names := strings.NewReplacer("'", "", ",", ", ").Replace(text[at[2]:at[3]])
 		text = text[:at[0]] + "; did you mean " + names + "?"
@@ -52,18 +53,37 @@ func (c *Console) failure(text string) error {
 	}
 	if len(name) > 1 {
 		text += advice[name[1]]
+		if !c.Write {
+			text += writing[name[1]]
+		}
 	}
 	return fmt.Errorf("ClickHouse: %s", strings.TrimSpace(text)) //nolint:perfsprint // the same form as elsewhere
 }
 
 // advice has the remedy for errors of ClickHouse whose message has none.
 var advice = map[string]string{
-	"READONLY":                "; statements that change something need --write",
-	"ACCESS_DENIED":           "; statements that change something need --write",
 	"UNKNOWN_QUERY_PARAMETER": "; set it with --param name=value",
 	"TIMEOUT_EXCEEDED":        "; select fewer rows, such as a shorter time",
 	"MEMORY_LIMIT_EXCEEDED":   "; select fewer rows or columns, or group by fewer keys",
+	"TOO_MANY_ROWS":           "; select fewer rows, such as a shorter time",
+	"TOO_MANY_ROWS_OR_BYTES":  "; select fewer rows, such as a shorter time",
 }
+
+// writing has the remedy for errors that the rights or the limits of analysts cause.
+var writing = map[string]string{
+	"READONLY":                     needsWrite,
+	"ACCESS_DENIED":                "; --write runs it as the administrator",
+	"TIMEOUT_EXCEEDED":             withoutLimits,
+	"MEMORY_LIMIT_EXCEEDED":        withoutLimits,
+	"TOO_MANY_ROWS":                withoutLimits,
+	"TOO_MANY_ROWS_OR_BYTES":       withoutLimits,
+	"SETTING_CONSTRAINT_VIOLATION": "; --write has no limits",
+}
+
+const (
+	needsWrite    = "; statements that change something need --write"
+	withoutLimits = ", or add --write, which has no limits of analysts"
+)
 
 // body reads a result. ClickHouse reports an error after the first bytes as a block at the end of the result. The block
 // begins with a line "__exception__" and the tag of the reply. body returns the block as an error.

@@ -35,6 +35,10 @@ func (c *Console) watch(ctx context.Context, mark string) (stop func()) {
 }
 
 func (c *Console) showProgress(ctx context.Context, mark string) {
+	observer := *c
+	if c.Watch != nil {
+		observer.HTTP = c.Watch
+	}
 	tick := time.NewTicker(progressPause)
 	defer tick.Stop()
 	began, shown := time.Now(), false
@@ -49,7 +53,7 @@ func (c *Console) showProgress(ctx context.Context, mark string) {
 			return
 		case <-tick.C:
 		}
-		rows, err := c.rows(ctx, "SELECT sum(read_rows), sum(read_bytes), sum(total_rows_approx) FROM system.processes WHERE endsWith(query, '"+mark+"')")
+		rows, err := observer.rows(ctx, "SELECT sum(read_rows), sum(read_bytes), sum(total_rows_approx) FROM system.processes WHERE endsWith(query, '"+mark+"')")
 		if err != nil || len(rows) != 1 || len(rows[0]) != 3 {
 			continue
 		}

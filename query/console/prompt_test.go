@@ -27,13 +27,22 @@ const promptVariable = "VAYU_TEST_PROMPT"
 func promptChild() {
 	to, err := url.Parse(os.Getenv(promptVariable))
 	if err == nil {
-		c := console.Config{HTTP: http.DefaultClient, URL: to, Database: "system", Out: os.Stdout, Err: os.Stderr, Progress: true}
+		c := console.Config{HTTP: http.DefaultClient, Watch: &http.Client{Transport: watching{}}, URL: to, Database: "system", Out: os.Stdout, Err: os.Stderr, Progress: true}
 		err = c.Prompt(context.Background(), console.HistoryFile())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// watching marks requests of the user who sees all queries. The user of the others is analyst.
+type watching struct{}
+
+func (watching) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Watching", "yes")
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // promptFixture is a prompt in a terminal.
@@ -50,11 +59,15 @@ type promptFixture struct {
 
 func newPrompt(t *testing.T, home string) *promptFixture {
 	t.Helper()
-	client, to, err := columnstoretest.New(t).HTTP()
-	if err != nil {
-		t.Fatal(err)
+	users := map[string]http.Handler{}
+	for header, analyst := range map[string]bool{"": true, "yes": false} {
+		client, to, err := columnstoretest.New(t).HTTP(analyst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users[header] = &httputil.ReverseProxy{Transport: client.Transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{Transport: client.Transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { users[r.Header.Get("Watching")].ServeHTTP(w, r) }))
 	t.Cleanup(proxy.Close)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), promptVariable+"="+proxy.URL+"/", "XDG_DATA_HOME="+home, "TERM=xterm")
@@ -122,14 +135,16 @@ func TestPrompt(t *testing.T) {
 	f.await("unknown column `nonsense`")
 	f.await("system> ")
 
-	f.press("SELECT query_kin\t FROM processes;\r") // Tab completes
-	f.await("│ query_kind ")
+	f.press("SELECT count(create_table_quer\t) FROM tables;\r") // Tab completes
+	f.await("│ count(create_table_query) ")
 	f.await("system> ")
 
 	f.press("SELECT 1 +\x03") // Ctrl-C discards the line
 	f.await("system> ")
 	f.press("SELECT sum(sleepEachRow(0.1)) FROM numbers(100000) SETTINGS max_block_size = 1;\r")
-	f.await("rows/s")
+	if shown := f.await("rows/s"); strings.HasSuffix(shown, " 0 ") {
+		t.Error("the progress is 0")
+	}
 	f.press("\x03")
 	f.await("cancelled")
 	f.await("system> ")

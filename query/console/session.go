@@ -43,7 +43,7 @@ func (c *Console) session(ctx context.Context, s embedded.Statement) (done bool,
 		}
 		if c.settings.Get("readonly") != "" && !c.Write {
 			c.settings = before
-			return true, fmt.Errorf("readonly cannot be set%s", advice["READONLY"])
+			return true, fmt.Errorf("readonly cannot be set%s", needsWrite)
 		}
 	default:
 		return false, nil

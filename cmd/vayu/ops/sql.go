@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/query/console"
 )
@@ -30,7 +31,8 @@ func NewSQL() *cobra.Command {
 		Use:   `sql ["SELECT …"]`,
 		Short: "Query ClickHouse in SQL, beside a running service or without one",
 		Long: `Query ClickHouse in SQL, beside a running service or without one. Without a query, it reads statements from a
-terminal, or from the standard input. Each row is read once: of equal keys the latest version.
+terminal, or from the standard input. Each row is read once: of equal keys the latest version. It reads as the user
+analyst, within the limits of analysts, unless --write is set.
 Formats are ` + strings.Join(console.Formats, ", ") + ` and all of ClickHouse: https://clickhouse.com/docs/interfaces/formats`,
 		Example: `  vayu sql "SELECT city, aqi FROM city_hour ORDER BY at DESC LIMIT 1 BY city"
   vayu sql --format parquet -o pune.parquet --param city=Pune "SELECT * FROM city_hour WHERE city = {city:String}"
@@ -51,7 +53,8 @@ Formats are ` + strings.Join(console.Formats, ", ") + ` and all of ClickHouse: h
 	f.StringVarP(&r.output, "output", "o", "", "file of the result; it gets this name once it is complete")
 	f.StringVarP(&r.file, "file", "f", "", "file of statements, separated by semicolons; - for the standard input")
 	f.StringArrayVar(&r.params, "param", nil, "name=value of {name:Type} in a query; repeatable")
-	f.BoolVar(&r.write, "write", false, "allow statements that change data")
+	f.BoolVar(&r.write, "write", false, "run as the administrator: statements may change data and read all tables, without the limits of analysts")
+	settings.Bind(f, "clickhouse-analyst")
 	return cmd
 }
 
@@ -80,7 +83,10 @@ func (r sqlFlags) run(cmd *cobra.Command, args []string) error {
 		cmd.SetContext(ctx)
 	}
 	return tool.Options{Guest: prompt}.Run(cmd, func(ctx context.Context, t *tool.Database) (err error) {
-		if c.HTTP, c.URL, err = t.DB.HTTP(); err != nil {
+		if c.Watch, _, err = t.DB.HTTP(false); err != nil {
+			return err
+		}
+		if c.HTTP, c.URL, err = t.DB.HTTP(!c.Write); err != nil {
 			return err
 		}
 		if prompt {

@@ -45,6 +45,7 @@ type Config struct {
 	Sources      []string      `yaml:"sources" help:"live sources of air quality, or none"`
 	SourceDir    string        `yaml:"source-dir" help:"folder of descriptions of sources, *.yaml; empty for DATA/sources"`
 	ClickHouse   config.DSN    `yaml:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	AnalystDSN   config.DSN    `yaml:"clickhouse-analyst" help:"ClickHouse server with the user and password of an analyst, as whom vayu sql reads"`
 	ClickHouseCA string        `yaml:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
 	Cluster      string        `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN    `yaml:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
@@ -141,6 +142,7 @@ func (c Config) Validate() []error {
 	f.CheckError(err, "city-kinds")
 	f.Check(c.Cluster == "" || c.ClickHouse != "", "cluster", "a cluster needs a server: set clickhouse")
 	f.Check(c.ClickHouseCA == "" || c.ClickHouse != "", "clickhouse-ca", "an authority needs a server: set clickhouse")
+	f.Check(c.AnalystDSN == "" || c.ClickHouse != "", "clickhouse-analyst", "the embedded engine has an analyst of its own: set clickhouse too")
 	u, err := url.Parse(c.PublicURL)
 	f.Check(c.PublicURL == "" || err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
 		u.RawQuery == "" && !strings.HasSuffix(c.PublicURL, "/"),
@@ -196,7 +198,7 @@ func (c Config) StationKinds() []air.StationKind {
 // ColumnStore returns the configuration of ClickHouse.
 func (c Config) ColumnStore() columnstore.Config {
 	e := c.Engine
-	e.DSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.ClickHouseCA, c.Cluster, c.Data
+	e.DSN, e.AnalystDSN, e.CA, e.Cluster, e.Data = c.ClickHouse, c.AnalystDSN, c.ClickHouseCA, c.Cluster, c.Data
 	e.Private = clickhouse.Private
 	for _, w := range schema.Worlds {
 		e.Readable = append(e.Readable, w.Database())

@@ -134,7 +134,7 @@ func (st Statement) Query() (query, rest string, ok bool) {
 }
 
 // Into returns the statement with its result written to a file instead, in the given format. ok is false for a
-// statement that is no SELECT, or names a file itself.
+// statement that is no SELECT, or names a file itself. Comments at the end stay: a client finds its query by them.
 func (st Statement) Into(file, format string) (text string, ok bool) {
 	query, rest, ok := st.Query()
 	if !ok {
@@ -142,9 +142,9 @@ func (st Statement) Into(file, format string) (text string, ok bool) {
 	}
 	text = query + " INTO OUTFILE " + Quote(file) + " TRUNCATE"
 	if st.Format == "" {
-		return text + " FORMAT " + format, true
+		text += " FORMAT " + format
 	}
-	return text + " " + strings.TrimLeft(rest, " "), true
+	return strings.TrimRight(text+" "+strings.TrimLeft(rest, " "), " "), true
 }
 
 // Session reports whether the statement can affect later statements on the same connection, as SET does.

@@ -81,15 +81,15 @@ func TestInto(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"SELECT 1":                               "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV",
-		"SELECT 1 -- FORMAT x":                   "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV",
-		"SELECT 1 ; ":                            "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV",
+		"SELECT 1 -- FORMAT x":                   "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV -- FORMAT x",
+		"SELECT 1 ; ":                            "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV ;",
 		"(SELECT 1) UNION ALL (SELECT 2)":        "(SELECT 1) UNION ALL (SELECT 2) INTO OUTFILE 'f' TRUNCATE FORMAT CSV",
 		"SELECT 1 FORMAT JSON SETTINGS a = 1":    "SELECT 1 INTO OUTFILE 'f' TRUNCATE FORMAT JSON SETTINGS a = 1",
 		"SELECT format('{}', 1) SETTINGS a = 1":  "SELECT format('{}', 1) SETTINGS a = 1 INTO OUTFILE 'f' TRUNCATE FORMAT CSV",
 		"SELECT 1 INTO OUTFILE 'x'":              "",
 		"INSERT INTO t SELECT 1":                 "",
 		"SHOW TABLES":                            "",
-		"SELECT 1 /* a */ FORMAT /* b */ JSON; ": "SELECT 1 INTO OUTFILE 'f' TRUNCATE /* a */ FORMAT /* b */ JSON; ",
+		"SELECT 1 /* a */ FORMAT /* b */ JSON; ": "SELECT 1 INTO OUTFILE 'f' TRUNCATE /* a */ FORMAT /* b */ JSON;",
 	} {
 		if got, ok := Parse(text).Into("f", "CSV"); got != want || ok != (want != "") {
 			t.Errorf("%q: got %q, want %q", text, got, want)
