@@ -198,10 +198,10 @@ func TestErrors(t *testing.T) {
 		"SELECT max(number) FROM numbers(1e12)": "ClickHouse: Limit for rows (controlled by 'max_rows_to_read' setting) exceeded, max rows: 5.00 billion, " +
 			"current rows: 1.00 trillion; select fewer rows, such as a shorter time, or add --write, which has no limits of analysts",
 		"INSERT INTO FUNCTION null('a UInt8') VALUES (1)": "INSERT is not allowed; statements that change something need --write",
-		"SET readonly = 0":                                "readonly cannot be set; statements that change something need --write",
-		"SET max_threads":                                 `SET needs name = value, not "max_threads"`,
+		"SET readonly = 0": "readonly cannot be set; statements that change something need --write",
+		"SET max_threads":  `SET needs name = value, not "max_threads"`,
 		"SELECT throwIf(number = 5000) FROM numbers(1e6)": "ClickHouse: Value passed to 'throwIf' function is non-zero",
-		" -- nothing":                                     "there is no statement to run",
+		" -- nothing": "there is no statement to run",
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
