@@ -30,14 +30,14 @@ const (
 	textAuthority = "the certificate is not signed by a known authority, or its chain is incomplete"
 	textExpired   = "the certificate has expired or is not valid yet"
 	textBadCert   = "the certificate is not valid"
-	textNoTLS     = "the receiver does not speak TLS at this port"
+	textNoTLS     = "the receiver does not use TLS on this port"
 	textAlert     = "the receiver refused the TLS handshake; TLS 1.2 or 1.3 and HTTP/1.1 are needed"
 	textHandshake = "the TLS handshake failed"
 	textCut       = "the receiver closed the connection in the TLS handshake"
 	textClosed    = "the receiver closed the connection without an answer"
 	textHeader    = "the header of the answer is larger than 64 KiB"
 	textNoHTTP    = "the answer is not HTTP/1.1"
-	textRequest   = "the request could not be made"
+	textRequest   = "the request could not be created"
 )
 
 var errStatus = errors.New("invalid HTTP status")
@@ -74,7 +74,7 @@ func slowness(stage schema.Stage, timeout time.Duration) string {
 	case schema.StageTLS:
 		return "the TLS handshake was not finished" + within
 	case schema.StageWrite:
-		return "the receiver did not take the request" + within
+		return "the receiver did not read the request" + within
 	default:
 		return "the receiver did not answer" + within
 	}

@@ -84,7 +84,7 @@ func TestAttemptsTimeOut(t *testing.T) {
 		"stalls in TLS": {silent, true, Result{Stage: schema.StageTLS, Error: "the TLS handshake was not finished within 5s", Slow: true}},
 		"takes nothing": {
 			over(config, func(conn net.Conn) { _ = conn.(*tls.Conn).Handshake(); time.Sleep(time.Minute) }), true,
-			Result{Stage: schema.StageWrite, Error: "the receiver did not take the request within 5s", Slow: true},
+			Result{Stage: schema.StageWrite, Error: "the receiver did not read the request within 5s", Slow: true},
 		},
 		"never answers":       {over(config, silent), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true}},
 		"answers after 6 s":   {over(config, late(6*time.Second, fine)), true, Result{Stage: schema.StageWait, Error: "the receiver did not answer within 5s", Slow: true, Duration: 5*time.Second + closeTimeout}},
