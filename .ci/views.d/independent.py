@@ -75,7 +75,7 @@ def days_of_hours(hours):
         eight = grid.rolling(8, min_periods=6).mean()
         found["max_8h"] = eight.groupby(eight.index.normalize()).max().reindex(found.index)
         found = found.reset_index(names="day").rename(columns={"count": "hours", "max": "max_1h"})
-        found["name"], found["parameter"], found["published"] = *key, False
+        found["name"], found["parameter"], found["published"], found["measured_hours"] = *key, False, found["hours"]
         frames.append(found)
     return pd.concat(frames)
 
@@ -88,7 +88,7 @@ def read_days(path):
     long = long[long["mean"] >= 0].drop_duplicates(["site_name", "from_date", "column"], keep="last")
     return pd.DataFrame({
         "name": long["site_name"], "parameter": long["column"].map(COLUMNS), "day": pd.to_datetime(long["from_date"], format="%d-%b-%Y"),
-        "mean": long["mean"], "hours": 24, "max_1h": np.nan, "max_8h": np.nan, "published": True,
+        "mean": long["mean"], "hours": 24, "measured_hours": 0, "max_1h": np.nan, "max_8h": np.nan, "published": True,
     })
 
 
@@ -97,7 +97,7 @@ def figures(days, hours, keys, expected):
     by = [*KEY, *keys]
     valid = days[days["hours"] >= 16]
     weighted = days.assign(total=days["mean"] * days["hours"]).groupby(by)
-    out = pd.DataFrame({"hours": weighted["hours"].sum(), "max_8h": weighted["max_8h"].max()})
+    out = pd.DataFrame({"hours": weighted["hours"].sum(), "measured_hours": weighted["measured_hours"].sum(), "max_8h": weighted["max_8h"].max()})
     out["mean"] = weighted["total"].sum() / out["hours"]
     out["days"] = valid.groupby(by).size().reindex(out.index, fill_value=0)
     out["max_day"] = valid.groupby(by)["mean"].max()
@@ -106,7 +106,11 @@ def figures(days, hours, keys, expected):
         out[name] = quantiles[share].reindex(out.index)
     for name, share in {"day_median": 0.5, "day_p98": 0.98, "day_p99": 0.99}.items():
         out[name] = valid.groupby(by)["mean"].quantile(share)
-    return covered(out.reset_index(), expected)
+    out = covered(out.reset_index(), expected)
+    # Published means can make a period complete whose percentiles rest on few hours.
+    few = out["complete"] & (out["measured_hours"] < 0.75 * out["expected_hours"])
+    out.loc[few, [*PERCENTILES, "max_8h"]] = np.nan
+    return out
 
 
 def covered(frame, expected):
@@ -137,26 +141,38 @@ def weekday_hours(frame):
     return [24 * sum(d.weekday() + 1 == w for d in pd.date_range(f"{y}-01-01", f"{y}-12-31")) for y, w in zip(frame["year"], frame["weekday"])]
 
 
+def on_consecutive_days(figures, limit):
+    """How many days of monitoring are above a limit and follow one that is, too. figures has one of each day of monitoring, by day."""
+    above = [round(v, 6) > limit for v in figures.sort_index()]
+    return sum(today and before for before, today in zip(above, above[1:]))
+
+
 def exceedances(days, hours, annual):
+    """Limits by the note of the NAAQS: "24 hourly or 08 hourly or 01 hourly monitored values, as applicable, shall be complied
+    with 98% of the time in a year. 2% of the time, they may exceed the limits but not on two consecutive days of monitoring."
+    The levels of the WHO have no rule of consecutive days.
+    """
     rows = []
     hourly, daily = dict(list(hours.groupby([*KEY, "year"]))), dict(list(days.groupby([*KEY, "year"])))
     for year in annual.to_dict("records"):
         key = (year["name"], year["parameter"], year["year"])
-        valid = daily[key][daily[key]["hours"] >= 16].sort_values("day")
+        valid, measured = (daily[key][daily[key][column] >= 16].set_index("day") for column in ("hours", "measured_hours"))
+        single = hourly[key].set_index("day")["value"] if key in hourly else pd.Series(dtype=float)
         for standard, parameter, period, limit, share in LIMITS:
             if parameter != year["parameter"]:
                 continue
-            series = {"year": [year["mean"]], "24h": valid["mean"], "8h": valid["max_8h"].dropna(), "1h": hourly[key]["value"] if key in hourly else []}[period]
+            series = {"year": [year["mean"]], "24h": valid["mean"], "8h": measured["max_8h"].dropna(), "1h": single}[period]
             values = np.asarray(series, dtype=float)
             above = np.round(values, 6) > limit
-            pairs = int((above[1:] & above[:-1]).sum()) if period in ("24h", "8h") else 0
-            if not year["complete"] or not len(values):
+            pairs = 0 if period == "year" else on_consecutive_days(series.groupby(level=0).max(), limit)
+            hours_known = year["measured_hours"] >= 0.75 * year["expected_hours"]
+            if not year["complete"] or not len(values) or (period in ("1h", "8h") and not hours_known):
                 complies = None
             elif period == "year":
                 complies = not above[0] and (standard == "who_2021" or year["days"] >= 104)
             else:
                 complies = 100 * above.sum() <= (100 - share) * len(values) and (standard == "who_2021" or pairs == 0)
-            rows.append({**{k: year[k] for k in [*KEY, "year", "hours", "capture"]}, "standard": standard, "period": period, "value": limit, "evaluated": len(values),
+            rows.append({**{k: year[k] for k in [*KEY, "year", "hours", "measured_hours", "capture"]}, "standard": standard, "period": period, "value": limit, "evaluated": len(values),
                          "exceeded": int(above.sum()), "successive": pairs, "largest": values.max() if len(values) else np.nan, "complies": complies})
     return pd.DataFrame(rows)
 

@@ -166,6 +166,66 @@ func TestExceedancesOfHours(t *testing.T) {
 		"('naaqs_2009','1h',180,8760,16,0,190,true)", "('naaqs_2009','8h',100,365,2,0,190,true)", "('who_2021','8h',100,365,2,0,190,true)")
 }
 
+// NAAQS 2009: 2 % of the times of a year may exceed a limit of an hour, but not on two consecutive days of monitoring.
+// 190 µg/m³ of ozone exceed the limit of an hour, and 8 such hours that of 8 hours.
+func TestConsecutiveDaysOfAnHour(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	for station, c := range map[string]struct {
+		above map[int]bool // hours of the year
+		none  int          // day without hours
+	}{
+		"two hours of a day":          {map[int]bool{240: true, 250: true}, -1},
+		"days after each other":       {map[int]bool{240: true, 270: true}, -1},
+		"three days after each other": {map[int]bool{240: true, 270: true, 290: true}, -1},
+		"days apart":                  {map[int]bool{240: true, 290: true}, -1},
+		"no monitoring between":       {map[int]bool{240: true, 290: true}, 11},
+	} {
+		w.stationOf("reference", station, "Pune", "Maharashtra")
+		w.series(station, parameter.O3, indianDay(2023, 1, 1), 365*24, func(n int) (float64, bool) {
+			return map[bool]float64{true: 190, false: 20}[c.above[n]], n/24 != c.none
+		})
+	}
+	w.increment()
+	w.wantRows("station, evaluated, exceeded, successive, complies", "exceedance WHERE period = '1h' ORDER BY station",
+		"('days after each other',8760,2,1,false)", "('days apart',8760,2,0,true)", "('no monitoring between',8736,2,1,false)",
+		"('three days after each other',8760,3,2,false)", "('two hours of a day',8760,2,0,true)")
+	w.wantRows("sum(exceeded), countIf(complies)", "exceedance WHERE period = '8h' AND standard = 'naaqs_2009'", "(0,5)")
+}
+
+// Published means make a year complete. The few measured hours beside them are no basis for figures and verdicts of hours.
+func TestFiguresOfFewMeasuredHours(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.stationOf("reference", "a", "Pune", "Maharashtra")
+	w.stationOf("reference", "b", "Pune", "Maharashtra")
+	// 300 days of means, then 20 days of hours at a; 80 days of means and 280 of hours at b. On day 0 each has five hours and a mean.
+	for station, days := range map[string][2]int{"a": {300, 320}, "b": {80, 360}} {
+		w.means(station, parameter.O3, indianDay(2023, 1, 1), days[0], constant(30))
+		w.series(station, parameter.O3, indianDay(2023, 1, 1), days[1]*24, func(n int) (float64, bool) { return 50, n < 5 || n >= days[0]*24 })
+	}
+	w.increment()
+	w.wantRows("station, round(mean, 6), hours, measured_hours, complete, median, maximum, max_8h, max_day", "annual_statistics ORDER BY station",
+		"('a',31.25,7680,485,true,NULL,NULL,NULL,50)", "('b',45.555556,8640,6725,true,50,50,50,50)")
+	w.wantRows("station, period, evaluated, measured_hours, complete, complies", "exceedance WHERE standard = 'naaqs_2009' ORDER BY station, period",
+		"('a','1h',485,485,true,NULL)", "('a','8h',20,485,true,NULL)", "('b','1h',6725,6725,true,true)", "('b','8h',280,6725,true,true)")
+	w.wantRows("day, mean, hours, measured_hours, published, max_1h, max_8h", "daily WHERE station = 'a' AND day < '2023-01-03' ORDER BY day",
+		"('2023-01-01',30,24,5,true,NULL,NULL)", "('2023-01-02',30,24,0,true,NULL,NULL)")
+	w.wantRows("month, hours, measured_hours", "data_capture WHERE station = 'a' AND month IN ('2023-01-01', '2023-11-01') ORDER BY month", "('2023-01-01',744,5)", "('2023-11-01',384,384)")
+	// A row that is not complete is marked, and keeps its figures.
+	w.wantRows("complete, median", "monthly_statistics WHERE station = 'a' AND month = '2023-11-01'", "(false,50)")
+}
+
+// The mean of directions is of unit vectors, and a largest direction has no meaning.
+func TestDirectionsHaveNoMaximum(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.stationOf("reference", "a", "Pune", "Maharashtra")
+	w.series("a", mustParse(t, "wind_direction"), indianDay(2024, 2, 29), 24, func(n int) (float64, bool) { return float64(350 + 20*(n%2)), true })
+	w.increment()
+	w.wantRows("round(least(mean, 360 - mean), 6), max_1h, max_8h", "daily", "(0,NULL,NULL)")
+}
+
 // Seasons end at an Indian midnight. Means below 75 % capture are marked, and no rule is applied to them.
 func TestSeasonsAndLowCapture(t *testing.T) {
 	t.Parallel()

@@ -74,9 +74,17 @@ func (q *Request) columns() (from, to string) {
 		return "month >= toStartOfMonth(" + first + ")", "month <= " + last
 	case years:
 		return "year >= toYear(" + first + ")", "year <= toYear(" + last + ")"
+	case seasons:
+		return "(" + monthOfSeason("2, 5, 9, 12") + " > " + first + ")", "(" + monthOfSeason("0, 2, 5, 9") + " <= " + last + ")"
 	default:
 		return "day >= " + first, "day <= " + last
 	}
+}
+
+// monthOfSeason returns an SQL expression: the first day of a month of the row's season. months are the numbers of the
+// month for winter, pre-monsoon, monsoon and post-monsoon, from 0 for January.
+func monthOfSeason(months string) string {
+	return "addMonths(makeDate(year, 1, 1), transform(season, ['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], [" + months + "], 0))"
 }
 
 // whereIs adds the conditions of the place. For views of stations it is a list of stations, by which

@@ -15,6 +15,7 @@ const (
 	days   period = iota // column day
 	months               // column month, the first day of the month
 	years                // column year
+	seasons              // columns year and season
 	whole                // the whole series of a station
 )
 
@@ -46,7 +47,7 @@ var catalogue = [...]view{
 	{name: "data_capture", period: months, key: ofStation + "toString(month)"},
 	{name: "monthly_statistics", period: months, key: ofStation + "toString(month)"},
 	{name: "annual_statistics", period: years, key: ofStation + "toString(year)"},
-	{name: "season", period: years, key: ofStation + "toString(year) || toString(indexOf(['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], season))"},
+	{name: "season", period: seasons, key: ofStation + "toString(year) || toString(indexOf(['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], season))"},
 	{name: "diurnal", period: years, key: ofStation + "toString(year) || leftPad(toString(hour), 2, '0')"},
 	{name: "weekday", period: years, key: ofStation + "toString(year) || toString(weekday)"},
 	{name: "exceedance", period: years, key: ofStation + "toString(year) || '\\t' || standard || '\\t' || period"},

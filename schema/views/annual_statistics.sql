@@ -10,7 +10,7 @@ CREATE OR REPLACE VIEW {{.Database}}.annual_statistics {{.OnCluster}}
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     day_median, day_p98, day_p99,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,{{template "hour figures" .}}
     24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS {{template "capture" .}}
 FROM
 (

@@ -6,18 +6,19 @@ CREATE OR REPLACE VIEW {{.Database}}.data_capture {{.OnCluster}}
     days UInt8 COMMENT 'valid days: those with at least {{.DayHours}} hours, or with a published mean',
     suspect UInt32 COMMENT 'readings in the means that a quality test calls suspect',
     excluded UInt32 COMMENT 'readings left out: failed a quality test, or withdrawn',
+    measured_hours UInt32 COMMENT 'hours with a measured mean; a published mean of a day has none',
     {{- template "capture columns" .}}
 )
 AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, hours,
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, measured_hours, hours,
     24 * toDayOfMonth(toLastDayOfMonth(month)) AS {{template "capture" .}}
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month, countIf(weight >= {{.DayHours}}) AS days,
-        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(weight) AS hours
+        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(measured) AS measured_hours, sum(weight) AS hours
     FROM
     (
-        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, suspect AS suspects, excluded AS excludes
+        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
         FROM {{.Database}}.station_parameter_day FINAL
     )
     GROUP BY station, parameter, month

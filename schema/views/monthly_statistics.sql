@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW {{.Database}}.monthly_statistics {{.OnCluster}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, month,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,{{template "hour figures" .}}
     24 * toDayOfMonth(toLastDayOfMonth(month)) AS {{template "capture" .}}
 FROM
 (

@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{.Database}}.season {{.OnCluster}}
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year, season,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,{{template "hour figures" .}}
     24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS {{template "capture" .}}
 FROM
 (

@@ -13,17 +13,18 @@
 
 {{define "figure columns"}}
     mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
     p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
     p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
     median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
     p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
     p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
     p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL without hours',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL without hours',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
     max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
     days UInt16 COMMENT 'valid days: those with at least {{.DayHours}} hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
     {{- template "capture columns" .}}
 {{- end}}
 
@@ -37,7 +38,7 @@
 {{define "days"}}
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM {{.Database}}.station_parameter_day FINAL
         WHERE parameter != 'wind_direction'
 {{- end}}
@@ -45,9 +46,16 @@
 {{define "figures"}}
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
-        max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= {{.DayHours}}) AS max_day,
-        countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= {{.DayHours}}) AS max_day,
+        countIf(weight >= {{.DayHours}}) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
+{{- end}}
+
+{{define "hour figures"}}
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < {{.Capture}} * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
 {{- end}}
 
 {{define "capture"}}expected_hours, hours / expected_hours AS capture, toBool(capture >= {{.Capture}}) AS complete{{end}}

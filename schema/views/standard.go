@@ -18,8 +18,9 @@ type Limit struct {
 const (
 	// NAAQS are India's National Ambient Air Quality Standards of 2009 for industrial,
 	// residential, rural and other areas: CPCB's notification B-29016/20/90/PCI-L of
-	// 18 November 2009. Of the times of a year, 98 % meet a limit of up to 24 hours, and no
-	// two successive days of measurement exceed it. A mean of a year has at least 104 days.
+	// 18 November 2009. Values of 1, 8 and 24 hours comply for 98 % of the time in a year.
+	// They may exceed the limit for 2 % of the time, but not on two consecutive days of
+	// monitoring. A mean of a year has at least 104 days.
 	NAAQS = "naaqs_2009"
 	// WHO are the levels of the WHO global air quality guidelines of 2021 (ISBN
 	// 978-92-4-003422-8, tables 0.1 and 0.2). Limits of 8 and 24 hours are 99th percentiles

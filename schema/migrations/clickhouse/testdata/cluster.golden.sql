@@ -649,7 +649,7 @@ SETTINGS distributed_foreground_insert = 1;
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 1cf7b56eb6ebb922
+-- fingerprint 328e7b2da3cc83a0
 CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -826,8 +826,9 @@ CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
     unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
     day Date COMMENT 'Indian calendar day',
     mean Float64 COMMENT 'mean of the hours of the day, or the mean that the source published, in unit; a direction: of unit vectors',
-    max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL without hours',
+    max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours, for a published mean and for directions',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL as max_1h is',
+    measured_hours UInt8 COMMENT 'hours with a measured mean, fewer than 16 for a published mean',
     hours UInt8 COMMENT 'hours with a mean; 24 for a published mean of the day',
     capture Float64 COMMENT 'hours / 24, 0-1',
     published Bool COMMENT 'the source published the mean of the day',
@@ -837,7 +838,8 @@ CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
 )
 AS
 SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, if(empty(clock), NULL, arrayMax(clock)) AS max_1h, fact.max_8h AS max_8h, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
+    day, assumeNotNull(fact.mean) AS mean, if(empty(clock) OR published OR parameter = 'wind_direction', NULL, arrayMax(clock)) AS max_1h, if(published, NULL, fact.max_8h) AS max_8h,
+    toUInt8(length(clock)) AS measured_hours, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
     toBool(hours >= 16) AS valid, suspect, excluded
 FROM
 (
@@ -859,21 +861,22 @@ CREATE OR REPLACE VIEW vayu.data_capture ON CLUSTER `air`
     days UInt8 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
     suspect UInt32 COMMENT 'readings in the means that a quality test calls suspect',
     excluded UInt32 COMMENT 'readings left out: failed a quality test, or withdrawn',
+    measured_hours UInt32 COMMENT 'hours with a measured mean; a published mean of a day has none',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
     complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
 )
 AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, hours,
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, measured_hours, hours,
     24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month, countIf(weight >= 16) AS days,
-        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(weight) AS hours
+        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(measured) AS measured_hours, sum(weight) AS hours
     FROM
     (
-        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, suspect AS suspects, excluded AS excludes
+        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
         FROM vayu.station_parameter_day FINAL
     )
     GROUP BY station, parameter, month
@@ -891,17 +894,18 @@ CREATE OR REPLACE VIEW vayu.monthly_statistics ON CLUSTER `air`
     unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
     month Date COMMENT 'first day of the Indian month',
     mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
     p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
     p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
     median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
     p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
     p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
     p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL without hours',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL without hours',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
     max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
     days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
@@ -909,21 +913,25 @@ CREATE OR REPLACE VIEW vayu.monthly_statistics ON CLUSTER `air`
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, month,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
     24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
-        max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(weight) AS hours
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
     FROM
     (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM vayu.station_parameter_day FINAL
         WHERE parameter != 'wind_direction'
     )
@@ -946,17 +954,18 @@ CREATE OR REPLACE VIEW vayu.annual_statistics ON CLUSTER `air`
     day_p98 Nullable(Float64) COMMENT '98th percentile of the means of valid days, in the unit of the row',
     day_p99 Nullable(Float64) COMMENT '99th percentile of the means of valid days, in the unit of the row',
     mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
     p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
     p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
     median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
     p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
     p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
     p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL without hours',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL without hours',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
     max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
     days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
@@ -965,23 +974,27 @@ CREATE OR REPLACE VIEW vayu.annual_statistics ON CLUSTER `air`
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     day_median, day_p98, day_p99,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
     24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
-        max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(weight) AS hours,
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveIf(0.5, 0.98, 0.99)(assumeNotNull(day_mean), weight >= 16)) AS day_shares,
         day_shares[1] AS day_median, day_shares[2] AS day_p98, day_shares[3] AS day_p99
     FROM
     (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM vayu.station_parameter_day FINAL
         WHERE parameter != 'wind_direction'
     )
@@ -1002,17 +1015,18 @@ CREATE OR REPLACE VIEW vayu.season ON CLUSTER `air`
     year UInt16 COMMENT 'Indian calendar year',
     season LowCardinality(String) COMMENT 'winter (January, February), pre-monsoon (March to May), monsoon (June to September) or post-monsoon (October to December), as the India Meteorological Department divides the year',
     mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
     p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
     p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
     median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
     p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
     p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
     p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL without hours',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL without hours',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
     max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
     days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
@@ -1020,21 +1034,25 @@ CREATE OR REPLACE VIEW vayu.season ON CLUSTER `air`
 )
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year, season,
-    mean, minimum, p05, p25, median, p75, p95, p98, maximum, max_8h, max_day, days, hours,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
     24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, india_season(day) AS season,
         sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        shares[1] AS minimum, shares[2] AS p05, shares[3] AS p25, shares[4] AS median, shares[5] AS p75, shares[6] AS p95, shares[7] AS p98, shares[8] AS maximum,
-        max(eight) AS max_8h, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(weight) AS hours
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
     FROM
     (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM vayu.station_parameter_day FINAL
         WHERE parameter != 'wind_direction'
     )
@@ -1108,7 +1126,7 @@ FROM
     (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM vayu.station_parameter_day FINAL
         WHERE parameter != 'wind_direction'
     )
@@ -1130,11 +1148,12 @@ CREATE OR REPLACE VIEW vayu.exceedance ON CLUSTER `air`
     standard LowCardinality(String) COMMENT 'standard.standard: naaqs_2009 or who_2021',
     period LowCardinality(String) COMMENT 'averaging time of the limit: 1h, 8h, 24h or year',
     value Float64 COMMENT 'limit, in unit',
-    evaluated UInt32 COMMENT 'what was compared: valid days for 24h and 8h (largest 8-hour mean of the day), hours for 1h, 1 for year',
+    evaluated UInt32 COMMENT 'what was compared: valid days for 24h; days with 16 measured hours for 8h (largest 8-hour mean of the day); hours for 1h; 1 for year',
     exceeded UInt32 COMMENT 'how many of them were above the limit, compared in millionths',
-    successive UInt32 COMMENT 'how many of these days follow a valid day that was above the limit, too; 0 for 1h and year',
+    successive UInt32 COMMENT 'days above the limit that follow a day of measurement above the limit; that is a valid day for 24h and 8h, a day with an hour for 1h; 0 for year',
     largest Nullable(Float64) COMMENT 'largest of the compared figures, in unit; for year the mean',
-    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture, or if nothing was compared',
+    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture (of measured hours for 1h and 8h), or if nothing was compared',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which 1h and 8h rest; a published mean of a day has none',
     hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
     expected_hours UInt32 COMMENT 'hours of the whole period',
     capture Float64 COMMENT 'hours / expected_hours, 0-1',
@@ -1143,28 +1162,32 @@ CREATE OR REPLACE VIEW vayu.exceedance ON CLUSTER `air`
 AS
 SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
     standard, period, value, length(series) AS evaluated, arrayCount(x -> round(x, 6) > value, series) AS exceeded,
-    if(period IN ('8h', '24h'), arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(series), arrayPopBack(series)), 0) AS successive,
+    arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(by_day), arrayPopBack(by_day)) AS successive,
     if(empty(series), NULL, arrayMax(series)) AS largest,
-    hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete,
-    multiIf(NOT complete OR empty(series), NULL,
+    multiIf(NOT complete OR empty(series) OR (period IN ('1h', '8h') AND measured_hours < 0.75 * expected_hours), NULL,
         period = 'year', toBool(exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104)),
-        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies
+        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies,
+    measured_hours, hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
-    SELECT station, parameter, year, days, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
-        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', all_hours, [mean]) AS series
+    -- by_day has a figure for each day of measurement, in the order of days. On two successive ones the NAAQS allow no exceedance.
+    SELECT station, parameter, year, days, measured_hours, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
+        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', day_hours, []) AS by_day,
+        multiIf(period = '1h', all_hours, period = 'year', [mean], by_day) AS series
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
-            sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
+            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
-            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), weight >= 16 AND isNotNull(eight)))) AS eights,
-            groupArrayArrayIf(clock, parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h')) AS all_hours
+            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), measured >= 16 AND isNotNull(eight)))) AS eights,
+            parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h') AS hourly,
+            arrayMap(x -> x.2, arraySort(groupArrayIf((day, arrayMax(clock)), hourly AND notEmpty(clock)))) AS day_hours,
+            groupArrayArrayIf(clock, hourly) AS all_hours
         FROM
         (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
         FROM vayu.station_parameter_day FINAL
         WHERE parameter != 'wind_direction' AND parameter IN (SELECT parameter FROM vayu.standard)
         )
