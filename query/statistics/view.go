@@ -12,11 +12,11 @@ import (
 type period uint8
 
 const (
-	days   period = iota // column day
-	months               // column month, the first day of the month
-	years                // column year
-	seasons              // columns year and season
-	whole                // the whole series of a station
+	days    period = iota // column day
+	months                // column month, the first day of the month
+	years                 // column year
+	seasons               // columns year and season
+	whole                 // the whole series of a station
 )
 
 // view is a view that the endpoint offers.
