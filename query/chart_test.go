@@ -35,6 +35,13 @@ func chartFixture(t *testing.T) *fixture {
 	}
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
 		VALUES ('b', 'pm25', 'concentration', toDateTime(%d, 'UTC'), 5, 1, 1, 'good', 60, toDateTime(%[2]d, 'UTC'))`, w.live, hour.Unix()))
+	// Another id of the station has the same hours, and one hour more.
+	w.station(t, w.live, "a2", "Delhi", "Delhi", 28.6, 77.2)
+	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station (*) SELECT * REPLACE ('a' AS same_as, last_seen + 1 AS last_seen) FROM %[1]s.station WHERE id = 'a2'", w.live))
+	w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
+		SELECT 'a2', parameter, kind, at, mean + 1, count, expected, flag, averaging, updated FROM %[1]s.station_parameter_hour WHERE station = 'a'
+		UNION ALL SELECT 'a2', parameter, kind, at - 86400, mean, count, expected, flag, averaging, updated FROM %[1]s.station_parameter_hour
+			WHERE station = 'a' AND at = toDateTime(%[2]d, 'UTC')`, w.live, hour.Add(-23*time.Hour).Unix()))
 	w.serve(t)
 	w.refresh(t)
 	return w
@@ -49,8 +56,8 @@ func TestChartsSayTheirFigures(t *testing.T) {
 		"city=Delhi&from=2026-11-20": "Delhi: AQI by hour, 2026-11-20 to 2026-11-20|14 of 24 hours have an AQI. Lowest 150, Moderate, 2026-11-20 14:00 IST.",
 		"station=a&from=2026-11-20":  "AQI by hour, 2026-11-20 to 2026-11-20|14 of 24 hours have an AQI. Lowest 200, Moderate, 2026-11-20 14:00 IST.",
 		"station=a&from=2026-11-09":  "AQI by day, 2026-11-09 to 2026-11-20|2 of 12 days have an AQI. Lowest 200, Moderate, 2026-11-20. Highest 214, Poor, 2026-11-19.",
-		"city=Delhi&kind=diurnal":    "Delhi: PM2.5 by hour of the day, 2026-10-22 to 2026-11-20|From 24 hourly means of stations. Lowest mean 0 µg/m³, from 13 to 14 o'clock. Highest mean 230 µg/m³, from 14 to 15 o'clock.",
-		"city=Delhi&kind=rose":       "Delhi: PM2.5 by wind direction, 2026-10-22 to 2026-11-20|From 24 hours with wind and PM2.5. calm 4.2 % of the hours, mean 0 µg/m³. from N 45.8 % of the hours, mean 120 µg/m³. from E 50.0 % of the hours, mean 120 µg/m³.",
+		"city=Delhi&kind=diurnal":    "Delhi: PM2.5 by hour of the day, 2026-10-22 to 2026-11-20|From 25 hourly means of stations. Lowest mean 0 µg/m³, from 13 to 14 o'clock. Highest mean 230 µg/m³, from 14 to 15 o'clock.",
+		"city=Delhi&kind=rose":       "Delhi: PM2.5 by wind direction, 2026-10-22 to 2026-11-20|From 25 hours with wind and PM2.5. calm 4.0 % of the hours, mean 0 µg/m³. from N 44.0 % of the hours, mean 120 µg/m³. from E 52.0 % of the hours, mean 128.5 µg/m³.",
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()

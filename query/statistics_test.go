@@ -27,6 +27,9 @@ func statisticsFixture(t *testing.T) *fixture {
 		w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_parameter_day (station, parameter, day, mean, count, expected, flag, hours, present, max_8h)
 			SELECT '%s', 'pm25', toDate('%s') + number, %d, 24, 24, 'good', arrayWithConstant(24, %[4]d), 16777215, %[4]d FROM numbers(%d)`, w.live, station, from, mean, days))
 	}
+	// Another id of the station in Pune.
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.station (id, name, city, state, kind, last_seen, same_as) VALUES ('copy', 'copy', 'Pune', 'Maharashtra', 'reference', now(), 'cpcb-karve-road')", w.live))
+	w.exec(t, fmt.Sprintf("INSERT INTO %[1]s.station_parameter_day (*) SELECT * REPLACE ('copy' AS station, 41 AS mean) FROM %[1]s.station_parameter_day WHERE station = 'cpcb-karve-road'", w.live))
 	w.rollup(t, w.live, hour)
 	w.refresh(t)
 	return w
@@ -84,6 +87,7 @@ func TestStatistics(t *testing.T) {
 		{"of the season of a day", "view=season&city=Pune&from=2024-05-31&to=2024-05-31", []string{"year", "season"}, []string{"2024 pre-monsoon"}},
 		{"of seasons over a turn of the year", "view=season&station=cpcb-mandir-marg&from=2023-12-31&to=2024-02-29", []string{"year", "season"},
 			[]string{"2023 post-monsoon", "2024 winter"}},
+		{"of another id of a station", "view=annual_statistics&station=copy", []string{"station", "name", "mean"}, []string{"cpcb-karve-road cpcb-karve-road name 40"}},
 		{"of one standard", "view=exceedance&city=Pune&standard=naaqs_2009&parameters=PM2.5", []string{"period", "value", "exceeded", "evaluated", "complies"},
 			[]string{"24h 60 0 366 true", "year 40 0 1 true"}},
 		{"cities", "view=ranking&from=2024-01-01", []string{"rank", "city", "mean", "stations"}, []string{"1 Delhi 100 2", "2 Pune 40 1"}},

@@ -14,6 +14,10 @@ type hourMeans struct {
 	count          int
 }
 
+// physical is an SQL expression: the physical station of a row. Several ids of one count once in an hour. The id of the
+// preferred network counts first.
+const physical = "transform(toString(station), {stations:Array(String)}, {physical:Array(String)}, '')"
+
 // readDiurnal reads plain hourly means of the stations of a place by the hour of the day: mean, quartiles and number. The
 // stored AQI is a mean of 24 hours, so it has no course of the day.
 func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request) (hours []hourMeans, err error) {
@@ -24,12 +28,13 @@ func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request)
 	err = t.Each(ctx, []any{&hour, &row.mean, &row.low, &row.top, &count}, func() {
 		row.hour, row.count = int(hour), int(count)
 		hours = append(hours, row)
-	}, t.SQL(`SELECT toUInt64(toHour(at - 3600, 'Asia/Kolkata')) AS hour, avg(assumeNotNull(mean)), quantileExactInclusive(0.25)(assumeNotNull(mean)),
-			quantileExactInclusive(0.75)(assumeNotNull(mean)), count()
-		FROM %s.station_parameter_hour FINAL
-		WHERE station IN {stations:Array(String)} AND parameter = {parameter:String} AND kind = 'concentration' AND mean IS NOT NULL
-			AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
-		GROUP BY hour ORDER BY hour`), arguments(place, r)...)
+	}, fmt.Sprintf(`SELECT toUInt64(toHour(at - 3600, 'Asia/Kolkata')) AS hour, avg(amount), quantileExactInclusive(0.25)(amount), quantileExactInclusive(0.75)(amount), count()
+		FROM (SELECT %s AS physical, at, argMax(assumeNotNull(mean), (station = physical, station)) AS amount
+			FROM %s.station_parameter_hour FINAL
+			WHERE station IN {stations:Array(String)} AND parameter = {parameter:String} AND kind = 'concentration' AND mean IS NOT NULL
+				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
+			GROUP BY physical, at)
+		GROUP BY hour ORDER BY hour`, physical, t.Database), arguments(place, r)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the course of the day: %w", err)
 	}
@@ -62,13 +67,14 @@ func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (a
 		row.sector, row.count = int(sector), int(count)
 		all = append(all, row)
 	}, fmt.Sprintf(`SELECT toInt64(if(speed < %g, -1, intDiv(toUInt32(direction * 2 + 22.5), 45) %% %d)) AS sector, avg(amount), count()
-		FROM (SELECT anyIf(assumeNotNull(mean), parameter = 'wind_speed') AS speed, anyIf(assumeNotNull(mean), parameter = 'wind_direction') AS direction,
-				anyIf(assumeNotNull(mean), parameter = {parameter:String}) AS amount
+		FROM (SELECT %s AS physical, argMaxIf(assumeNotNull(mean), (station = physical, station), parameter = 'wind_speed') AS speed,
+				argMaxIf(assumeNotNull(mean), (station = physical, station), parameter = 'wind_direction') AS direction,
+				argMaxIf(assumeNotNull(mean), (station = physical, station), parameter = {parameter:String}) AS amount
 			FROM %s.station_parameter_hour FINAL
 			WHERE station IN {stations:Array(String)} AND parameter IN ('wind_speed', 'wind_direction', {parameter:String}) AND kind = 'concentration'
 				AND mean IS NOT NULL AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
-			GROUP BY station, at HAVING uniqExact(parameter) = 3)
-		GROUP BY sector ORDER BY sector`, calm, sectors, t.Database), arguments(place, r)...)
+			GROUP BY physical, at HAVING uniqExact(parameter) = 3)
+		GROUP BY sector ORDER BY sector`, calm, sectors, physical, t.Database), arguments(place, r)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the wind: %w", err)
 	}
@@ -77,7 +83,7 @@ func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (a
 
 func arguments(place *place, r *Request) []any {
 	return []any{
-		rollup.Param("stations", place.Stations), rollup.Param("parameter", r.Parameter.ID()),
+		rollup.Param("stations", place.Stations), rollup.Param("physical", place.Physical), rollup.Param("parameter", r.Parameter.ID()),
 		rollup.Number("from", r.From.Start().Unix()), rollup.Number("to", r.To.End().Unix()),
 	}
 }

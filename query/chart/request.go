@@ -3,6 +3,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -118,6 +119,7 @@ func invalid(field, message string) *schema.Problem {
 type place struct {
 	Label       string   // name
 	Stations    []string // ids
+	Physical    []string // for each of Stations the id of the physical station, which may have several ids
 	Attribution []string
 }
 
@@ -130,7 +132,7 @@ type point struct {
 
 // add adds a station to the place.
 func (p *place) add(st *air.Station) {
-	p.Stations = append(p.Stations, st.ID)
+	p.Stations, p.Physical = append(p.Stations, st.ID), append(p.Physical, cmp.Or(st.SameAs, st.ID))
 	if a := strings.TrimSpace(st.Attribution); a != "" && !slices.Contains(p.Attribution, a) {
 		p.Attribution = append(p.Attribution, a)
 	}

@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -94,10 +95,12 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 	case q.view.ofCities:
 		return conflict("station", "The view "+q.view.name+" has cities, not stations.")
 	default:
-		q.station = params["station"]
-		if _, ok := snap.ByID[q.station]; !ok {
+		i, ok := snap.ByID[params["station"]]
+		if !ok {
 			return schema.NewProblem(schema.NotFound, "station", "There is no such station. GET /v1/stations lists them.")
 		}
+		// The views have a physical station under one of its ids.
+		q.station = cmp.Or(snap.Stations[i].SameAs, snap.Stations[i].ID)
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ SELECT fact.station AS station, place.name AS name, place.city AS city, place.st
 FROM
 (
     SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
-    FROM {{.Database}}.station_parameter_day FINAL
+    FROM ({{template "facts" .}}
+    )
     WHERE isNotNull(mean)
 ) AS fact {{template "place" .}}
-COMMENT 'Days. One row per station, parameter and Indian day with a mean.'
+COMMENT 'Days. One row per physical station, parameter and Indian day with a mean.'

@@ -19,7 +19,8 @@ FROM
     FROM
     (
         SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
-        FROM {{.Database}}.station_parameter_day FINAL
+        FROM ({{template "facts" .}}
+        )
     )
     GROUP BY station, parameter, month
 ) AS fact {{template "place" .}}

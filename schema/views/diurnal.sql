@@ -15,7 +15,8 @@ FROM
     SELECT station, parameter, toYear(day) AS year,
         arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
             countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
-    FROM {{.Database}}.station_parameter_day FINAL
+    FROM ({{template "facts" .}}
+    )
     WHERE present != 0 AND parameter != 'wind_direction'
     GROUP BY station, parameter, year
 ) AS fact {{template "place" .}}

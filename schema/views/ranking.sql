@@ -19,13 +19,9 @@ FROM
     SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
-        -- Of several ids of one physical station the one with the most hours counts.
         SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
         FROM {{.Database}}.annual_statistics AS figures
-        INNER JOIN (SELECT id, if(same_as = '', id, same_as) AS physical, priority FROM {{.Database}}.station FINAL) AS ids ON ids.id = figures.station
         WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
-        ORDER BY station_hours DESC, priority DESC, station
-        LIMIT 1 BY year, parameter, city, state, kind, physical
     )
     GROUP BY year, parameter, city, state, kind
     ORDER BY kind = 'city_mean'

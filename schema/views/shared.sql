@@ -35,11 +35,33 @@
     complete Bool COMMENT 'capture is at least {{percent .Capture}} %; the figures of other rows do not stand for the period'
 {{- end}}
 
+{{define "several ids"}}SELECT arrayJoin([toString(id), same_as]) FROM {{.Database}}.station FINAL WHERE same_as != ''{{end}}
+
+{{define "facts"}}
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM {{.Database}}.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN ({{template "several ids" .}})
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= {{.DayHours}}, isNotNull(mean) AND (expected = 1 OR count >= {{.DayHours}}), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM {{.Database}}.station_parameter_day FINAL WHERE station GLOBAL IN ({{template "several ids" .}})) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM {{.Database}}.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+{{- end}}
+
 {{define "days"}}
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM {{.Database}}.station_parameter_day FINAL
+        FROM ({{template "facts" .}}
+        )
         WHERE parameter != 'wind_direction'
 {{- end}}
 
