@@ -649,7 +649,7 @@ SETTINGS distributed_foreground_insert = 1;
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 328e7b2da3cc83a0
+-- fingerprint a26ad41364dda311
 CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -746,42 +746,63 @@ CREATE OR REPLACE VIEW vayu.openair ON CLUSTER `air`
 AS
 WITH days AS
 (
-    -- The place is a key, so that a condition on it is applied before the rows of a day are joined.
-    SELECT station, name, city, state, kind, day, groupBitOr(present) AS any_present,
-        anyIf(present, parameter = 'pm25') AS pm25_present, anyIf(hours, parameter = 'pm25') AS pm25_hours,
-        anyIf(present, parameter = 'pm10') AS pm10_present, anyIf(hours, parameter = 'pm10') AS pm10_hours,
-        anyIf(present, parameter = 'no2') AS no2_present, anyIf(hours, parameter = 'no2') AS no2_hours,
-        anyIf(present, parameter = 'so2') AS so2_present, anyIf(hours, parameter = 'so2') AS so2_hours,
-        anyIf(present, parameter = 'co') AS co_present, anyIf(hours, parameter = 'co') AS co_hours,
-        anyIf(present, parameter = 'o3') AS o3_present, anyIf(hours, parameter = 'o3') AS o3_hours,
-        anyIf(present, parameter = 'nh3') AS nh3_present, anyIf(hours, parameter = 'nh3') AS nh3_hours,
-        anyIf(present, parameter = 'pb') AS pb_present, anyIf(hours, parameter = 'pb') AS pb_hours,
-        anyIf(present, parameter = 'pm1') AS pm1_present, anyIf(hours, parameter = 'pm1') AS pm1_hours,
-        anyIf(present, parameter = 'bc') AS bc_present, anyIf(hours, parameter = 'bc') AS bc_hours,
-        anyIf(present, parameter = 'no') AS no_present, anyIf(hours, parameter = 'no') AS no_hours,
-        anyIf(present, parameter = 'nox') AS nox_present, anyIf(hours, parameter = 'nox') AS nox_hours,
-        anyIf(present, parameter = 'co2') AS co2_present, anyIf(hours, parameter = 'co2') AS co2_hours,
-        anyIf(present, parameter = 'h2s') AS h2s_present, anyIf(hours, parameter = 'h2s') AS h2s_hours,
-        anyIf(present, parameter = 'ch4') AS ch4_present, anyIf(hours, parameter = 'ch4') AS ch4_hours,
-        anyIf(present, parameter = 'benzene') AS benzene_present, anyIf(hours, parameter = 'benzene') AS benzene_hours,
-        anyIf(present, parameter = 'toluene') AS toluene_present, anyIf(hours, parameter = 'toluene') AS toluene_hours,
-        anyIf(present, parameter = 'ethylbenzene') AS ethylbenzene_present, anyIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
-        anyIf(present, parameter = 'xylene') AS xylene_present, anyIf(hours, parameter = 'xylene') AS xylene_hours,
-        anyIf(present, parameter = 'mp_xylene') AS mp_xylene_present, anyIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
-        anyIf(present, parameter = 'o_xylene') AS o_xylene_present, anyIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
-        anyIf(present, parameter = 'tvoc') AS tvoc_present, anyIf(hours, parameter = 'tvoc') AS tvoc_hours,
-        anyIf(present, parameter = 'temperature') AS temperature_present, anyIf(hours, parameter = 'temperature') AS temperature_hours,
-        anyIf(present, parameter = 'humidity') AS rh_present, anyIf(hours, parameter = 'humidity') AS rh_hours,
-        anyIf(present, parameter = 'pressure') AS pressure_present, anyIf(hours, parameter = 'pressure') AS pressure_hours,
-        anyIf(present, parameter = 'wind_speed') AS ws_present, anyIf(hours, parameter = 'wind_speed') AS ws_hours,
-        anyIf(present, parameter = 'wind_direction') AS wd_present, anyIf(hours, parameter = 'wind_direction') AS wd_hours,
-        anyIf(present, parameter = 'rain') AS rain_present, anyIf(hours, parameter = 'rain') AS rain_hours,
-        anyIf(present, parameter = 'solar_radiation') AS solar_radiation_present, anyIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours
-    FROM (SELECT station, day, parameter, present, hours FROM vayu.station_parameter_day FINAL WHERE present != 0) AS fact
-    INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-    GROUP BY station, name, city, state, kind, day
+    -- The parameters of a day side by side. Each has one row of a day, whose hours groupArrayArray returns faster than any does.
+    SELECT station, day, groupBitOr(present) AS any_present,
+        anyIf(present, parameter = 'pm25') AS pm25_present, groupArrayArrayIf(hours, parameter = 'pm25') AS pm25_hours,
+        anyIf(present, parameter = 'pm10') AS pm10_present, groupArrayArrayIf(hours, parameter = 'pm10') AS pm10_hours,
+        anyIf(present, parameter = 'no2') AS no2_present, groupArrayArrayIf(hours, parameter = 'no2') AS no2_hours,
+        anyIf(present, parameter = 'so2') AS so2_present, groupArrayArrayIf(hours, parameter = 'so2') AS so2_hours,
+        anyIf(present, parameter = 'co') AS co_present, groupArrayArrayIf(hours, parameter = 'co') AS co_hours,
+        anyIf(present, parameter = 'o3') AS o3_present, groupArrayArrayIf(hours, parameter = 'o3') AS o3_hours,
+        anyIf(present, parameter = 'nh3') AS nh3_present, groupArrayArrayIf(hours, parameter = 'nh3') AS nh3_hours,
+        anyIf(present, parameter = 'pb') AS pb_present, groupArrayArrayIf(hours, parameter = 'pb') AS pb_hours,
+        anyIf(present, parameter = 'pm1') AS pm1_present, groupArrayArrayIf(hours, parameter = 'pm1') AS pm1_hours,
+        anyIf(present, parameter = 'bc') AS bc_present, groupArrayArrayIf(hours, parameter = 'bc') AS bc_hours,
+        anyIf(present, parameter = 'no') AS no_present, groupArrayArrayIf(hours, parameter = 'no') AS no_hours,
+        anyIf(present, parameter = 'nox') AS nox_present, groupArrayArrayIf(hours, parameter = 'nox') AS nox_hours,
+        anyIf(present, parameter = 'co2') AS co2_present, groupArrayArrayIf(hours, parameter = 'co2') AS co2_hours,
+        anyIf(present, parameter = 'h2s') AS h2s_present, groupArrayArrayIf(hours, parameter = 'h2s') AS h2s_hours,
+        anyIf(present, parameter = 'ch4') AS ch4_present, groupArrayArrayIf(hours, parameter = 'ch4') AS ch4_hours,
+        anyIf(present, parameter = 'benzene') AS benzene_present, groupArrayArrayIf(hours, parameter = 'benzene') AS benzene_hours,
+        anyIf(present, parameter = 'toluene') AS toluene_present, groupArrayArrayIf(hours, parameter = 'toluene') AS toluene_hours,
+        anyIf(present, parameter = 'ethylbenzene') AS ethylbenzene_present, groupArrayArrayIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
+        anyIf(present, parameter = 'xylene') AS xylene_present, groupArrayArrayIf(hours, parameter = 'xylene') AS xylene_hours,
+        anyIf(present, parameter = 'mp_xylene') AS mp_xylene_present, groupArrayArrayIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
+        anyIf(present, parameter = 'o_xylene') AS o_xylene_present, groupArrayArrayIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
+        anyIf(present, parameter = 'tvoc') AS tvoc_present, groupArrayArrayIf(hours, parameter = 'tvoc') AS tvoc_hours,
+        anyIf(present, parameter = 'temperature') AS temperature_present, groupArrayArrayIf(hours, parameter = 'temperature') AS temperature_hours,
+        anyIf(present, parameter = 'humidity') AS rh_present, groupArrayArrayIf(hours, parameter = 'humidity') AS rh_hours,
+        anyIf(present, parameter = 'pressure') AS pressure_present, groupArrayArrayIf(hours, parameter = 'pressure') AS pressure_hours,
+        anyIf(present, parameter = 'wind_speed') AS ws_present, groupArrayArrayIf(hours, parameter = 'wind_speed') AS ws_hours,
+        anyIf(present, parameter = 'wind_direction') AS wd_present, groupArrayArrayIf(hours, parameter = 'wind_direction') AS wd_hours,
+        anyIf(present, parameter = 'rain') AS rain_present, groupArrayArrayIf(hours, parameter = 'rain') AS rain_hours,
+        anyIf(present, parameter = 'solar_radiation') AS solar_radiation_present, groupArrayArrayIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours
+    FROM
+    (
+        SELECT station, day, parameter, present, hours
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE present != 0
+    )
+    GROUP BY station, day
 )
-SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, name, city, state, kind,
+SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind,
     if(bitTest(pm25_present, clock), pm25_hours[bitCount(bitAnd(pm25_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm25,
     if(bitTest(pm10_present, clock), pm10_hours[bitCount(bitAnd(pm10_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm10,
     if(bitTest(no2_present, clock), no2_hours[bitCount(bitAnd(no2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no2,
@@ -811,9 +832,9 @@ SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, name, ci
     if(bitTest(wd_present, clock), wd_hours[bitCount(bitAnd(wd_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS wd,
     if(bitTest(rain_present, clock), rain_hours[bitCount(bitAnd(rain_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rain,
     if(bitTest(solar_radiation_present, clock), solar_radiation_hours[bitCount(bitAnd(solar_radiation_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS solar_radiation
-FROM days
+FROM days INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
 ARRAY JOIN bitPositionsToArray(any_present) AS clock
-COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per station and hour that has any mean.';
+COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per physical station and hour that has any mean.';
 
 CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
 (
@@ -844,10 +865,27 @@ SELECT fact.station AS station, place.name AS name, place.city AS city, place.st
 FROM
 (
     SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
-    FROM vayu.station_parameter_day FINAL
+    FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+    )
     WHERE isNotNull(mean)
 ) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Days. One row per station, parameter and Indian day with a mean.';
+COMMENT 'Days. One row per physical station, parameter and Indian day with a mean.';
 
 CREATE OR REPLACE VIEW vayu.data_capture ON CLUSTER `air`
 (
@@ -877,7 +915,24 @@ FROM
     FROM
     (
         SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
     )
     GROUP BY station, parameter, month
 ) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
@@ -932,7 +987,24 @@ FROM
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
         WHERE parameter != 'wind_direction'
     )
     GROUP BY station, parameter, month
@@ -995,7 +1067,24 @@ FROM
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
         WHERE parameter != 'wind_direction'
     )
     GROUP BY station, parameter, year
@@ -1053,7 +1142,24 @@ FROM
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
         WHERE parameter != 'wind_direction'
     )
     GROUP BY station, parameter, year, season
@@ -1087,7 +1193,24 @@ FROM
     SELECT station, parameter, toYear(day) AS year,
         arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
             countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
-    FROM vayu.station_parameter_day FINAL
+    FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+    )
     WHERE present != 0 AND parameter != 'wind_direction'
     GROUP BY station, parameter, year
 ) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
@@ -1127,7 +1250,24 @@ FROM
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
         WHERE parameter != 'wind_direction'
     )
     GROUP BY station, parameter, year, weekday
@@ -1188,7 +1328,24 @@ FROM
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
         SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
             toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
         WHERE parameter != 'wind_direction' AND parameter IN (SELECT parameter FROM vayu.standard)
         )
         GROUP BY station, parameter, year
@@ -1222,13 +1379,9 @@ FROM
     SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
-        -- Of several ids of one physical station the one with the most hours counts.
         SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
         FROM vayu.annual_statistics AS figures
-        INNER JOIN (SELECT id, if(same_as = '', id, same_as) AS physical, priority FROM vayu.station FINAL) AS ids ON ids.id = figures.station
         WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
-        ORDER BY station_hours DESC, priority DESC, station
-        LIMIT 1 BY year, parameter, city, state, kind, physical
     )
     GROUP BY year, parameter, city, state, kind
     ORDER BY kind = 'city_mean'
