@@ -102,6 +102,42 @@ func TestLineHasGaps(t *testing.T) {
 	}
 }
 
+// A page may have several charts, so each names its texts for itself.
+func TestChartsHaveIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := chartFixture(t)
+	seen := map[string]bool{}
+	for _, query := range []string{"city=Delhi", "city=Delhi&kind=calendar", "station=a"} {
+		_, _, body := w.get(t, "/v1/aqi/chart.svg?"+query)
+		_, labels, _ := strings.Cut(body, `aria-labelledby="`)
+		labels, _, _ = strings.Cut(labels, `"`)
+		for id := range strings.FieldsSeq(labels) {
+			if seen[id] {
+				t.Errorf("%s: another chart has the id %q", query, id)
+			}
+			seen[id] = true
+			if got := strings.Count(body, ` id="`+id+`"`); got != 1 {
+				t.Errorf("%s: got %d texts with the id %q, want 1", query, got, id)
+			}
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("got %d ids, want 6", len(seen))
+	}
+}
+
+// The frame of a day without figures has a contrast of at least 3 to its background (WCAG 2.2, 1.4.11).
+func TestFramesOfDaysAreVisible(t *testing.T) {
+	t.Parallel()
+	w := chartFixture(t)
+	for theme, colour := range map[string]string{"light": "#4D5A68", "dark": "#A9B6C3"} { // 7.0 and 7.9 to the paper
+		_, _, body := w.get(t, "/v1/aqi/chart.svg?city=Delhi&kind=calendar&theme="+theme)
+		if got := strings.Count(body, "stroke:"+colour); got < 365-11 {
+			t.Errorf("%s: got %d frames of the colour %s, want one of each day without figures", theme, got, colour)
+		}
+	}
+}
+
 func TestChartThemes(t *testing.T) {
 	t.Parallel()
 	w := chartFixture(t)
@@ -123,6 +159,10 @@ func TestPictureOfChart(t *testing.T) {
 		status, header, body := w.get(t, "/v1/aqi/chart.png?city=Delhi&kind="+kind)
 		if status != http.StatusOK || header.Get("Content-Type") != "image/png" {
 			t.Errorf("%s: status %d and type %q: %.200s", kind, status, header.Get("Content-Type"), body)
+		}
+		_, words, _ := strings.Cut(body, "iTXtDescription\x00\x00\x00\x00\x00")
+		if !strings.HasPrefix(words, map[string]string{"line": "11 of 30 days have an AQI.", "calendar": "11 of 365 days", "diurnal": "From 25 hourly means", "rose": "From 25 hours"}[kind]) {
+			t.Errorf("%s: the picture has the description %.60q", kind, words)
 		}
 		picture, err := png.Decode(bytes.NewReader([]byte(body)))
 		if err != nil {
@@ -152,8 +192,8 @@ func TestInvalidCharts(t *testing.T) {
 		"city=Delhi&from=2025-11-19":               "400 to A range has at most 366 days.",
 		"city=Delhi&from=2025-11-19&to=2025-11-20": "404 from There are no figures for Delhi for 2025-11-19 to 2025-11-20.",
 		"city=Delhi&colour=red":                    "400 colour There is no parameter colour.",
-		"city=Pune&kind=rose":                      "404 kind No station of Pune has measured wind speed and wind direction together with PM2.5 for 2026-10-22 to 2026-11-20. The other kinds need no wind.",
-		"city=Pune&kind=diurnal&parameter=o3":      "404 parameter There are no hourly means of O3 for Pune for 2026-10-22 to 2026-11-20.",
+		"city=Pune&kind=rose":                      "404 kind No station of Pune has hourly means of wind speed, wind direction and PM2.5 for 2026-10-22 to 2026-11-20. The kinds line and calendar need only the AQI.",
+		"city=Pune&kind=diurnal&parameter=o3":      "404 parameter There are no hourly means of O3 for Pune for 2026-10-22 to 2026-11-20. A source that publishes only sub-indices of the AQI has none.",
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()

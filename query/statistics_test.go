@@ -77,7 +77,7 @@ func TestStatistics(t *testing.T) {
 	}{
 		{"of a city by an alias", "view=annual_statistics&city=New+Delhi&to=2023-12-31", []string{"station", "year", "mean", "median"},
 			[]string{"cpcb-anand-vihar 2023 120 120", "cpcb-mandir-marg 2023 80 80"}},
-		{"with sensors", "view=annual_statistics&city=Delhi&kinds=reference,sensor&from=2024-06-01", []string{"station", "year"},
+		{"with sensors", "view=annual_statistics&city=Delhi&kinds=reference,+sensor&from=2024-06-01", []string{"station", "year"},
 			[]string{"cpcb-anand-vihar 2024", "cpcb-mandir-marg 2024", "low-cost 2024"}},
 		{"of a sensor by its id", "view=annual_statistics&station=low-cost&from=2024-06-01", []string{"station", "kind", "mean"}, []string{"low-cost sensor 300"}},
 		{"of a state", "view=monthly_statistics&state=maharashtra&from=2024-02-10&to=2024-03-01", []string{"city", "month", "days"}, []string{"Pune 2024-02-01 29", "Pune 2024-03-01 31"}},

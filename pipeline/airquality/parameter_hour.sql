@@ -28,7 +28,9 @@ wanted AS
 ),
 judged AS
 (
-    SELECT wanted.station AS station, wanted.parameter AS parameter, ended, value, wanted.averaging AS averaging, hour,
+    -- A reading of rain is the amount of its averaging interval. As the amount of an hour it has a mean like any other.
+    SELECT wanted.station AS station, wanted.parameter AS parameter, ended, wanted.averaging AS averaging, hour,
+        if(parameter = 'rain' AND averaging > 0, wanted.value * 60 / averaging, wanted.value) AS value,
         multiIf(wanted.kind = 'sub_index', 'sub_index', wanted.averaging >= 1440, 'daily_mean', 'concentration') AS figure,
         result.excluded > 0
             OR (notEmpty(withdrawn) AND arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND stamp > w.3 AND stamp <= w.4, withdrawn)) AS out,

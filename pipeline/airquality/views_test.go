@@ -216,6 +216,24 @@ func TestFiguresOfFewMeasuredHours(t *testing.T) {
 	w.wantRows("complete, median", "monthly_statistics WHERE station = 'a' AND month = '2023-11-01'", "(false,50)")
 }
 
+// Rain of 15 minutes adds up to that of its hour. A missing quarter has the mean of the others, and an amount of a day is shared by its hours.
+func TestRainOfAnHour(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.stationOf("reference", "a", "Pune", "Maharashtra")
+	rain, day := mustParse(t, "rain"), indianDay(2024, 7, 1)
+	var all []air.Reading
+	for i, v := range []float64{1, 2, 0, 1, 3, 0, 3} { // the second hour lacks its last quarter
+		all = append(all, air.Reading{Station: "a", Parameter: rain, At: day.Add(time.Duration(i+1) * 15 * time.Minute).UTC(), Value: v, Averaging: 15})
+	}
+	all = append(all, air.Reading{Station: "a", Parameter: rain, At: day.Add(3 * time.Hour).UTC(), Value: 5, Averaging: air.Hourly})
+	w.readings(all...)
+	w.means("a", rain, indianDay(2024, 7, 2), 1, constant(48))
+	w.increment()
+	w.wantRows("toString(date), rain", "openair ORDER BY date", "('2024-07-01 00:00:00',4)", "('2024-07-01 01:00:00',8)", "('2024-07-01 02:00:00',5)")
+	w.wantRows("day, round(mean * hours, 6), max_1h", "daily ORDER BY day", "('2024-07-01',17,8)", "('2024-07-02',48,NULL)")
+}
+
 // The mean of directions is of unit vectors, and a largest direction has no meaning.
 func TestDirectionsHaveNoMaximum(t *testing.T) {
 	t.Parallel()

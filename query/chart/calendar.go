@@ -39,7 +39,7 @@ func drawCalendar(p *page, r *Request, points []point) {
 		}
 		value, known := aqi[d]
 		if !known {
-			p.frame(x+1.5, y+1.5, cellWidth-3, cellHeight-3, p.colours[grid])
+			p.frame(x+1.5, y+1.5, cellWidth-3, cellHeight-3, p.colours[muted])
 			continue
 		}
 		c := categoryOf(value)
@@ -48,7 +48,7 @@ func drawCalendar(p *page, r *Request, points []point) {
 	}
 	bottom := y0 + float64(months(r))*cellHeight + 18
 	p.legend(x0, bottom)
-	p.frame(x0, bottom+14, 12, 12, p.colours[grid])
+	p.frame(x0, bottom+14, 12, 12, p.colours[muted])
 	p.text(x0+17, bottom+20, 10, left, p.colours[ink], "no figures")
 	p.text(p.width-24, bottom+20, 10, right, p.colours[muted], "days in Indian time (IST)")
 }
@@ -56,7 +56,7 @@ func drawCalendar(p *page, r *Request, points []point) {
 // calendarHeight returns the height of a calendar in points.
 func calendarHeight(r *Request) float64 { return 88 + float64(months(r))*cellHeight + 78 }
 
-// monthMeans describes the months of a calendar in words.
+// monthWords describes the months of a calendar in words.
 func monthWords(points []point) string {
 	words, sum, n := "", 0, 0
 	var current time.Time

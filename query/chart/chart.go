@@ -3,9 +3,14 @@ package chart
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"html"
 	"image/color"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/font"
@@ -110,7 +115,7 @@ func (c *Chart) drawOn(canvas vg.Canvas, fonts *font.Cache) {
 // loadFonts returns the fonts of charts, which take some milliseconds to load. They are safe for concurrent use.
 func loadFonts() *font.Cache { return font.NewCache(liberation.Collection()) }
 
-// png returns the chart as a picture with twice as many pixels as points.
+// png returns the chart as a picture with twice as many pixels as points, and with its description as a text.
 func (c *Chart) png(fonts *font.Cache) ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(width), vg.Length(c.height())), vgimg.UseDPI(2*72), vgimg.UseBackgroundColor(color.Transparent))
 	c.drawOn(canvas, fonts)
@@ -118,7 +123,20 @@ func (c *Chart) png(fonts *font.Cache) ([]byte, error) {
 	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
 		return nil, fmt.Errorf("writing a picture: %w", err)
 	}
-	return out.Bytes(), nil
+	return c.withText(out.Bytes()), nil
+}
+
+// withText returns a PNG with the title and the description of the chart as its texts.
+func (c *Chart) withText(picture []byte) []byte {
+	const header = 8 + 25 // signature, and the chunk IHDR, which must be first
+	out := slices.Clone(picture[:header])
+	for _, text := range [...]struct{ keyword, text string }{{"Title", c.title()}, {"Description", c.description()}} {
+		// Chunk iTXt of PNG, second edition, 11.3.4.5: UTF-8, not compressed, of no language.
+		chunk := []byte("iTXt" + text.keyword + "\x00\x00\x00\x00\x00" + text.text)
+		out = binary.BigEndian.AppendUint32(out, uint32(len(chunk)-4))
+		out = binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
+	}
+	return append(out, picture[header:]...)
 }
 
 // svg returns the chart as an SVG with a title and a description in words. Without a theme in the request, a browser
@@ -134,12 +152,24 @@ func (c *Chart) svg(fonts *font.Cache) ([]byte, error) {
 	_, drawing, _ = strings.Cut(drawing, ">")
 	drawing = strings.ReplaceAll(drawing, "\n\t", " ")
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="title desc">
-<title id="title">%[3]s</title>
-<desc id="desc">%[4]s</desc>
-<style>%[5]s</style>%[6]s`, width, c.height(), html.EscapeString(c.content.title+", "+c.request.span()),
-		html.EscapeString(c.content.words+" Data: "+c.content.attribution+"."), c.style(), drawing)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]g" height="%[2]g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="title-%[7]s desc-%[7]s">
+<title id="title-%[7]s">%[3]s</title>
+<desc id="desc-%[7]s">%[4]s</desc>
+<style>%[5]s</style>%[6]s`, width, c.height(), html.EscapeString(c.title()), html.EscapeString(c.description()), c.style(), drawing, c.id())
 	return []byte(b.String()), nil
+}
+
+func (c *Chart) title() string { return c.content.title + ", " + c.request.span() }
+
+// description returns the chart in words.
+func (c *Chart) description() string {
+	return c.content.words + " Data: " + c.content.attribution + "."
+}
+
+// id returns letters and digits that differ between charts, because a page may have several.
+func (c *Chart) id() string {
+	sum := sha256.Sum256([]byte(c.request.Kind + c.title() + c.description()))
+	return hex.EncodeToString(sum[:6])
 }
 
 // style returns the fonts of the texts. Without a theme it also has the rules that replace each light colour by the dark
@@ -153,10 +183,10 @@ func (c *Chart) style() string {
 	light, dark := themes("light"), themes("dark")
 	for i := range light {
 		for _, property := range []string{"fill", "stroke"} {
-			style += fmt.Sprintf(`[style*="%[1]s:%[2]s"]{%[1]s:%[3]s!important}`, property, hex(light[i]), hex(dark[i]))
+			style += fmt.Sprintf(`[style*="%[1]s:%[2]s"]{%[1]s:%[3]s!important}`, property, hexadecimal(light[i]), hexadecimal(dark[i]))
 		}
 	}
 	return style + "}"
 }
 
-func hex(c color.RGBA) string { return fmt.Sprintf("#%.2X%.2X%.2X", c.R, c.G, c.B) }
+func hexadecimal(c color.RGBA) string { return fmt.Sprintf("#%.2X%.2X%.2X", c.R, c.G, c.B) }

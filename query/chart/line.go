@@ -122,7 +122,7 @@ func (p *page) timeAxis(a plotArea, r *Request, x func(int64) float64) {
 	p.text(a.right, a.bottom+30, 10, right, p.colours[muted], unit+" in Indian time (IST)")
 }
 
-// lineWords describes a series of the AQI.
+// seriesWords describes a series of the AQI.
 func seriesWords(r *Request, points []point) string {
 	unit, expected := "days", int(r.To-r.From)+1
 	if r.Hourly() {

@@ -106,9 +106,10 @@ func (r *Request) noData(label string) *schema.Problem {
 func (r *Request) noMeans(label string) *schema.Problem {
 	if r.Kind == "rose" {
 		return schema.NewProblem(schema.NoData, "kind", fmt.Sprintf(
-			"No station of %s has measured wind speed and wind direction together with %s for %s. The other kinds need no wind.", label, r.Parameter.Name(), r.span()))
+			"No station of %s has hourly means of wind speed, wind direction and %s for %s. The kinds line and calendar need only the AQI.", label, r.Parameter.Name(), r.span()))
 	}
-	return schema.NewProblem(schema.NoData, "parameter", fmt.Sprintf("There are no hourly means of %s for %s for %s.", r.Parameter.Name(), label, r.span()))
+	return schema.NewProblem(schema.NoData, "parameter", fmt.Sprintf(
+		"There are no hourly means of %s for %s for %s. A source that publishes only sub-indices of the AQI has none.", r.Parameter.Name(), label, r.span()))
 }
 
 func invalid(field, message string) *schema.Problem {

@@ -8,6 +8,7 @@ import (
 
 	"vayu/schema/air"
 	"vayu/schema/naqi"
+	"vayu/schema/parameter"
 )
 
 func sectorName(sector int) string {
@@ -15,7 +16,7 @@ func sectorName(sector int) string {
 }
 
 // drawRose draws a wedge for each direction from which the wind came. Its length is the share of hours, and its colour
-// the category of a day with the mean concentration of those hours.
+// the category that the mean concentration of those hours would have.
 func drawRose(p *page, r *Request, all []sectorMeans) {
 	total, most := 0, 0.0
 	for _, s := range all {
@@ -61,10 +62,18 @@ func drawRose(p *page, r *Request, all []sectorMeans) {
 		angle := float64(i) * math.Pi / 2
 		p.text(x0+(radius+16)*math.Sin(angle), y0-(radius+16)*math.Cos(angle), 12, centre, p.colours[ink], name)
 	}
-	p.text(24, p.height-34, 10, left, p.colours[muted], "Length: share of the hours. Colour: category of a day with that mean.")
+	p.text(24, p.height-34, 10, left, p.colours[muted], "Length: share of the hours. Colour: category of "+indexHours(r)+" hours with that mean.")
 }
 
-// colourOf returns the category of a day with a mean concentration of the parameter.
+// indexHours returns how many hours the mean has from which the index of the parameter follows.
+func indexHours(r *Request) string {
+	if r.Parameter == parameter.CO || r.Parameter == parameter.O3 {
+		return "8"
+	}
+	return "24"
+}
+
+// colourOf returns the category of a concentration of the parameter that is the mean of [indexHours] hours.
 func colourOf(r *Request, mean float64) category {
 	index, _ := naqi.SubIndex(air.Pollutant(r.Parameter), mean)
 	return categoryOf(index)

@@ -164,10 +164,11 @@ func (q *Request) kindList(params map[string]string) error {
 		return nil
 	}
 	for word := range strings.SplitSeq(text, ",") {
-		if _, ok := air.ParseStationKind(word); !ok {
+		kind, ok := air.ParseStationKind(strings.TrimSpace(word))
+		if !ok {
 			return invalid("kinds", "The kinds are reference, sensor and city_mean, separated by a comma.")
 		}
-		q.kinds = append(q.kinds, word)
+		q.kinds = append(q.kinds, kind.String())
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type view struct {
 	coverage string
 	// except lists columns that coverage replaces.
 	except string
-	// places are the parameters with which a place is chosen; ofCities means that none is needed.
+	// ofCities means that a row is of a city, and that a request needs no place.
 	ofCities bool
 }
 
@@ -39,7 +39,7 @@ const (
 	ofStation    = "parameter || '\\t' || station || '\\t' || "
 )
 
-// catalogue lists the views. The wide view openair is for SQL and exports.
+// catalogue lists the views of GET /v1/statistics. SQL also has the wide view openair and the constant view standard.
 //
 //nolint:gochecknoglobals // a table
 var catalogue = [...]view{

@@ -3,7 +3,7 @@ CREATE OR REPLACE VIEW {{.Database}}.openair {{.OnCluster}}
     date DateTime('Asia/Kolkata') COMMENT 'begin of the hour, Indian time',
     {{- template "station columns" .}}
 {{- range $i, $w := .Wide}}
-    {{$w.Column}} Nullable(Float64) COMMENT '{{$w.Name}}, {{$w.Unit}}, mean of the hour as measured{{if eq $w.Column "wd"}}, from north, of unit vectors{{end}}'{{if lt $i (lastOf $.Wide)}},{{end}}
+    {{$w.Column}} Nullable(Float64) COMMENT '{{$w.Name}}, {{$w.Unit}}, {{if eq $w.Column "rain"}}amount{{else}}mean{{end}} of the hour as measured{{if eq $w.Column "wd"}}, from north, of unit vectors{{end}}'{{if lt $i (lastOf $.Wide)}},{{end}}
 {{- end}}
 )
 AS

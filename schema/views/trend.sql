@@ -7,7 +7,7 @@ CREATE OR REPLACE VIEW {{.Database}}.trend {{.OnCluster}}
     slope Float64 COMMENT 'change, in unit per year: median of the slopes between equal months of different years (seasonal Theil-Sen)',
     lower Float64 COMMENT 'lower end of the 95 % confidence interval of slope, in unit per year',
     upper Float64 COMMENT 'upper end of the 95 % confidence interval of slope, in unit per year',
-    p Float64 COMMENT 'p-value of the seasonal Kendall test, two-sided, 0-1: probability of such a series without a trend',
+    p Float64 COMMENT 'p-value of the seasonal Kendall test, two-sided, 0-1: probability of such a series without a trend, if its months are independent; months that follow each other often resemble each other, and then p is too small',
     mean Float64 COMMENT 'mean of these months, in unit',
     percent_per_year Nullable(Float64) COMMENT '100 * slope / mean, per cent per year',
     {{- template "capture columns" .}}
