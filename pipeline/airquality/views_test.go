@@ -193,7 +193,7 @@ func TestConsecutiveDaysOfAnHour(t *testing.T) {
 	w.wantRows("sum(exceeded), countIf(complies)", "exceedance WHERE period = '8h' AND standard = 'naaqs_2009'", "(0,5)")
 }
 
-// Published means make a year complete. The few measured hours beside them are no basis for figures and verdicts of hours.
+// Published means make a year complete. The few measured hours beside them are no basis for percentiles, 8-hour means and limits of hours.
 func TestFiguresOfFewMeasuredHours(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
