@@ -63,7 +63,7 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
 	if f.State != "" && !slices.Contains(states, f.State) {
 		last := len(states) - 1
-		faults.Add("status", "The status of "+list+" is "+strings.Join(states[:last], ", ")+" or "+states[last]+".")
+		faults.Add("status", "The status of "+list+" must be "+strings.Join(states[:last], ", ")+" or "+states[last]+".")
 	}
 	f.From, f.To = pagination.TimeRange(&faults, c.Params)
 	name = list + "?" + url.Values{

@@ -21,7 +21,7 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	}
 	r, existed, err = find() // a concurrent request used the reference, or the item was begun before
 	if err == nil && !existed {
-		err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was begun before.")
+		err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was started before.")
 	}
 	return r, existed, err
 }

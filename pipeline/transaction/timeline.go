@@ -42,7 +42,7 @@ func (c *Core[R, P]) ServeOne(call *httpapi.Call) (httpapi.Response, error) {
 func detailRequested(c *httpapi.Call) (bool, error) {
 	view, found := c.Params["view"]
 	if found && view != "detail" {
-		return false, schema.NewProblem(schema.InvalidRequest, "view", "The only view there is, is detail.")
+		return false, schema.NewProblem(schema.InvalidRequest, "view", "The view must be detail.")
 	}
 	return found, nil
 }
