@@ -42,7 +42,7 @@ func (s *Service) requireBank(world schema.World) error {
 	if s.Core.Connected(world) {
 		return nil
 	}
-	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected here. Nothing was recorded."}
+	return &schema.Problem{Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected. Nothing was recorded."}
 }
 
 // doItem creates the verification of a batch record and waits for its end, up to itemWait. Without the wait, a batch

@@ -75,7 +75,7 @@ func pendingProblem(r *Record, once bool) *schema.Problem {
 	if p.Code == "" {
 		p.Code = schema.BankTimeout
 	}
-	p.Message = failureTexts[p.Code] + " The verification goes on."
+	p.Message = failureTexts[p.Code] + " The verification continues."
 	return p
 }
 

@@ -82,9 +82,9 @@ var kind = transaction.Kind[Record, *Record]{
 // Problems of rejected requests. Nothing is recorded about a rejected request.
 var (
 	errUnserved = &schema.Problem{
-		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank here verifies such accounts. Nothing was recorded.",
+		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected for this method. Nothing was recorded.",
 	}
-	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "Such accounts cannot be verified at the moment. Nothing was recorded; please try again.")
+	errUnavailable = schema.NewProblem(schema.ServiceUnavailable, "", "No bank is available at the moment. Nothing was recorded. Retry later.")
 )
 
 // fieldMethod is the Problem.Field if no bank serves the method. A batch item with this problem is not retried.

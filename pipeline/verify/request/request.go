@@ -125,16 +125,16 @@ func (f *form) account(r *Request, from *requestBody) {
 	number, branch, address := httpapi.HasValue(from.AccountNumber), httpapi.HasValue(from.IFSC), httpapi.HasValue(from.VPA)
 	switch {
 	case address && (number || branch):
-		f.AddAs(schema.ConflictingParameters, "vpa", "A vpa goes alone: send either it, or an account_number with its ifsc.")
+		f.AddAs(schema.ConflictingParameters, "vpa", "Send either vpa, or account_number with ifsc, not both.")
 		return
 	case !address && !number && !branch:
-		f.AddAs(schema.ConflictingParameters, "", "Send an account_number with its ifsc, or a vpa.")
+		f.AddAs(schema.ConflictingParameters, "", "Send either vpa, or account_number with ifsc.")
 		return
 	case address:
 		r.Method = schema.VerifyUPI
 		if text, ok := httpapi.Text(&f.RequestErrors, "vpa", from.VPA); ok {
 			if r.VPA, ok = upi.Parse(text); !ok {
-				f.AddAs(schema.InvalidVPA, "vpa", "A vpa is name@handle: 2 to 256 letters, digits, dots, hyphens or underscores, and a handle of letters and digits.")
+				f.AddAs(schema.InvalidVPA, "vpa", "The vpa must be name@handle: a name of 2 to 256 letters, digits, dots, hyphens or underscores, and a handle of letters and digits.")
 			}
 		}
 		return
@@ -165,7 +165,7 @@ func (f *form) number(r *Request, v jsontext.Value) {
 		return
 	}
 	if len(text) < least || len(text) > most || strings.Trim(text, "0123456789") != "" {
-		f.AddAs(schema.InvalidAccountNumber, field, fmt.Sprintf("An account_number has %d to %d digits, and nothing else.", least, most))
+		f.AddAs(schema.InvalidAccountNumber, field, fmt.Sprintf("The account_number must have %d to %d digits, and no other characters.", least, most))
 		return
 	}
 	r.Account = text
@@ -178,11 +178,11 @@ func (f *form) branch(r *Request, v jsontext.Value) {
 	}
 	code, ok := ifsc.Parse(text)
 	if !ok {
-		f.AddAs(schema.InvalidIFSC, "ifsc", "An ifsc has four letters, the digit 0, and six letters or digits.")
+		f.AddAs(schema.InvalidIFSC, "ifsc", "The ifsc must have four letters, the digit 0, and six letters or digits.")
 		return
 	}
 	if _, ok := ifsc.Find(code); !ok {
-		f.AddAs(schema.InvalidIFSC, "ifsc", "There is no branch with this ifsc.")
+		f.AddAs(schema.InvalidIFSC, "ifsc", "No branch has this ifsc.")
 		return
 	}
 	r.IFSC = code
@@ -197,9 +197,9 @@ func (f *form) name(r *Request, v jsontext.Value) {
 	switch {
 	case !ok:
 	case utf8.RuneCountInString(text) > longestName || strings.ContainsFunc(text, unicode.IsControl):
-		f.Add(field, fmt.Sprintf("A name has 1 to %d characters, and no control characters.", longestName))
+		f.Add(field, fmt.Sprintf("The name must have 1 to %d characters and no control characters.", longestName))
 	case !strings.ContainsFunc(text, unicode.IsLetter):
-		f.Add(field, "A name has letters; leave it out when none is expected.")
+		f.Add(field, "The name must have a letter. Omit the field if you expect no name.")
 	default:
 		r.Name = text
 	}
@@ -224,6 +224,6 @@ func (f *form) tolerance(v jsontext.Value) int {
 		}
 	}
 	f.RequestErrors = slices.DeleteFunc(f.RequestErrors, func(d schema.ProblemDetail) bool { return d.Field == field }) // one fault per field
-	f.Add(field, "The name_match_tolerance is strict, standard or lenient, or a whole number from 0 to 100.")
+	f.Add(field, "The name_match_tolerance must be strict, standard or lenient, or a whole number from 0 to 100.")
 	return -1
 }
