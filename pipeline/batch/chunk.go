@@ -249,7 +249,7 @@ var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batc
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {
-		why := schema.NewProblem(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has this ref_id.", d.first))
+		why := schema.NewProblem(schema.DuplicateRefID, "ref_id", fmt.Sprintf("Record %d of this batch has the same ref_id.", d.first))
 		var err error
 		if texts[i], err = json.Marshal(item.Refusal{RefID: item.RefOf(d.value), Error: *why}); err != nil {
 			return fmt.Errorf("encoding the error of record %d of %s: %w", d.index, c.batch, err)

@@ -55,7 +55,7 @@ func TestDuplicatesAreRejectedPerChunk(t *testing.T) {
 			t.Errorf("Do was called for %d records, want 1", calls)
 		}
 		text := s.get(path+"/"+id+"/results?limit=1000").Want(t, "results", 200).Text
-		if n := strings.Count(text, "Record 0 of this batch has this ref_id."); n != 999 {
+		if n := strings.Count(text, "Record 0 of this batch has the same ref_id."); n != 999 {
 			t.Errorf("%d of the first 1,000 results name record 0, want 999", n)
 		}
 	})

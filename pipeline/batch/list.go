@@ -77,7 +77,7 @@ func (w *worker) readFilter(c *httpapi.Call) (f filter, name string, err error) 
 	var faults schema.RequestErrors
 	f = filter{owner: c.Owner(), state: schema.BatchState(c.Params["state"]), ref: c.Params["ref_id"]}
 	if f.state != "" && !slices.Contains(w.kind.States(), f.state) {
-		faults.Add("state", "A batch is "+w.kind.StatesText()+".")
+		faults.Add("state", "The state must be "+w.kind.StatesText()+".")
 	}
 	f.from, f.to = pagination.TimeRange(&faults, c.Params)
 	name = "batches/" + w.kind.Name + "?" + url.Values{

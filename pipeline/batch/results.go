@@ -68,7 +68,7 @@ func ownerOf(c *httpapi.Call) schema.Owner { return schema.Owner{Account: c.Acco
 // stream returns a reply that streams all results, one per line.
 func (w *worker) stream(c *httpapi.Call, r row, params map[string]string) (httpapi.Response, error) {
 	for name := range params {
-		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, name, "As "+lines+" all results come at once.")
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, name, "The parameter "+name+" is not valid with "+lines+", which returns all results.")
 	}
 	return httpapi.Response{Type: []string{lines}, Stream: func(out httpapi.Flusher) error {
 		for from := 0; from < r.total; from += streamPage {

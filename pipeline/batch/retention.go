@@ -46,7 +46,7 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 	if !k.IsExpired(r.finished, now) {
 		return nil
 	}
-	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch were kept until "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
+	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch expired at "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
 // Statements that delete items of expired batches. They skip a batch that still has a chunk, for example of a killed

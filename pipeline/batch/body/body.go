@@ -90,7 +90,7 @@ func (b *parser) read(text []byte) error {
 		}
 	}
 	if !b.found {
-		b.fault("The " + b.array + " are missing: an array of 1 to 10,000 of them.")
+		b.fault("The " + b.array + " are missing. Send an array of 1 to 10,000.")
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (b *parser) records(d *jsontext.Decoder) error {
 		b.markDuplicate(value)
 	}
 	if b.Total == 0 || b.Total > schema.MaxBatchRecords {
-		b.fault("A batch has 1 to 10,000 " + b.array + ".")
+		b.fault("A batch must have 1 to 10,000 " + b.array + ".")
 	}
 	_, err := d.ReadToken()
 	return err
