@@ -28,7 +28,7 @@ func (s *Service) connected(world schema.World) error {
 	if s.Core.Connected(world) {
 		return nil
 	}
-	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected here. Nothing was recorded."}
+	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected. Nothing was recorded."}
 }
 
 // doItem creates a recharge from a record and waits for its final state, at most defaultWait. Without the wait, a batch

@@ -150,14 +150,14 @@ const fieldOperator = "operator"
 // has a connection for the operator.
 func errUnserved(operator string) *schema.Problem {
 	return &schema.Problem{
-		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "There is no provider for recharges of " + operator + " here. Nothing was recorded.",
+		Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No provider is connected for recharges of " + operator + ". Nothing was recorded.",
 	}
 }
 
 var (
-	errNotDetected = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be detected. Send its name in operator.")
-	errAuto        = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "auto is for prepaid numbers: name the operator.")
-	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "This operator does not take recharges at the moment. Nothing was recorded; please try again.")
+	errNotDetected = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator of this number could not be detected. Send the name of the operator.")
+	errAuto        = schema.NewProblem(schema.OperatorNotDetected, fieldOperator, "The operator auto requires the type prepaid. Send the name of the operator.")
+	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "The operator is unavailable at the moment. Nothing was recorded. Retry later.")
 )
 
 // failed makes a recharge fail before any provider call.

@@ -212,8 +212,8 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 			}
 		}
 		refuse("could not be detected", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Number = "", "6010000000" })
-		refuse("auto is for prepaid numbers: name", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
-		refuse("There is no provider for recharges of Airtel here.", schema.OperatorUnavailable, "operator", func(q *request.Request) { q.Owner.World = schema.Sandbox })
+		refuse("operator auto requires the type prepaid", schema.OperatorNotDetected, "operator", func(q *request.Request) { q.RequestedOperator, q.Type, q.Number = "", schema.DTH, "1234567890" })
+		refuse("No provider is connected for recharges of Airtel.", schema.OperatorUnavailable, "operator", func(q *request.Request) { q.Owner.World = schema.Sandbox })
 		s.fake.set(func() { s.fake.away = true })
 		refuse("at the moment", schema.OperatorUnavailable, "", func(*request.Request) {})
 		ended, end := context.WithCancel(t.Context())

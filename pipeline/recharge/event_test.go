@@ -25,10 +25,10 @@ func TestInvalidNumberIsExplained(t *testing.T) {
 		}{
 			{schema.Prepaid, "Airtel", schema.Problem{
 				Code: schema.InvalidNumber, Field: "mobile",
-				Message: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9. Nothing was charged.",
+				Message: "The mobile must be an Indian number of ten digits, of which the first is 6 to 9. Nothing was charged.",
 			}},
 			{schema.DTH, "Tata Play", schema.Problem{
-				Code: schema.InvalidNumber, Field: "subscriber_id", Message: "This is no id of a DTH subscriber: it has 8 to 12 digits. Nothing was charged.",
+				Code: schema.InvalidNumber, Field: "subscriber_id", Message: "The subscriber_id must have 8 to 12 digits. Nothing was charged.",
 			}},
 		} {
 			q := s.request()

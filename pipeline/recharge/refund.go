@@ -60,7 +60,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish Re
 	select {
 	case out := <-done:
 		if out.Transition == settle.RefuseRefund {
-			return record.Record{}, schema.NewProblem(schema.InvalidRequest, "id", "The operator refuses to take this recharge back.")
+			return record.Record{}, schema.NewProblem(schema.InvalidRequest, "id", "The operator refuses to reverse this recharge.")
 		}
 		return out.Record, nil
 	case <-ctx.Done(): // the job continues without the client
@@ -79,13 +79,13 @@ var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is
 func refundable(r *record.Record, conn *order.Connection) error {
 	switch {
 	case r.State == schema.RechargePending:
-		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge is pending: nothing was charged yet.")
+		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge is pending. Nothing was charged yet.")
 	case r.State == schema.RechargeFailed:
-		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge has failed: nothing was charged.")
+		return schema.NewProblem(schema.InvalidRequest, "id", "This recharge has failed. Nothing was charged.")
 	case r.State == schema.RechargeSuccess && r.RefundID == "" && r.Digest != nil:
 		return errMasked
 	case r.State == schema.RechargeSuccess && r.RefundID == "" && (conn == nil || conn.Reverser == nil):
-		return schema.NewProblem(schema.Forbidden, "", "This operator takes nothing back on request; a recharge that it reverses on its own is refunded.")
+		return schema.NewProblem(schema.Forbidden, "", "This operator does not reverse recharges on request. A recharge that it reverses on its own is refunded.")
 	}
 	return nil
 }

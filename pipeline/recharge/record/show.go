@@ -112,7 +112,7 @@ func message(r *Record) string {
 	case r.State == schema.RechargePending:
 		return subject + " is waiting for the operator's confirmation."
 	case r.RefundID != "":
-		return subject + " was successful; its refund is under way."
+		return subject + " was successful. Its refund is pending."
 	default:
 		return subject + " was successful."
 	}
@@ -157,9 +157,9 @@ var failureTexts = map[schema.Code]string{
 	schema.InvalidNumber:        "The operator has no subscriber of this number. " + NothingCharged,
 	schema.InsufficientBalance:  "The balance does not cover the amount. " + NothingCharged,
 	schema.OperatorNetworkError: "The operator's network did not carry the recharge out. " + NothingCharged,
-	schema.OperatorUnavailable:  "The operator does not take recharges at the moment. " + NothingCharged,
-	schema.AmountNotSupported:   "The operator does not take this amount. " + NothingCharged,
-	schema.InvalidAmount:        "The operator does not take this amount. " + NothingCharged,
+	schema.OperatorUnavailable:  "The operator is unavailable at the moment. " + NothingCharged,
+	schema.AmountNotSupported:   "The operator does not accept this amount. " + NothingCharged,
+	schema.InvalidAmount:        "The operator does not accept this amount. " + NothingCharged,
 }
 
 // FailureText returns the message of a failure for clients; "" if the code has none.
@@ -170,6 +170,6 @@ const NothingCharged = "Nothing was charged."
 
 // InvalidNumberTexts are the messages about invalid numbers. They describe valid numbers.
 var InvalidNumberTexts = map[schema.RechargeType]string{
-	schema.Prepaid: "This is no mobile number of India: it has ten digits, of which the first is 6 to 9.",
-	schema.DTH:     "This is no id of a DTH subscriber: it has 8 to 12 digits.",
+	schema.Prepaid: "The mobile must be an Indian number of ten digits, of which the first is 6 to 9.",
+	schema.DTH:     "The subscriber_id must have 8 to 12 digits.",
 }

@@ -98,7 +98,7 @@ func (f *form) required(field string, v jsontext.Value) bool {
 func (f *form) text(field string, v jsontext.Value) string {
 	text, ok := httpapi.Text(&f.RequestErrors, field, v)
 	if ok && (text == "" || utf8.RuneCountInString(text) > longestText || strings.ContainsFunc(text, unicode.IsControl)) {
-		f.Add(field, fmt.Sprintf("The %s has 1 to %d characters, and no control characters.", field, longestText))
+		f.Add(field, fmt.Sprintf("The %s must have 1 to %d characters and no control characters.", field, longestText))
 		return ""
 	}
 	return text
@@ -119,13 +119,13 @@ func (f *form) number(r *Request, from *requestBody) {
 	}
 	switch {
 	case r.Type == schema.DTH && !hasMobile && !hasSubscriber:
-		f.Add("subscriber_id", "The subscriber_id is missing: a recharge of type dth needs it, or the same in mobile.")
+		f.Add("subscriber_id", "The subscriber_id is missing. The type dth requires it, or the same id in mobile.")
 	case r.Type == schema.DTH:
 		r.Number, r.Valid = f.subscriber(mobile, subscriber)
 	case !hasMobile && (r.Type == schema.Prepaid || !hasSubscriber):
 		f.required("mobile", nil)
 	case r.Type == schema.Prepaid && hasSubscriber:
-		f.AddAs(schema.ConflictingParameters, "subscriber_id", "A subscriber_id belongs to the type dth; a recharge of type prepaid has a mobile.")
+		f.AddAs(schema.ConflictingParameters, "subscriber_id", "A subscriber_id requires the type dth. Send mobile with the type prepaid.")
 	default:
 		r.Number = mobile
 		if digits, ok := numbering.Mobile(mobile); ok {
@@ -146,7 +146,7 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 }
 
 // NoSuchType is the message for an unknown type of recharge.
-const NoSuchType = "The types are prepaid and dth."
+const NoSuchType = "The type must be prepaid or dth."
 
 // subscriber returns the id of a DTH subscriber, which may be in either field. It returns an invalid id unchanged.
 func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
@@ -162,7 +162,7 @@ func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 		second = subscriber
 	}
 	if mobile != "" && first != second {
-		f.AddAs(schema.ConflictingParameters, "subscriber_id", "The fields mobile and subscriber_id name two subscribers; send one of them.")
+		f.AddAs(schema.ConflictingParameters, "subscriber_id", "The fields mobile and subscriber_id differ. Send one of them.")
 	}
 	return second, valid
 }
@@ -192,9 +192,10 @@ func unknownOperator(t schema.RechargeType) string {
 		}
 	}
 	if t == schema.Prepaid {
-		names = append(names, "and "+Auto)
+		names = append(names, Auto)
 	}
-	return fmt.Sprintf("There is no such operator of the type %s; there are %s.", t, strings.Join(names, ", "))
+	last := len(names) - 1
+	return fmt.Sprintf("There is no such operator of the type %s. Send %s or %s.", t, strings.Join(names[:last], ", "), names[last])
 }
 
 // amount reads the amount exactly, from its decimal digits and not through a float.
@@ -215,7 +216,7 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 		f.AddAs(schema.InvalidAmount, field, "The amount can have at most two decimals.")
 		return
 	case err == nil && paise <= 0:
-		f.AddAs(schema.InvalidAmount, field, "An amount is more than 0.")
+		f.AddAs(schema.InvalidAmount, field, "The amount must be more than 0.")
 		return
 	default:
 		f.AddAs(schema.InvalidAmount, field, "The amount is out of range.")
@@ -226,11 +227,11 @@ func (f *form) amount(r *Request, v jsontext.Value) {
 		if who == "" {
 			who = "a recharge"
 		}
-		f.AddAs(schema.AmountNotSupported, field, fmt.Sprintf("The amount for %s lies between %s and %s.", who, f.least.Rupees(), f.most.Rupees()))
+		f.AddAs(schema.AmountNotSupported, field, fmt.Sprintf("The amount for %s must be between %s and %s.", who, f.least.Rupees(), f.most.Rupees()))
 	}
 }
 
-const requestedReason = "The refund was asked for."
+const requestedReason = "The client requested the refund."
 
 // Reason reads the reason of a refund from the body, which is optional.
 func Reason(c *httpapi.Call) (string, error) {
@@ -246,7 +247,7 @@ func Reason(c *httpapi.Call) (string, error) {
 	var f form
 	text, ok := httpapi.Text(&f.RequestErrors, "reason", from.Reason)
 	if ok && !schema.IsRef(text) {
-		f.Add("reason", "The reason has 1 to 255 characters, and no control characters.")
+		f.Add("reason", "The reason must have 1 to 255 characters and no control characters.")
 	}
 	return text, f.ProblemByStatus()
 }
