@@ -29,7 +29,7 @@ const maxLine = 4 << 10
 // has a fault. If the body as a whole is invalid, the error is a *schema.Problem.
 func decode(mediaType string, body []byte) ([]row, error) {
 	if len(body) == 0 {
-		return nil, schema.NewProblem(schema.InvalidRequest, "", "A body with readings is needed.")
+		return nil, schema.NewProblem(schema.InvalidRequest, "", "The body is empty. Send readings.")
 	}
 	switch mediaType {
 	case ndjsonType:
@@ -57,7 +57,7 @@ func decodeJSON(body []byte) ([]row, error) {
 		if _, err = d.ReadToken(); errors.Is(err, io.EOF) {
 			err = nil
 		} else if err == nil {
-			err = schema.NewProblem(schema.InvalidJSON, "", "Something follows the body's JSON object.")
+			err = schema.NewProblem(schema.InvalidJSON, "", "The body has data after its JSON object.")
 		}
 	}
 	if _, ours := errors.AsType[*schema.Problem](err); err != nil && !ours {

@@ -91,7 +91,7 @@ func arrowRow(b *arrowstream.Batch, i int) row {
 	case time.Time:
 		r.instant = v
 	case arrowstream.Local:
-		return row{fault: &fault{ingest.BadTime, "at", "The timestamps have no time zone. Give them one, such as UTC."}}
+		return row{fault: &fault{ingest.BadTime, "at", "The timestamps have no time zone. Set one, such as UTC."}}
 	default:
 		return wrongType("at")
 	}

@@ -158,7 +158,7 @@ func (r *registry) register(ctx context.Context, account string, at time.Time, c
 		all[added[i].Station] = &added[i]
 	}
 	if len(all) > maxStations {
-		return nil, schema.NewProblem(schema.Conflict, "station", fmt.Sprintf("An account can register %d stations.", maxStations))
+		return nil, schema.NewProblem(schema.Conflict, "station", fmt.Sprintf("An account can register at most %d stations.", maxStations))
 	}
 	columns, values := pushedColumns, pushedSlices(added)
 	if !at.IsZero() {

@@ -49,7 +49,7 @@ type fault struct {
 // stationName matches the names that accounts can give to stations. The characters are safe in a URL.
 var stationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-const stationNameRule = "A station has 1 to 64 letters, digits, dots, hyphens and underscores, and starts with a letter or digit."
+const stationNameRule = "The name of a station must have 1 to 64 letters, digits, dots, hyphens and underscores, and must start with a letter or digit."
 
 // maxText is the length of the longest accepted name or licence, in characters.
 const maxText = 100
@@ -64,9 +64,9 @@ func checkText(text string) bool {
 func checkPosition(latitude, longitude float64) string {
 	switch {
 	case math.IsNaN(latitude) || latitude < -90 || latitude > 90:
-		return "The latitude lies between -90 and 90 degrees."
+		return "The latitude must be between -90 and 90 degrees."
 	case math.IsNaN(longitude) || longitude < -180 || longitude > 180:
-		return "The longitude lies between -180 and 180 degrees."
+		return "The longitude must be between -180 and 180 degrees."
 	case !geo.InIndia(latitude, longitude):
 		return "The position is outside India."
 	}
@@ -93,20 +93,20 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	case !known:
 		return air.Reading{}, &fault{ingest.UnknownPollutant, "parameter", fmt.Sprintf("The parameter %.40q is unknown.", r.Parameter)}
 	case r.Value == nil, isMarker(*r.Value):
-		return air.Reading{}, &fault{ingest.MissingValue, "value", "The value is missing, or marks a missing one."}
+		return air.Reading{}, &fault{ingest.MissingValue, "value", "The value is missing, or is a marker for a missing value."}
 	}
 	averaging := int(air.Hourly)
 	if r.Averaging != nil {
 		averaging = *r.Averaging
 	}
 	if averaging < 1 || averaging > int(air.Daily) {
-		return air.Reading{}, &fault{ingest.BadTime, "averaging_minutes", "The averaging interval has 1 to 1440 minutes."}
+		return air.Reading{}, &fault{ingest.BadTime, "averaging_minutes", "The averaging interval must have 1 to 1440 minutes."}
 	}
 	at := r.instant
 	if at.IsZero() {
 		var err error
 		if at, err = time.Parse(time.RFC3339, r.At); err != nil {
-			return air.Reading{}, &fault{ingest.BadTime, "at", "A time is written as in RFC 3339, such as 2026-11-20T08:30:00Z."}
+			return air.Reading{}, &fault{ingest.BadTime, "at", "The time must be in RFC 3339, such as 2026-11-20T08:30:00Z."}
 		}
 	}
 	at = at.UTC().Truncate(time.Second)
@@ -132,7 +132,7 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	case ingest.FutureTime:
 		f.field, f.message = "at", "The time is in the future."
 	case ingest.MissingValue:
-		f.message = "The value marks a missing one. Send no reading instead."
+		f.message = "The value is a marker for a missing value. Send no reading instead."
 	case ingest.NegativeValue:
 		f.message = "The value is below zero."
 	case ingest.OutOfRange:
@@ -152,13 +152,13 @@ func (r *row) registers() (located bool, wrong *fault) {
 		return false, nil
 	}
 	if r.Latitude == nil || r.Longitude == nil {
-		return false, &fault{ingest.BadPosition, "latitude", "A position has both latitude and longitude."}
+		return false, &fault{ingest.BadPosition, "latitude", "A position requires latitude and longitude."}
 	}
 	if message := checkPosition(*r.Latitude, *r.Longitude); message != "" {
 		return false, &fault{ingest.BadPosition, "latitude", message}
 	}
 	if !checkText(r.Name) {
-		return false, &fault{ingest.NoStation, "name", "A name has at most 100 characters, and no control characters."}
+		return false, &fault{ingest.NoStation, "name", "A name must have at most 100 characters and no control characters."}
 	}
 	return true, nil
 }

@@ -41,7 +41,7 @@ func (s slots) acquire(ctx context.Context, account string) (release func(), err
 	}
 	s.mu.Unlock()
 	if full {
-		p := schema.NewProblem(schema.RateLimited, "", fmt.Sprintf("The account has %d pushes in flight. Send the next one when one of them has been answered.", slotsPerAccount))
+		p := schema.NewProblem(schema.RateLimited, "", fmt.Sprintf("The account has %d pushes in flight. Send the next one when one of them has ended.", slotsPerAccount))
 		p.RetryAfter = 1
 		return nil, p
 	}
@@ -56,7 +56,7 @@ func (s slots) acquire(ctx context.Context, account string) (release func(), err
 	defer cancel()
 	if err := s.total.Acquire(limited, 1); err != nil {
 		free()
-		return nil, schema.Unavailable("Too many pushes are in flight. Please send the same request again.", err)
+		return nil, schema.Unavailable("Too many pushes are in flight. Send the same request again.", err)
 	}
 	return func() {
 		s.total.Release(1)

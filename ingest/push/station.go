@@ -37,7 +37,7 @@ func (w *stationRequest) station(account, name string) (station, error) {
 	}
 	for _, text := range [...]struct{ field, value string }{{"name", w.Name}, {"licence", w.Licence}, {"attribution", w.Attribution}} {
 		if !checkText(text.value) {
-			f.Add(text.field, "The "+text.field+" has at most 100 characters, and no control characters.")
+			f.Add(text.field, "The "+text.field+" must have at most 100 characters and no control characters.")
 		}
 	}
 	switch {
@@ -53,7 +53,7 @@ func (w *stationRequest) station(account, name string) (station, error) {
 		}
 	}
 	if kind, ok := air.ParseStationKind(w.Kind); !ok || kind == air.CityMean {
-		f.Add("kind", "The kind is sensor or reference.")
+		f.Add("kind", "The kind must be sensor or reference.")
 	}
 	s.Name, s.Kind, s.Licence = air.CleanPlace(w.Name), w.Kind, air.CleanPlace(w.Licence)
 	s.Attribution = air.CleanPlace(w.Attribution)
@@ -71,14 +71,14 @@ func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
 		switch {
 		case requested != nil && !*requested:
-			return schema.NewProblem(schema.Conflict, "published", "A published station stays published, because others may use its data.")
+			return schema.NewProblem(schema.Conflict, "published", "A published station must stay published, because others may use its data.")
 		case geo.Distance(s.point(), old.point()) > movedKilometres:
 			return schema.NewProblem(schema.Conflict, "latitude", "A published station can move by at most 5 km. Register another one.")
 		}
 		s.Published, s.Licence, s.Attribution = true, cmp.Or(s.Licence, old.Licence), cmp.Or(s.Attribution, old.Attribution)
 	}
 	if s.Published && s.Licence == "" {
-		return schema.NewProblem(schema.InvalidRequest, "licence", "A published station needs a licence, such as CC-BY-4.0.")
+		return schema.NewProblem(schema.InvalidRequest, "licence", "A published station requires a licence, such as CC-BY-4.0.")
 	}
 	s.Attribution = cmp.Or(s.Attribution, s.Name)
 	return nil
