@@ -63,7 +63,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
+var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
 
 // snapshotOf returns the state and the snapshot of the world of a call. The error is errNoFigures if the world has no
 // snapshot yet.

@@ -102,7 +102,7 @@ func splitCities(list string) ([]string, error) {
 	for i := 0; i < len(items); i++ {
 		name := strings.TrimSpace(items[i])
 		if name == "" {
-			return nil, invalid("cities", "The list of cities has an empty name.")
+			return nil, invalid("cities", "The parameter cities has an empty name.")
 		}
 		if err := checkName("cities", name); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func splitCities(list string) ([]string, error) {
 	}
 	if len(names) > maxLocations {
 		return nil, schema.NewProblem(schema.TooManyLocations, "cities",
-			fmt.Sprintf("At most %d cities in one request; there are %d.", maxLocations, len(names)))
+			fmt.Sprintf("A request can have at most %d cities. This one has %d.", maxLocations, len(names)))
 	}
 	return names, nil
 }

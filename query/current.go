@@ -69,5 +69,5 @@ func (q *aqiQuery) checkAge(resp *httpapi.Response, now time.Time) error {
 		return nil
 	}
 	return schema.NewProblem(schema.NoCurrentData, "max_age",
-		fmt.Sprintf("The latest figures are %d seconds old, and at most %d are allowed.", resp.DataAge, q.maxAge))
+		fmt.Sprintf("The latest data is %d seconds old, and max_age is %d.", resp.DataAge, q.maxAge))
 }

@@ -174,7 +174,7 @@ func TestPinCodes(t *testing.T) {
 	}
 	status, h, body := w.get(t, "/v1/aqi?pincode=110001&date=2018-11-08")
 	checkProblem(t, status, h, body, schema.NoData, "date")
-	if !strings.Contains(body, "There are no figures for the pin code 110001 (Delhi) for 2018-11-08.") {
+	if !strings.Contains(body, "There is no AQI for the pin code 110001 (Delhi) for 2018-11-08.") {
 		t.Errorf("the refusal does not name the pin code: %s", body)
 	}
 	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")

@@ -134,7 +134,7 @@ func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sa
 	radius, given := params["radius_km"]
 	if !ok {
 		if km, err := parseDegrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
-			return nil, invalid("radius_km", "A radius requires near.")
+			return nil, invalid("radius_km", "The parameter radius_km requires near.")
 		}
 		all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
 		for i := range all {
@@ -146,12 +146,12 @@ func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sa
 	if given {
 		var err error
 		if km, err = parseDegrees("radius_km", radius, maxRadius); err != nil || km <= 0 {
-			return nil, invalid("radius_km", "The radius lies above 0 and at most at 500 km.")
+			return nil, invalid("radius_km", "The parameter radius_km must be more than 0 and at most 500.")
 		}
 	}
 	lat, lon, found := strings.Cut(near, ",")
 	if !found {
-		return nil, invalid("near", "A position is written latitude,longitude in degrees.")
+		return nil, invalid("near", "The parameter near must be latitude,longitude in degrees.")
 	}
 	var p places.Point
 	var err error

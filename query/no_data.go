@@ -38,7 +38,7 @@ func (a *worldState) noStationNear(
 	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *aqiQuery, now time.Time,
 ) error {
 	kinds := snap.KindsFor(q.kinds)
-	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has current figures.", snapshot.NearestReach))
+	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has a current AQI.", snapshot.NearestReach))
 	if q.has(paramPincode) {
 		problem.Field = "pincode"
 	}
@@ -49,11 +49,11 @@ func (a *worldState) noStationNear(
 	problem.DistanceKM = snapshot.Kilometres(km)
 	if rated, d := snap.Nearest(p, func(st *snapshot.Station) bool { return st.AQI >= 0 && kinds.Has(st.Kind) }); rated >= 0 {
 		problem.DistanceKM = snapshot.Kilometres(d)
-		problem.Message += fmt.Sprintf(" The nearest that has them is %.1f km away.", d)
+		problem.Message += fmt.Sprintf(" The nearest with an AQI is %.1f km away.", d)
 	}
 	a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
 	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(air.Sensor)); ok {
-		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
+		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
 	}
 	return problem
 }
@@ -62,7 +62,7 @@ func (a *worldState) noStationNear(
 func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *aqiQuery, now time.Time) error {
 	kinds := snap.KindsFor(q.kinds)
 	c := &snap.Cities[i]
-	problem := schema.NewProblem(schema.NoData, "city", "There are no figures for "+snap.Index.Label(i)+" yet.")
+	problem := schema.NewProblem(schema.NoData, "city", "There is no AQI for "+snap.Index.Label(i)+" yet.")
 	stations := snap.OfCity(c, rollup.KindsOf(air.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem
@@ -72,7 +72,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {
-		problem.Message += " Low-cost sensors have figures: use kinds=reference,sensor."
+		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
 	}
 	return problem
 }

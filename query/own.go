@@ -38,11 +38,11 @@ func (a *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id st
 // has registered, by id.
 func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string]string) (httpapi.Response, error) {
 	if own != "true" {
-		return httpapi.Response{}, invalid("own", "The only value is true.")
+		return httpapi.Response{}, invalid("own", "The parameter own must be true.")
 	}
 	for _, name := range [...]string{"near", "radius_km"} {
 		if _, given := params[name]; given {
-			return httpapi.Response{}, schema.NewProblem(schema.ConflictingParameters, name, "Own stations are not listed by distance.")
+			return httpapi.Response{}, schema.NewProblem(schema.ConflictingParameters, name, "The parameter own is not valid with near or radius_km.")
 		}
 	}
 	a := s.worlds[c.World]

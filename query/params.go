@@ -149,7 +149,7 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 	case paramPincode:
 		var ok bool
 		if q.pin, ok = places.ParsePin(value); !ok {
-			return invalid(name, "A pin code has six digits 0–9 and does not begin with 0.")
+			return invalid(name, "The pincode must have six digits 0–9, and must not begin with 0.")
 		}
 	case paramLat:
 		q.point.Latitude, err = parseDegrees(name, value, 90)
@@ -163,11 +163,11 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 		q.to, err = parseDay(name, value)
 	case paramInterval:
 		if q.hourly = value == "hour"; !q.hourly && value != "day" {
-			return invalid(name, "The interval is day or hour.")
+			return invalid(name, "The interval must be day or hour.")
 		}
 	case paramView:
 		if q.detail = value == "detail"; !q.detail {
-			return invalid(name, "The only view is detail.")
+			return invalid(name, "The view must be detail.")
 		}
 	case paramKinds:
 		q.kinds, err = parseKinds(name, value)
@@ -201,10 +201,10 @@ func checkText(name, value string) error {
 // checkName rejects a text that cannot be the name of a place. No similar names are then searched for it.
 func checkName(field, value string) error {
 	if len(value) > maxName {
-		return invalid(field, "A name has at most "+strconv.Itoa(maxName)+" bytes.")
+		return invalid(field, "A name must have at most "+strconv.Itoa(maxName)+" bytes.")
 	}
 	if strings.IndexFunc(value, unicode.IsLetter) < 0 {
-		return invalid(field, "A name has at least one letter.")
+		return invalid(field, "A name must have at least one letter.")
 	}
 	return nil
 }
@@ -213,12 +213,12 @@ func parseDegrees(name, value string, limit float64) (float64, error) {
 	const longest = 24
 	for i := range len(value) {
 		if c := value[i]; (c < '0' || c > '9') && c != '.' && (c != '-' || i > 0) || len(value) > longest {
-			return 0, invalid(name, "The parameter "+name+" is a decimal number of degrees.")
+			return 0, invalid(name, "The parameter "+name+" must be a decimal number of degrees.")
 		}
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.Abs(v) > limit {
-		return 0, invalid(name, "The parameter "+name+" lies between -"+strconv.Itoa(int(limit))+" and "+strconv.Itoa(int(limit))+".")
+		return 0, invalid(name, "The parameter "+name+" must be between -"+strconv.Itoa(int(limit))+" and "+strconv.Itoa(int(limit))+".")
 	}
 	return v, nil
 }
@@ -237,7 +237,7 @@ func parseDay(name, value string) (schema.Day, error) {
 func parseSeconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
-		return 0, invalid(name, "The parameter "+name+" is a whole number of seconds, at least 0.")
+		return 0, invalid(name, "The parameter "+name+" must be a whole number of seconds, at least 0.")
 	}
 	return int64(n), nil
 }
@@ -258,17 +258,17 @@ func (q *aqiQuery) check(now time.Time) error {
 		return nil
 	}
 	if q.has(paramMaxAge) {
-		return conflict("max_age", "The parameter max_age is only for current figures.")
+		return conflict("max_age", "The parameter max_age is valid only for current data.")
 	}
 	today := schema.DayOf(now)
 	if q.has(paramDate) {
 		switch {
 		case q.has(paramFrom | paramTo):
-			return conflict("date", "Give either date or from and to.")
+			return conflict("date", "Send either date, or from and to, not both.")
 		case q.hourly:
 			return conflict("interval", "The interval hour requires from and to.")
 		case q.day > today:
-			return invalid("date", "The date lies in the future (Indian time).")
+			return invalid("date", "The date is in the future (Indian time).")
 		}
 		return nil
 	}
@@ -279,13 +279,13 @@ func (q *aqiQuery) checkRange(today schema.Day) error {
 	days := int(q.to-q.from) + 1
 	switch {
 	case !q.has(paramFrom):
-		return invalid("from", "A range needs from and to.")
+		return invalid("from", "A range requires from and to.")
 	case !q.has(paramTo):
-		return invalid("to", "A range needs from and to.")
+		return invalid("to", "A range requires from and to.")
 	case q.has(paramCities):
 		return conflict("cities", "A range requires one city, pincode or position.")
 	case q.has(paramView):
-		return conflict("view", "A range has no detailed view.")
+		return conflict("view", "The parameter view is not valid for a range.")
 	case q.from > q.to:
 		return invalid("from", "The range ends before it begins.")
 	case q.to > today:
@@ -303,11 +303,11 @@ func (q *aqiQuery) checkPlace() error {
 	case paramCity, paramPincode, paramCities, paramLat | paramLon:
 		return nil
 	case 0:
-		return invalid("city", "Give one of city, pincode, cities, or lat and lon.")
+		return invalid("city", "Send one of city, pincode, cities, or lat and lon.")
 	case paramLat:
-		return invalid("lon", "A position needs lat and lon.")
+		return invalid("lon", "A position requires lat and lon.")
 	case paramLon:
-		return invalid("lat", "A position needs lat and lon.")
+		return invalid("lat", "A position requires lat and lon.")
 	default:
 		field := "city"
 		for _, name := range [...]string{"lon", "lat", "cities", "pincode"} {
@@ -316,7 +316,7 @@ func (q *aqiQuery) checkPlace() error {
 				break
 			}
 		}
-		return conflict(field, "Give only one of city, pincode, cities, or lat and lon.")
+		return conflict(field, "Send only one of city, pincode, cities, or lat and lon.")
 	}
 }
 
@@ -343,7 +343,7 @@ func parseKinds(name, value string) (rollup.KindSet, error) {
 		case air.Sensor.String():
 			set |= rollup.KindsOf(air.Sensor)
 		default:
-			return 0, invalid(name, "The kinds are reference and sensor, separated by a comma.")
+			return 0, invalid(name, "The kinds must be reference or sensor, separated by a comma.")
 		}
 	}
 	return set, nil

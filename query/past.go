@@ -74,5 +74,5 @@ func noData(label string, q *aqiQuery, days history.Span) *schema.Problem {
 	} else if q.has(paramLat) {
 		label = fmt.Sprintf("the position (%s)", label)
 	}
-	return schema.NewProblem(schema.NoData, field, fmt.Sprintf("There are no figures for %s for %s.", label, when))
+	return schema.NewProblem(schema.NoData, field, fmt.Sprintf("There is no AQI for %s for %s.", label, when))
 }

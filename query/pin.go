@@ -24,7 +24,7 @@ func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, erro
 	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
-		return places.Point{}, schema.NewProblem(schema.ServiceUnavailable, "pincode", "Pin codes cannot be looked up at the moment; use a city instead.")
+		return places.Point{}, schema.NewProblem(schema.ServiceUnavailable, "pincode", "Pin codes are unavailable at the moment. Send city instead.")
 	case err != nil:
 		return places.Point{}, err
 	case !ok:

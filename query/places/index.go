@@ -111,7 +111,7 @@ func (x *Index) notFound(name, key string, found []int32) error {
 			p.Candidates = append(p.Candidates, x.cities[i].Name+", "+x.cities[i].State)
 		}
 		slices.Sort(p.Candidates)
-		p.Message = fmt.Sprintf("Several cities are called %s. Ask for one of: %s.", quote(name), strings.Join(p.Candidates, "; "))
+		p.Message = fmt.Sprintf("Several cities are called %s. Send one of: %s.", quote(name), strings.Join(p.Candidates, "; "))
 		return p
 	}
 	if known := gazetteer.Lookup(name); key != "" && len(known) > 0 {
