@@ -134,6 +134,9 @@ func linkPort(data string) error {
 func password(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
+		if err := os.Chmod(path, 0o600); err != nil { // a restored copy can have another mode
+			return "", fmt.Errorf("protecting the engine's password: %w", err)
+		}
 		return strings.TrimSpace(string(text)), nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -77,3 +77,23 @@ func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 		t.Errorf("the address of the killed engine is still there: %q, %v", address, err)
 	}
 }
+
+// Other users cannot read a password file, whatever mode a copy of the data has given it.
+func TestPasswordFileIsProtected(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), analystName)
+	if err := os.WriteFile(path, []byte("secret\n"), 0o644); err != nil { //nolint:gosec // the mode is what the test is about
+		t.Fatal(err)
+	}
+	got, err := password(path)
+	if err != nil || got != "secret" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("got mode %o, want 600", got)
+	}
+}

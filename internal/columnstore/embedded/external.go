@@ -105,7 +105,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 		return chdb.NewException(codeSyntax, "SYNTAX_ERROR", "The columns of the external table %q are more than one statement", name)
 	}
 	if q.user == access.Analyst {
-		if _, err := h.guard.Check(create, "", s.Analyse); err != nil {
+		if _, err := h.guard.Check(create, "", func(text string) (chdb.Analysis, error) { return analyse(s, text) }); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
+	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
 )
 
@@ -197,7 +199,7 @@ func (h *handler) check(s *session.Session, q *request) (err error) {
 				return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "VALUES are longer than %d bytes: use another format", headSize)
 			}
 		}
-		q.Text, err = h.guard.Check(q.Statement, values, s.Analyse)
+		q.Text, err = h.guard.Check(q.Statement, values, func(text string) (chdb.Analysis, error) { return analyse(s, text) })
 		return err
 	}
 	if q.readonly && q.named.ID != "" && q.Verb != "SET" && q.Verb != "USE" {
@@ -206,6 +208,23 @@ func (h *handler) check(s *session.Session, q *request) (err error) {
 		}
 	}
 	return nil
+}
+
+// analyse asks the engine what a statement does. A statement that the engine cannot parse gets the engine's syntax error
+// from a function that parses and does not run it.
+func analyse(s *session.Session, text string) (chdb.Analysis, error) {
+	a, err := s.Analyse(text)
+	if err != nil || a.Statements > 0 {
+		return a, err
+	}
+	_, err = s.Value("SELECT formatQuery(" + statement.Quote(text) + ")")
+	if e, ok := errors.AsType[*chdb.Exception](err); ok {
+		e.Message, _, _ = strings.Cut(e.Message, ": In scope SELECT formatQuery(")
+	}
+	if err != nil {
+		s.Failed()
+	}
+	return a, err
 }
 
 // execute runs the statement of q on a session. After an error the session must not be reused.

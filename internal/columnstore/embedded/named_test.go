@@ -34,6 +34,13 @@ func TestSessionKeepsState(t *testing.T) {
 			{[]string{"max_block_size", "9"}, "SET max_block_size = 11", ""},
 			{nil, "SELECT getSetting('max_block_size')", "11\n"},
 		},
+		"a wrong setting": {
+			{nil, "SET max_block_size = 7", ""},
+			{[]string{"max_block_size", "9", "wrong", "1"}, "SELECT 1", "UNKNOWN_SETTING"},
+			{nil, "SELECT getSetting('max_block_size') FORMAT JSONEachRow", `{"getSetting('max_block_size')":7}` + "\n"},
+			{[]string{"max_block_size", "9"}, "SELECT getSetting('max_block_size')", "9\n"},
+			{nil, "SELECT getSetting('max_block_size')", "7\n"},
+		},
 		"after an error": {
 			{nil, "SET max_block_size = 7", ""},
 			{nil, "SELECT throwIf(number = 5) FROM numbers(10) FORMAT JSON", "throwIf"},

@@ -121,7 +121,7 @@ func (c Config) rules() (fence.Rules, error) {
 				return fence.Rules{}, fmt.Errorf("making a disk of the engine's configuration: %w", err)
 			}
 		}
-		rules.Writable, rules.Readable, rules.Network = append(rules.Writable, disks...), append(rules.Readable, filepath.Dir(c.File)), true
+		rules.Writable, rules.Readable, rules.Network = append(rules.Writable, disks...), append(rules.Readable, fence.Parts(c.File)...), true
 	}
 	return rules, nil
 }

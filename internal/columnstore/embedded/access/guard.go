@@ -19,7 +19,7 @@ var tableFunctions = []string{
 // parentheses: APPLY(file).
 var functions = []string{
 	"file", "catboostEvaluate", "showCertificate", "getServerSetting", "generateSerialID", "logTrace", "aiClassify", "aiEmbed", "aiExtract",
-	"aiGenerate", "aiTranslate",
+	"aiFilter", "aiGenerate", "aiRedact", "aiSimilarity", "aiTranslate",
 }
 
 // Guard decides which statements of analysts reach the engine. The zero value refuses no table function.
@@ -50,7 +50,7 @@ func NewGuard(all []string, l Limits) Guard {
 }
 
 // Check returns the statement in the form in which the engine may run it for an analyst, or an exception of the engine's
-// kind. analyse asks the engine what the statement is. A SET or USE is composed from its parsed parts, because the engine
+// kind. analyse asks the engine what a text is, and fails for one that the engine cannot parse. A SET or USE is composed from its parsed parts, because the engine
 // does not check the rights of all forms of SET.
 // values is the data of an INSERT in the format Values, whose expressions the engine evaluates.
 func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
@@ -76,7 +76,11 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 		}
 		return "USE " + statement.QuoteName(name), nil
 	}
-	a, err := analyse(st.Text)
+	text := st.Text
+	if st.Data >= 0 { // without which an INSERT is incomplete
+		text += " FORMAT TSV"
+	}
+	a, err := analyse(text)
 	if err != nil {
 		return "", err
 	}
@@ -84,8 +88,10 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 	switch {
 	case a.Statements > 1:
 		return "", denied("one statement at a time")
-	case a.Class == chdb.ReadOnly, a.Class == chdb.Mutating && st.Verb == "INSERT", temporary, a.Statements == 0:
-		return st.Text, nil // the engine answers what it cannot parse with a syntax error, and checks the rights of the rest
+	case a.Statements == 0:
+		return "", denied("the engine does not tell what the statement does")
+	case a.Class == chdb.ReadOnly, a.Class == chdb.Mutating && st.Verb == "INSERT", temporary:
+		return st.Text, nil // the engine checks the rights
 	}
 	return "", denied(fmt.Sprintf("%s is not allowed for this user", st.Verb))
 }
@@ -105,6 +111,9 @@ func (g Guard) names(text string) error {
 			return denied(fmt.Sprintf("%q outside of quotes is not allowed for this user", s.Text(t)))
 		}
 		name, identifier := s.Identifier(t)
+		if t.Kind == statement.Other {
+			name = afterNumber(s.Text(t))
+		}
 		if quote := s.Text(t)[0]; !identifier && t.Kind == statement.Quoted && (quote == '`' || quote == '"') {
 			return denied("a name with a quote or a backslash is not allowed for this user")
 		}
@@ -117,6 +126,15 @@ func (g Guard) names(text string) error {
 		previous = strings.ToLower(name)
 		alone = g.refused[previous]
 	}
+}
+
+// afterNumber returns the word at the end of a token that begins with a digit. Which of "1.file" and "1file" is a number
+// and a word is for the engine to say.
+func afterNumber(text string) string {
+	if i := strings.LastIndexByte(text, '.'); i >= 0 {
+		text = text[i+1:]
+	}
+	return strings.TrimLeft(text, "0123456789_")
 }
 
 // settings refuses clauses SETTINGS that pass a limit. The engine checks the clause of the outermost query only, and

@@ -7,8 +7,10 @@ package fence
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -54,6 +56,14 @@ func State(version int, disks bool) string {
 		return fmt.Sprintf("fenced in from files, except folders of engine.config, but not from the network (Landlock %d)", version)
 	}
 	return fmt.Sprintf("fenced in from files and the network (Landlock %d)", version)
+}
+
+// Parts returns what ClickHouse reads for a configuration file: the file, and the folders whose files it merges. The folder
+// of the file can also have secrets of others.
+func Parts(file string) []string {
+	dir, name := filepath.Split(file)
+	own := strings.TrimSuffix(name, filepath.Ext(name)) + ".d"
+	return []string{file, filepath.Join(dir, own), filepath.Join(dir, "config.d"), filepath.Join(dir, "conf.d")}
 }
 
 var pathElement = regexp.MustCompile(`<(?:metadata_)?path>\s*(/[^<\s][^<]*?)\s*</`)

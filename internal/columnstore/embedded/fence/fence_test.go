@@ -25,3 +25,12 @@ func TestStateNamesWhatIsMissing(t *testing.T) {
 		})
 	}
 }
+
+// A configuration file makes readable what ClickHouse reads for it, and nothing else of its folder.
+func TestPartsOfConfiguration(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(Parts("/etc/vayu/engine.xml"), " ")
+	if want := "/etc/vayu/engine.xml /etc/vayu/engine.d /etc/vayu/config.d /etc/vayu/conf.d"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -20,9 +20,9 @@ const (
 )
 
 // system has what libchdb and Go read from the system: libraries, time zones, and the state of processors and memory.
-// /proc has no secrets of this process. The kernel refuses the environment of processes outside the fence.
+// /etc/ssl/private has secrets. /proc has no secrets of this process. The kernel refuses the environment of processes outside the fence.
 var system = []string{"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random",
-	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl", "/etc/host.conf"}
+	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/host.conf"}
 
 // loaders are the programs that load dynamically linked programs, which the kernel executes with them.
 var loaders = []string{"/lib64/ld-*", "/lib/ld-*", "/usr/lib*/ld-*"}

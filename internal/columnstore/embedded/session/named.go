@@ -101,6 +101,7 @@ func (p *Pool) AcquireNamed(ctx context.Context, q Request) (*Session, error) {
 		if err = s.prepare(q); err == nil {
 			return s.session, nil
 		}
+		s.session.Failed()
 		s.put()
 	}
 	p.free(q.User)
