@@ -82,7 +82,7 @@ func TestStaleFilesOfKilledEngineAreIgnored(t *testing.T) {
 func TestPasswordFileIsProtected(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), analystName)
-	if err := os.WriteFile(path, []byte("secret\n"), 0o644); err != nil { //nolint:gosec // the mode is what the test is about
+	if err := os.WriteFile(path, []byte("secret\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	got, err := password(path)
