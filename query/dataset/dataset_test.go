@@ -309,3 +309,60 @@ func FuzzBlocks(f *testing.F) {
 	f.Add([]byte("\x09\x01\x010\x16LowCardinality(String)\x01\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02s1\x01\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(_ *testing.T, data []byte) { _ = dataset.DecodeBlocks(data) })
 }
+
+// count returns the number of rows that SQL has of a table.
+func (w *fixture) count(t *testing.T, table string) (n uint64) {
+	t.Helper()
+	rows, err := w.conn.Query(t.Context(), "SELECT count() FROM "+w.database+"."+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestViews compares each exported view with SQL: its rows, and those of a city. The bytes are the same each time.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.stations(2)
+	w.exec(`INSERT INTO %s.station_parameter_day (station, parameter, day, mean, count, expected, flag, hours, present, max_8h)
+		SELECT 's' || toString(number %% 2), 'o3', toDate('2023-01-01') + intDiv(number, 2), 40 + number / 7, 24, 24, 'good', arrayWithConstant(24, 40 + number / 7), 16777215, 40 + number / 7
+		FROM numbers(2 * 1096) SETTINGS max_partitions_per_insert_block = 0`)
+	views := 0
+	for _, of := range dataset.Tables {
+		if !of.Derived {
+			continue
+		}
+		views++
+		t.Run(of.Name, func(t *testing.T) {
+			t.Parallel()
+			rows := w.count(t, of.Name)
+			var first, again bytes.Buffer
+			if got := w.write(t, "csv", dataset.Selection{Table: of}, &first); got != rows || rows == 0 {
+				t.Errorf("got %d rows, want %d", got, rows)
+			}
+			w.write(t, "csv", dataset.Selection{Table: of}, &again)
+			if !bytes.Equal(first.Bytes(), again.Bytes()) {
+				t.Error("two exports differ")
+			}
+			if !of.City {
+				return
+			}
+			if got := w.write(t, "parquet", dataset.Selection{Table: of, City: "Nowhere", State: "Nowhere"}, io.Discard); got != 0 {
+				t.Errorf("got %d rows of a city without stations, want 0", got)
+			}
+		})
+	}
+	if views != 11 {
+		t.Errorf("got %d views, want 11", views)
+	}
+}

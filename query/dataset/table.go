@@ -33,20 +33,32 @@ type Table struct {
 	Derived bool
 }
 
-// Tables are all tables that can be exported, by name. To export another view, add it here.
+// Tables are all tables and views that can be exported, by name. The view openair is missing: a month of it costs as much
+// as all of it, because its time follows from the day and the hour.
 var Tables = []Table{
+	{Name: "annual_statistics", Key: []string{"station", "parameter", "year"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "bulletin", Time: "day", Daily: true, Key: []string{"name", "day"}, Version: "ingested_at", City: true},
 	{Name: "city_day", Time: "day", Daily: true, Key: []string{"city", "state", "day"}, Version: "computed_at", City: true, Wide: true},
 	{Name: "city_hour", Time: "at", Key: []string{"city", "state", "at"}, Version: "computed_at", City: true, Wide: true},
 	{Name: "corrected", Time: "at", Key: []string{"station", "at", "averaging", "formula"}, Version: "computed_at", Station: "station"},
+	{Name: "daily", Time: "day", Daily: true, Key: []string{"station", "parameter", "day"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "data_capture", Time: "month", Daily: true, Key: []string{"station", "parameter", "month"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "diurnal", Key: []string{"station", "parameter", "year", "hour"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "exceedance", Key: []string{"station", "parameter", "year", "standard", "period"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "monthly_statistics", Time: "month", Daily: true, Key: []string{"station", "parameter", "month"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "nox_form", Time: "day", Daily: true, Key: []string{"station", "day"}, Version: "computed_at", Station: "station"},
 	{Name: "parameter", Key: []string{"id"}, Parameter: "id"},
+	{Name: "ranking", Key: []string{"year", "parameter", "rank", "city", "state"}, City: true, Parameter: "parameter", Derived: true},
 	{Name: "reading", Time: "at", Key: []string{"station", "parameter", "at", "kind", "averaging"}, Version: "ingested_at", Station: "station", Parameter: "parameter"},
 	{Name: "reading_quality", Time: "at", Key: []string{"station", "parameter", "at", "kind", "averaging", "test"}, Version: "computed_at", Station: "station", Parameter: "parameter"},
+	{Name: "season", Key: []string{"station", "parameter", "year", "season"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "standard", Key: []string{"standard", "parameter", "period"}, Parameter: "parameter", Derived: true},
 	{Name: "station", Key: []string{"id"}, Station: "id", City: true},
 	{Name: "station_hour", Time: "at", Key: []string{"station", "at"}, Version: "computed_at", Station: "station", Wide: true},
 	{Name: "station_parameter_day", Time: "day", Daily: true, Key: []string{"station", "parameter", "day"}, Version: "computed_at", Station: "station", Parameter: "parameter"},
 	{Name: "station_parameter_hour", Time: "at", Key: []string{"station", "at", "parameter", "kind"}, Version: "computed_at", Station: "station", Parameter: "parameter"},
+	{Name: "trend", Key: []string{"station", "parameter"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "weekday", Key: []string{"station", "parameter", "year", "weekday"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 }
 
 // operations are the tables that only an archive has: decisions of the operator, and marks of the roll-up.
