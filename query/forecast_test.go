@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"vayu/query"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -143,5 +146,42 @@ func TestForecastsOfTheSandboxAreItsOwn(t *testing.T) {
 	w.issue(t)
 	if status, _, body := w.do(t, http.MethodGet, "/v1/forecast?city=Delhi", "Authorization", "Bearer "+sandboxKey); status != http.StatusNotFound {
 		t.Errorf("%d %s, want 404", status, body)
+	}
+}
+
+// TestForecastsSurviveARestart starts the service again without ClickHouse: the files answer.
+func TestForecastsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	dir := t.TempDir()
+	inDir := func(c *query.Config) { c.Directory = dir }
+	w.serve(t, inDir)
+	w.refresh(t)
+	w.issue(t)
+	paths := []string{"/v1/forecast?city=Delhi", "/v1/forecast?lat=28.63&lon=77.21", "/v1/forecast/score?city=Delhi", "/v1/forecast/score"}
+	want := make([]string, len(paths))
+	for i, path := range paths {
+		_, _, want[i] = w.get(t, path)
+	}
+	restart := func() {
+		conn := &flakyConn{Conn: w.conn}
+		conn.down.Store(true)
+		w.serve(t, inDir, func(c *query.Config) { c.Conn = conn })
+		if n := w.service.Restore(); n != len(schema.Worlds) {
+			t.Fatalf("%d worlds restored, want all", n)
+		}
+	}
+	restart()
+	for i, path := range paths {
+		if status, _, body := w.get(t, path); status != http.StatusOK || body != want[i] {
+			t.Errorf("%s: got %d %s, want %s", path, status, body, want[i])
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "live.forecasts.json"), []byte(`{"Version":1,`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restart()
+	if status, _, body := w.get(t, paths[0]); status != http.StatusNotFound {
+		t.Errorf("with a torn file: got %d %s, want 404", status, body)
 	}
 }

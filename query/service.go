@@ -127,7 +127,7 @@ func New(c Config) (*Service, error) {
 	for _, world := range schema.Worlds {
 		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
-		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), s.log, a.metrics.errors)
+		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), c.Directory, s.log, a.metrics.errors)
 		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
 		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
 		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
@@ -141,7 +141,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Restore publishes the snapshots of the last run from their files. It returns the
+// Restore publishes the snapshots and forecasts of the last run from their files. It returns the
 // number of worlds that have a snapshot. It logs and ignores files that cannot be
 // used. It takes about 10 ms and must be called before the API listens.
 func (s *Service) Restore() int {
@@ -151,10 +151,12 @@ func (s *Service) Restore() int {
 		if err != nil {
 			s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "error", err)
 		}
-		if !ok {
-			continue
+		if ok {
+			n++
 		}
-		n++
+		if err := a.forecasts.Restore(); err != nil {
+			s.log.Warn("reading the file of forecasts failed; starting without it", "world", a.world.String(), "error", err)
+		}
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -25,25 +26,48 @@ type Latest struct {
 	tables   rollup.Tables
 	failures *failurelog.Log
 	issue    atomic.Pointer[Issue]
+	file     string // file of the issue, which the next start restores; "" for none
 }
 
-// NewLatest returns a Latest without an issue. The counter counts failed polls.
-func NewLatest(t rollup.Tables, world string, log *slog.Logger, failed prometheus.Counter) *Latest {
-	return &Latest{tables: t, failures: failurelog.New(log, "query: ClickHouse", "reading the forecasts of "+world, "the last ones stay published", failed)}
+// NewLatest returns a Latest without an issue. Its file is in a directory; "" for none. The counter counts failed
+// polls.
+func NewLatest(t rollup.Tables, world, directory string, log *slog.Logger, failed prometheus.Counter) *Latest {
+	l := &Latest{tables: t, failures: failurelog.New(log, "query: ClickHouse", "reading the forecasts of "+world, "the last ones stay published", failed)}
+	if directory != "" {
+		l.file = filepath.Join(directory, world+".forecasts.json")
+	}
+	return l
 }
 
 // Issue returns the latest issue; nil if there is none yet.
 func (l *Latest) Issue() *Issue { return l.issue.Load() }
 
-// Refresh reads the latest issue, if it is new.
-func (l *Latest) Refresh(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
-	defer cancel()
-	issue, err := load(ctx, l.tables, l.issue.Load())
-	if err == nil {
+// Restore publishes the issue of the last run from its file, if there is one.
+func (l *Latest) Restore() error {
+	if l.file == "" {
+		return nil
+	}
+	issue, err := read(l.file)
+	if err == nil && issue != nil {
 		l.issue.Store(issue)
 	}
 	return err
+}
+
+// Refresh reads the latest issue if it is new, and writes it to the file.
+func (l *Latest) Refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	earlier := l.issue.Load()
+	issue, err := load(ctx, l.tables, earlier)
+	if err != nil || issue == earlier {
+		return err
+	}
+	l.issue.Store(issue)
+	if issue == nil || l.file == "" {
+		return nil
+	}
+	return issue.write(l.file)
 }
 
 // Run polls for new issues until ctx ends. It logs when polls begin to fail, and when they succeed again.

@@ -21,13 +21,13 @@ func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the latest issue of forecasts: %w", err)
 	}
-	if issued == 0 || earlier != nil && earlier.IssuedAt.UnixMilli() == issued {
+	switch {
+	case issued == 0:
+		return nil, nil
+	case earlier != nil && earlier.IssuedAt.UnixMilli() == issued:
 		return earlier, nil
 	}
-	i := &Issue{
-		Base: schema.Day(base), IssuedAt: time.UnixMilli(issued).UTC(), FittedAt: time.UnixMilli(fitted).UTC(),
-		cities: map[places.City]*Place{}, stations: map[string]*Place{},
-	}
+	i := newIssue(schema.Day(base), time.UnixMilli(issued).UTC(), time.UnixMilli(fitted).UTC())
 	if err := i.loadDays(ctx, t, issued); err != nil {
 		return nil, fmt.Errorf("reading forecasts: %w", err)
 	}
@@ -43,6 +43,10 @@ func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) 
 		}
 	}
 	return i, nil
+}
+
+func newIssue(base schema.Day, issued, fitted time.Time) *Issue {
+	return &Issue{Base: base, IssuedAt: issued, FittedAt: fitted, cities: map[places.City]*Place{}, stations: map[string]*Place{}}
 }
 
 func (i *Issue) place(kind, name, state string) *Place {

@@ -1,0 +1,93 @@
+package forecast
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// fileVersion must change whenever the fields of the file change. Files with another version are ignored.
+const fileVersion = 1
+
+// savedIssue is the content of the file of an issue, as JSON.
+type savedIssue struct {
+	Version            int
+	Base               schema.Day
+	IssuedAt, FittedAt time.Time
+	Overall            air.ForecastScores
+	Places             []savedPlace
+}
+
+// savedPlace has the forecasts of a place in a file.
+type savedPlace struct {
+	Kind, Name, State string
+	Days              []air.ForecastDay
+	Score             *air.ForecastScore
+	Verified          air.ForecastScores
+	Reason            string
+}
+
+func (p *Place) saved(kind, name, state string) savedPlace {
+	return savedPlace{Kind: kind, Name: name, State: state, Days: p.days, Score: p.score, Verified: p.verified, Reason: p.reason}
+}
+
+// write replaces the file of a path. A reader sees the earlier file or all of the new one.
+func (i *Issue) write(path string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the forecasts %q: %w", path, err)
+		}
+	}()
+	s := savedIssue{Version: fileVersion, Base: i.Base, IssuedAt: i.IssuedAt, FittedAt: i.FittedAt, Overall: i.overall}
+	for c, p := range i.cities {
+		s.Places = append(s.Places, p.saved("city", c.Name, c.State))
+	}
+	for id, p := range i.stations {
+		s.Places = append(s.Places, p.saved("station", id, ""))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
+	if err := errors.Join(json.NewEncoder(file).Encode(s), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// read returns the issue in a file. It returns nil if there is no file, or one of another version.
+func read(path string) (*Issue, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // G304: the path is a setting
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var s savedIssue
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the forecasts %q: %w", path, err)
+	}
+	if s.Version != fileVersion {
+		return nil, nil
+	}
+	i := newIssue(s.Base, s.IssuedAt, s.FittedAt)
+	i.overall = s.Overall
+	for n := range s.Places {
+		from := &s.Places[n]
+		p := i.place(from.Kind, from.Name, from.State)
+		p.days, p.score, p.verified, p.reason = from.Days, from.Score, from.Verified, from.Reason
+	}
+	return i, nil
+}
