@@ -16,6 +16,9 @@ const (
 	// checkEvery is how often Run looks whether forecasts are due.
 	checkEvery = 5 * time.Minute
 	firstRetry = 10 * time.Second
+	// emptyRetry is the time after which an issue without forecasts is repeated, because an archive may have been
+	// imported since.
+	emptyRetry = time.Hour
 )
 
 // Run issues the forecasts of each Indian day until ctx ends, and fits the model each week. Only one instance
@@ -43,8 +46,8 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f.metrics.show(last, fitted)
-	if !last.Before(issueTime(base)) {
+	f.metrics.show(last.at, fitted)
+	if last.base >= base && (last.rows > 0 || now.Sub(last.at) < emptyRetry) {
 		return false, nil
 	}
 	ready, err := f.ready(ctx, base, now)
@@ -81,11 +84,23 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// state returns when forecasts were last issued, and when the model was fitted that they follow from; the year 1970 for
-// never. A fit that was interrupted, or has no issue yet, does not count: it may lack parameters.
-func (f *Forecaster) state(ctx context.Context) (issued, fitted time.Time, err error) {
-	err = f.scan(ctx, "the last issue", "SELECT max(issued_at), max(fitted_at) FROM "+f.database+".forecast_issue WHERE run = ''", nil, &issued, &fitted)
-	return issued, fitted, err
+// issued is the last issue.
+type issued struct {
+	base schema.Day
+	at   time.Time // the year 1970 for never
+	rows uint64    // number of its forecasts
+}
+
+// state returns the last issue, and when the model was fitted that the next one can use; the year 1970 for never. A fit
+// that was interrupted, or has no issue yet, does not count: it may lack parameters. Nor does one without coefficients,
+// which was made before an archive was imported.
+func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, err error) {
+	var base int32
+	err = f.scan(ctx, "the last issue", "SELECT last, at, rows, least(used, fitted) FROM "+
+		"(SELECT toInt32(max(base)) AS last, max(issued_at) AS at, argMax(forecasts, issued_at) AS rows, max(fitted_at) AS used FROM "+f.database+".forecast_issue WHERE run = '') AS issues, "+
+		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_fit WHERE run = '') AS fits", nil, &base, &last.at, &last.rows, &fitted)
+	last.base = schema.Day(base)
+	return last, fitted, err
 }
 
 // patience is how long an issue waits for places that are late.
