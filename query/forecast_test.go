@@ -133,6 +133,11 @@ func TestForecastScore(t *testing.T) {
 		if len(got.Models) != 36 || len(got.Warnings) != 108 {
 			t.Errorf("%q: %d scores and %d events, want 36 and 108", query, len(got.Models), len(got.Warnings))
 		}
+		// Two models and three events. The probability of an AQI over 200 was 0.1 for four days, and none came.
+		want := air.Reliability{Event: "over 200", Model: "damped_anomaly", Probability: 0.1, Forecasts: 4}
+		if len(got.Reliability) != 6 || got.Reliability[0] != want {
+			t.Errorf("%q: reliability %+v, want six rows that begin with %+v", query, got.Reliability, want)
+		}
 	}
 	if _, _, body := w.get(t, "/v1/forecast/score?city=Pune"); !strings.Contains(body, `"models":[]`) {
 		t.Errorf("a city without forecasts: %s", body)

@@ -42,7 +42,7 @@ type Place struct {
 	issue    *Issue
 	days     []air.ForecastDay // in order, the first is the day after the base
 	score    *air.ForecastScore
-	verified air.ForecastScores // models and warnings
+	verified air.ForecastScores // models, warnings and reliability
 	reason   string             // why persistence is served, or why there is no forecast
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
@@ -59,7 +59,7 @@ func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	if name != "" {
 		reply = air.ForecastScores{City: &name}
 		if p := i.cities[c]; p != nil {
-			reply.Models, reply.Warnings = p.verified.Models, p.verified.Warnings
+			reply.Models, reply.Warnings, reply.Reliability = p.verified.Models, p.verified.Warnings, p.verified.Reliability
 		}
 	}
 	reply.Status, reply.Days = schema.Success, ScoreDays
@@ -68,6 +68,9 @@ func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	}
 	if reply.Warnings == nil {
 		reply.Warnings = []air.WarningScore{}
+	}
+	if reply.Reliability == nil {
+		reply.Reliability = []air.Reliability{}
 	}
 	return reply
 }

@@ -41,6 +41,9 @@ func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) 
 		if err := i.loadWarnings(ctx, t, perCity); err != nil {
 			return nil, fmt.Errorf("reading the warnings of forecasts: %w", err)
 		}
+		if err := i.loadReliability(ctx, t, perCity); err != nil {
+			return nil, fmt.Errorf("reading the reliability of forecasts: %w", err)
+		}
 	}
 	return i, nil
 }
@@ -141,5 +144,19 @@ func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool)
 		all.Warnings = append(all.Warnings, w)
 	}, "SELECT "+grouping(perCity)+t.SQL(`toString(warned.1) AS event, horizon, toString(model) AS m, count(), countIf(warned.2 AND warned.3), countIf(NOT warned.2 AND warned.3), countIf(warned.2 AND NOT warned.3), avg(pow(warned.4 - warned.3, 2))
 		FROM (SELECT place, state, horizon, model, arrayJoin(warnings) AS warned FROM %s.forecast_outcome`)+recentCities+" AND parameter = 'aqi') GROUP BY name, region, event, horizon, m ORDER BY event, horizon, m",
+		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+}
+
+// loadReliability reads how often events came, by tenths of their probability.
+func (i *Issue) loadReliability(ctx context.Context, t rollup.Tables, perCity bool) error {
+	var name, state string
+	var r air.Reliability
+	return t.Each(ctx, []any{&name, &state, &r.Event, &r.Model, &r.Probability, &r.Frequency, &r.Forecasts}, func() {
+		r.Probability, r.Frequency = round(r.Probability), round(r.Frequency)
+		all := i.scoresOf(name, state)
+		all.Reliability = append(all.Reliability, r)
+	}, "SELECT "+grouping(perCity)+t.SQL(`toString(warned.1) AS event, toString(model) AS m, avg(toFloat64(warned.4)) AS chance, avg(toFloat64(warned.3)), count()
+		FROM (SELECT place, state, model, arrayJoin(warnings) AS warned FROM %s.forecast_outcome`)+recentCities+" AND parameter = 'aqi' AND model != 'climatology')"+
+		" WHERE startsWith(event, 'over') GROUP BY name, region, event, m, least(9, floor(warned.4 * 10 + 1e-4)) ORDER BY event, m, chance",
 		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
 }

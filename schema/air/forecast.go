@@ -94,6 +94,16 @@ type WarningScore struct {
 	Brier       float64 `json:"brier"`
 }
 
+// Reliability compares the probabilities of an event with how often it came: of the forecasts whose probability is
+// within one tenth. Probability is their mean probability, Frequency the share with the event, both 0 to 1.
+type Reliability struct {
+	Event       string  `json:"event"`
+	Model       string  `json:"model"`
+	Probability float64 `json:"probability"`
+	Frequency   float64 `json:"frequency"`
+	Forecasts   uint64  `json:"forecasts"`
+}
+
 // ForecastScores is the reply to GET /v1/forecast/score. City is nil for all cities together.
 type ForecastScores struct {
 	Status   string         `json:"status"`
@@ -101,4 +111,6 @@ type ForecastScores struct {
 	Days     int            `json:"days"`
 	Models   []ModelScore   `json:"models"`
 	Warnings []WarningScore `json:"warnings"`
+	// Reliability is over all horizons.
+	Reliability []Reliability `json:"reliability"`
 }
