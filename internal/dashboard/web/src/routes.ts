@@ -33,6 +33,7 @@ export const groups: readonly Group[] = [
 		entries: [
 			{ to: '/', name: 'shell.map', also: ['/air', '/pin'], scope: 'aqi:read' },
 			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
+			{ to: '/forecast', name: 'shell.forecast', scope: 'aqi:read' },
 			{ to: '/sources', name: 'shell.sources', scope: 'aqi:read' },
 		],
 	},

@@ -14,7 +14,7 @@ import { Legend, RequireScope } from './AirLegend';
 import { Current, Pollutants, Stations } from './AirRecord';
 import { Calendar } from './Calendar';
 import { history, type Subject, useRecord } from './history';
-import { cityPath, decoded } from './places';
+import { cityPath, decoded, forecastPath } from './places';
 import { Search } from './Search';
 
 /** City is the page of a city: its air quality now, on a day, and over time. */
@@ -36,9 +36,14 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 			title={title}
 			actions={
 				'city' in where && (
-					<Link class="primary" href={`/compare?city=${encodeURIComponent(where.city)}`}>
-						{t('air.compare')}
-					</Link>
+					<>
+						<Link class="primary" href={forecastPath(where.city)}>
+							{t('air.forecast')}
+						</Link>
+						<Link class="primary" href={`/compare?city=${encodeURIComponent(where.city)}`}>
+							{t('air.compare')}
+						</Link>
+					</>
 				)
 			}
 		>

@@ -131,6 +131,11 @@ export function cityPath(name: string): string {
 	return `/air/${encodeURIComponent(name).replaceAll('%2C', ',')}`;
 }
 
+/** forecastPath returns the path of the page of a city's forecast. */
+export function forecastPath(name: string): string {
+	return cityPath(name).replace('/air/', '/forecast/');
+}
+
 /** decoded returns the name that a part of an address has. */
 export function decoded(part: string): string {
 	try {

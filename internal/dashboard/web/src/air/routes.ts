@@ -7,5 +7,7 @@ export const routes: readonly Route[] = [
 	{ path: '/pin/:pincode', load: async () => (await import('./City')).Pin },
 	{ path: '/sources/:source', load: async () => (await import('./Source')).Source },
 	{ path: '/sources', load: async () => (await import('./Sources')).Sources },
+	{ path: '/forecast', load: async () => (await import('./Forecast')).Forecasts },
+	{ path: '/forecast/:city', load: async () => (await import('./Forecast')).CityForecast },
 	{ path: '/compare', load: async () => (await import('./Compare')).Compare },
 ];

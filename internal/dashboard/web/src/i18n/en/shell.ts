@@ -4,6 +4,7 @@ export const shell = {
 	'shell.air': 'Air',
 	'shell.map': 'Map and cities',
 	'shell.compare': 'Compare cities',
+	'shell.forecast': 'Forecasts',
 	'shell.sources': 'Sources',
 	'shell.transactions': 'Transactions',
 	'shell.recharges': 'Recharges',

@@ -6,6 +6,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'shell.air': 'हवा',
 	'shell.map': 'नक्शा और शहर',
 	'shell.compare': 'शहरों की तुलना',
+	'shell.forecast': 'पूर्वानुमान',
 	'shell.sources': 'स्रोत',
 	'shell.transactions': 'लेन-देन',
 	'shell.recharges': 'रिचार्ज',

@@ -1,0 +1,72 @@
+import { expect, inject, test } from 'vitest';
+import type { Forecast, Scores } from '../src/air/forecast';
+import { number, rows, same } from './air';
+import { ask, pictured, signedIn } from './browser';
+import { command } from './service';
+
+/**
+ * issued stores forecasts of Delhi as the forecast job does, for the next days and for the days before yesterday, which
+ * have come. The AQI came as it was forecast, or 100 below on every third day.
+ */
+async function issued(): Promise<void> {
+	const sql = (text: string) => command(inject('data'), 'sql', '--mode', 'sandbox', '--write', text);
+	const base = 'toDate(now() + 19800) - 1';
+	await sql(`INSERT INTO forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, moderate, poor, very_poor, fitted_at, issued_at)
+		SELECT '', 'city', 'Delhi', 'Delhi', parameter, ${base} - back + horizon, horizon, model, model = 'damped_anomaly',
+			middle * 0.8, middle, middle * 1.2, 0.1, 0.3, 0.6, now() - 3600, toStartOfHour(now()) - back * 86400
+		FROM (SELECT arrayJoin([0, 10, 11, 12]) AS back, arrayJoin([1, 2, 3, 4]) AS horizon, arrayJoin(['aqi', 'pm25']) AS parameter,
+			arrayJoin(['damped_anomaly', 'persistence']) AS model, if(parameter = 'aqi', 310, 130) + horizon AS middle)`);
+	await sql(`INSERT INTO city_day (city, state, day, at, aqi, pm25)
+		SELECT 'Delhi', 'Delhi', ${base} - number AS d, toDateTime(d, 'UTC') + 66600, if(number % 3 = 0, 210, 312), 120 FROM numbers(6, 8)`);
+	await sql(`INSERT INTO forecast_issue (run, base, issued_at, fitted_at, forecasts)
+		SELECT '', ${base}, max(issued_at), max(issued_at), count() FROM forecast WHERE run = ''`);
+	await expect
+		.poll(() => ask<Scores>('/v1/forecast/score?city=Delhi').then(({ models }) => models.length), { timeout: 120_000 })
+		.toBeGreaterThan(0);
+}
+
+const percent = (share: number) => `${number(Math.round(share * 100))} %`;
+
+test('the forecast of a city and its score are those of the API', async () => {
+	await issued();
+	const { page, faults } = await signedIn('/air/Delhi');
+	await page.getByRole('link', { name: 'Forecast', exact: true }).click();
+	const fan = page.getByRole('img', { name: 'in 8 of 10 cases' });
+	await fan.waitFor();
+	const forecast = await ask<Forecast>('/v1/forecast?city=Delhi');
+	expect(await fan.locator('circle').count()).toBe(forecast.days.length);
+	await same(
+		async () => (await rows(page.getByRole('region', { name: 'Next days' }))).map((row) => row.split(' | ').slice(1).join(' | ')),
+		async () =>
+			forecast.days.map(({ aqi, category, categories }) =>
+				[
+					`${aqi?.p50} ${category}`,
+					`${number(aqi?.p10 ?? 0)}–${number(aqi?.p90 ?? 0)}`,
+					...Object.values(categories ?? {}).map(percent),
+				].join(' | '),
+			),
+	);
+	const scores = await ask<Scores>('/v1/forecast/score?city=Delhi');
+	const table = await rows(page.getByRole('region', { name: 'Score of the last 90 days' }));
+	expect(table.length).toBe(scores.models.filter(({ model }) => model === 'damped_anomaly').length);
+	const reliability = await rows(page.getByRole('region', { name: 'Reliability' }));
+	expect(reliability).toEqual(
+		scores.reliability
+			.filter(({ model }) => model === 'damped_anomaly')
+			.map((one) => [`index ${one.event}`, percent(one.probability), percent(one.frequency), number(one.forecasts)].join(' | ')),
+	);
+	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByRole('img', { name: 'PM2.5' }).waitFor();
+	await page.getByLabel('Figure', { exact: true }).selectOption('o3');
+	await page.getByText('no figure').waitFor();
+	await pictured(page, 'air-forecast');
+	expect(faults).toEqual([]);
+});
+
+test('a city without a forecast says why, and the page of all cities has their score', async () => {
+	const { page, faults } = await signedIn('/forecast/Mumbai');
+	await page.getByText('There is no forecast', { exact: true }).waitFor();
+	await page.getByRole('link', { name: 'Forecasts' }).click();
+	await page.getByRole('region', { name: 'Score of the last 90 days' }).waitFor();
+	expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
+});

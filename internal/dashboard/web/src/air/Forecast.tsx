@@ -1,0 +1,172 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { Problem } from '../api/client';
+import { number } from '../format';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Select } from '../ui/Field';
+import { Card, Facts, Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { nameOf, unitOf } from './AirCharts';
+import { Index, RequireScope } from './AirLegend';
+import { bands, type Figure, figureOf, pollutants } from './category';
+import { Fan } from './Fan';
+import { beside, type Forecast, useForecast, useScores } from './forecast';
+import { cityPath, decoded } from './places';
+import { Reliability } from './Reliability';
+import { stamp } from './stamp';
+
+/** Forecasts is the page with the score of all cities. */
+export function Forecasts(): JSX.Element {
+	return (
+		<Page title={t('shell.forecast')}>
+			<RequireScope>
+				<p>{t('air.forecast.about')}</p>
+				<Score city={undefined} />
+			</RequireScope>
+		</Page>
+	);
+}
+
+/** CityForecast is the page with the next days of a city, and their score. */
+export function CityForecast(props: Record<string, string>): JSX.Element {
+	const city = decoded(props.city ?? '');
+	return (
+		<Page
+			title={t('air.forecast.of', { city })}
+			actions={
+				<Link class="primary" href={cityPath(city)}>
+					{t('air.now')}
+				</Link>
+			}
+		>
+			<RequireScope>
+				<Days city={city} />
+				<Score city={city} />
+			</RequireScope>
+		</Page>
+	);
+}
+
+/** dayName writes an Indian day. */
+const dayName = (date: string) => stamp(Date.parse(`${date}T00:00:00+05:30`) / 1000, 'day');
+
+function Days(props: { city: string }): JSX.Element {
+	const query = useForecast(props.city);
+	if (!query.data && query.error instanceof Problem && query.error.code === 'no_data') {
+		return (
+			<Card>
+				<Empty title={t('air.forecast.none')}>
+					<p>{query.error.message}</p>
+				</Empty>
+			</Card>
+		);
+	}
+	return <Fetched query={query}>{(forecast) => <Shown forecast={forecast} />}</Fetched>;
+}
+
+function Shown(props: { forecast: Forecast }): JSX.Element {
+	const { days, score, issued_at: issued, fitted_at: fitted, model, reason } = props.forecast;
+	const [figure, setFigure] = useState<Figure>('aqi');
+	const drawn = days.flatMap((day) => {
+		const of = day[figure];
+		return of ? [{ name: dayName(day.date), of }] : [];
+	});
+	const unit = figure === 'aqi' ? '' : unitOf(figure);
+	const label = drawn.map(({ name, of }) =>
+		t('air.forecast.day', { day: name, low: number(of.p10), middle: number(of.p50), high: number(of.p90), unit }),
+	);
+	return (
+		<Card title={t('air.forecast.next')}>
+			<Select
+				label={t('air.figure')}
+				value={figure}
+				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+				change={(of) => setFigure(figureOf(of))}
+			/>
+			{drawn.length > 0 ? (
+				<Fan days={drawn} figure={figure} unit={unit} label={`${nameOf(figure)}. ${label.join(' ')}`} />
+			) : (
+				<Empty title={t('air.nofigure')} />
+			)}
+			<p class="hint">{t('air.forecast.hint')}</p>
+			<Table
+				caption={t('air.forecast.next')}
+				rows={days}
+				id={(day) => day.date}
+				columns={[
+					{ name: t('air.day'), show: (day) => dayName(day.date) },
+					{ name: t('air.index'), show: (day) => <Index aqi={day.aqi?.p50 ?? null} category={day.category} /> },
+					{
+						name: t('air.forecast.interval'),
+						figure: true,
+						show: (day) => (day.aqi ? `${number(day.aqi.p10)}–${number(day.aqi.p90)}` : '–'),
+					},
+					...bands.map(({ word, name }) => ({
+						name: t(name),
+						figure: true,
+						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),
+					})),
+				]}
+			/>
+			<Facts
+				of={[
+					[t('air.forecast.model'), t(`air.forecast.model.${model}`)],
+					[t('air.forecast.why'), reason && t(`air.forecast.reason.${reason}`)],
+					[t('air.forecast.issued'), <Time key="issued" at={issued} />],
+					[t('air.forecast.fitted'), <Time key="fitted" at={fitted} />],
+					[t('air.forecast.error'), score && number(score.mae)],
+					[t('air.forecast.error.persistence'), score && number(score.persistence_mae)],
+				]}
+			/>
+		</Card>
+	);
+}
+
+function Score(props: { city: string | undefined }): JSX.Element {
+	const query = useScores(props.city);
+	if (!query.data && query.error instanceof Problem && query.error.code === 'no_data') {
+		return (
+			<Card title={t('air.forecast.score')}>
+				<Empty title={t('air.forecast.noscore')} />
+			</Card>
+		);
+	}
+	return (
+		<Fetched query={query}>
+			{({ models, reliability }) => (
+				<>
+					<Card title={t('air.forecast.score')}>
+						<p class="hint">{t('air.forecast.score.hint')}</p>
+						{models.length === 0 ? (
+							<Empty title={t('air.forecast.noscore')} />
+						) : (
+							<Table
+								caption={t('air.forecast.score')}
+								rows={beside(models)}
+								id={({ id }) => id}
+								columns={[
+									{ name: t('air.figure'), show: ({ parameter }) => nameOf(parameter) },
+									{ name: t('air.forecast.horizon'), figure: true, show: ({ horizon }) => number(horizon) },
+									{ name: t('air.forecast.error'), figure: true, show: ({ model }) => number(model.mae) },
+									{ name: t('air.forecast.error.persistence'), figure: true, show: ({ persistence }) => number(persistence.mae) },
+									{ name: t('air.forecast.bias'), figure: true, show: ({ model }) => number(model.bias) },
+									{ name: t('air.forecast.covered'), figure: true, show: ({ model }) => `${number(Math.round(model.coverage80 * 100))} %` },
+									{ name: t('air.forecast.forecasts'), figure: true, show: ({ model }) => number(model.forecasts) },
+								]}
+							/>
+						)}
+					</Card>
+					{reliability.length > 0 && (
+						<Card title={t('air.forecast.reliability')}>
+							<p class="hint">{t('air.forecast.reliability.hint')}</p>
+							<Reliability of={reliability} />
+						</Card>
+					)}
+				</>
+			)}
+		</Fetched>
+	);
+}

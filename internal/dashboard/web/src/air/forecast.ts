@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { operations } from '../../made/schema';
+import { api, unwrap } from '../api/client';
+
+/** Forecast is the reply about a place. */
+export type Forecast = operations['getForecast']['responses'][200]['content']['application/json'];
+
+/** Scores is the reply about a city, or about all cities. */
+export type Scores = operations['getForecastScore']['responses'][200]['content']['application/json'];
+
+/** Percentiles are those of one figure of a day. */
+export type Percentiles = NonNullable<Forecast['days'][number]['aqi']>;
+
+// There is one issue a day.
+const staleTime = 600_000;
+
+/** useForecast fetches the days after today of a city. */
+export function useForecast(city: string) {
+	return useQuery({
+		queryKey: ['air', 'forecast', city],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/forecast', { params: { query: { city } }, signal })),
+		staleTime,
+	});
+}
+
+/** useScores fetches the score of a city, or of all cities. */
+export function useScores(city: string | undefined) {
+	return useQuery({
+		queryKey: ['air', 'forecast score', city ?? ''],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/forecast/score', { params: { query: city === undefined ? {} : { city } }, signal })),
+		staleTime,
+	});
+}
+
+/** Point is a corner of a drawing. */
+export type Point = readonly [x: number, y: number];
+
+/** corners writes points as SVG does. */
+export function corners(points: readonly Point[]): string {
+	return points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+}
+
+/** Beside is the error of a model with that of persistence. */
+export interface Beside {
+	id: string;
+	parameter: Scores['models'][number]['parameter'];
+	horizon: number;
+	model: Scores['models'][number];
+	persistence: Scores['models'][number];
+}
+
+/** beside returns the damped anomaly with persistence, for each figure and horizon that both have. */
+export function beside(models: Scores['models']): Beside[] {
+	return models
+		.filter(({ model }) => model === 'damped_anomaly')
+		.flatMap((model) => {
+			const { parameter, horizon } = model;
+			const persistence = models.find((one) => one.model === 'persistence' && one.parameter === parameter && one.horizon === horizon);
+			return persistence ? [{ id: `${parameter} ${horizon}`, parameter, horizon, model, persistence }] : [];
+		});
+}
