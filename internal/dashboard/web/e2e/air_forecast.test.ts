@@ -55,11 +55,11 @@ test('the forecast of a city and its score are those of the API', async () => {
 			.filter(({ model }) => model === 'damped_anomaly')
 			.map((one) => [`index ${one.event}`, percent(one.probability), percent(one.frequency), number(one.forecasts)].join(' | ')),
 	);
+	await pictured(page, 'air-forecast');
 	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
 	await page.getByRole('img', { name: 'PM2.5' }).waitFor();
 	await page.getByLabel('Figure', { exact: true }).selectOption('o3');
 	await page.getByText('no figure').waitFor();
-	await pictured(page, 'air-forecast');
 	expect(faults).toEqual([]);
 });
 

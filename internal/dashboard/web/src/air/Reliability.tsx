@@ -25,7 +25,7 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 	const [x0, y0] = place(0, 0);
 	return (
 		<div class="reliability">
-			<svg viewBox={`0 0 ${size + 8} ${size}`} role="img" aria-label={t('air.forecast.reliability.label')}>
+			<svg viewBox={`0 -8 ${size + 20} ${size + 8}`} role="img" aria-label={t('air.forecast.reliability.label')}>
 				<line class="right" x1={x0} y1={y0} x2={right} y2={top} />
 				<polyline class="axis" points={corners([place(0, 1), place(0, 0), place(1, 0)])} />
 				{[0, 0.5, 1].map((share) => (
