@@ -68,7 +68,7 @@ func (i *Issue) write(path string) (err error) {
 
 // read returns the issue in a file. It returns nil if there is no file, or one of another version.
 func read(path string) (*Issue, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // G304: the path is a setting
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
