@@ -38,6 +38,8 @@ type Config struct {
 	File string `yaml:"config" help:"configuration file in ClickHouse's own form for the embedded engine, such as one with storage policies"`
 	// Analysts limits the user analyst of the embedded engine.
 	Analysts Analysts `yaml:"analysts"`
+	// Listen is a further address of the embedded engine, for analysts of other machines.
+	Listen Listen `yaml:"listen"`
 	// Readable has the databases that the user analyst reads. Private has the tables of these databases that it does not.
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.

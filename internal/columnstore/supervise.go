@@ -202,6 +202,7 @@ func (db *DB) childConfig() embedded.Config {
 		MaxMemory: int64(db.cfg.MaxMemory), MaxTime: db.cfg.MaxTime, MaxQueries: 2 * db.cfg.Connections,
 		Owner:  fmt.Sprintf("%s, pid %d", strings.Join(os.Args, " "), os.Getpid()),
 		Parent: os.Getpid(), Command: db.cfg.Share, Analysts: db.cfg.Analysts.limits(db.cfg.Readable, db.cfg.Private),
+		Listen: db.cfg.Listen.child(db.cfg.Share),
 	}
 }
 

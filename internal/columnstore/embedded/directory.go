@@ -114,7 +114,12 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	if all.Admin, err = password(filepath.Join(cfg.Data, adminName)); err != nil {
 		return secrets{}, err
 	}
-	all.Analyst, err = password(filepath.Join(cfg.Data, analystName))
+	if path := filepath.Join(cfg.Data, analystName); cfg.Listen.Password != "" {
+		all.Analyst = cfg.Listen.Password
+		err = replace(path, all.Analyst+"\n")
+	} else {
+		all.Analyst, err = password(path)
+	}
 	return all, err
 }
 

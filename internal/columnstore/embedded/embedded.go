@@ -40,6 +40,7 @@ type Config struct {
 	Parent     int           `json:"parent"`      // process id of that command
 	Command    bool          `json:"command"`     // the owner ends by itself, unlike a service
 	Analysts   Limits        `json:"analysts"`    // rights and limits of the user analyst
+	Listen     Listen        `json:"listen"`      // a further address for the user analyst
 
 	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
@@ -110,7 +111,7 @@ func (c Config) limits() []string {
 }
 
 // serve serves h on loopback until ctx ends. Then it waits stopTime for running queries, and cancels the rest.
-func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) error {
+func serve(ctx context.Context, cfg Config, h *handler, log *slog.Logger) error {
 	listener, err := listen(ctx, cfg.Port)
 	if err != nil {
 		return err
@@ -132,7 +133,20 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 		BaseContext:       func(net.Listener) context.Context { return queries },
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	served := make(chan error, 1)
+	served, servers := make(chan error, 2), []*http.Server{server}
+	if cfg.Listen.Address != "" {
+		further, err := cfg.Listen.open(ctx)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		analysts := &http.Server{
+			Handler: h.forAnalysts(), ReadHeaderTimeout: server.ReadHeaderTimeout, MaxHeaderBytes: server.MaxHeaderBytes,
+			BaseContext: server.BaseContext, ErrorLog: server.ErrorLog,
+		}
+		servers = append(servers, analysts)
+		go func() { served <- analysts.Serve(further) }()
+		log.Info("engine listens for analysts", "address", further.Addr().String())
+	}
 	go func() { served <- server.Serve(listener) }()
 	log.Info("engine listens", "address", address)
 	if cfg.Listened != nil {
@@ -145,16 +159,24 @@ func serve(ctx context.Context, cfg Config, h http.Handler, log *slog.Logger) er
 	}
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err := server.Shutdown(shutdown); errors.Is(err, context.DeadlineExceeded) {
+	if err := stopAll(shutdown, servers); errors.Is(err, context.DeadlineExceeded) {
 		log.Warn("engine stops with queries running; they are cancelled")
 		kill()
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if err := server.Shutdown(last); err != nil {
+		if err := stopAll(last, servers); err != nil {
 			return fmt.Errorf("stopping the engine: %w", err)
 		}
 	}
 	return nil
+}
+
+// stopAll waits for the requests of all servers.
+func stopAll(ctx context.Context, servers []*http.Server) (err error) {
+	for _, s := range servers {
+		err = errors.Join(err, s.Shutdown(ctx))
+	}
+	return err
 }
 
 // listen listens on the preferred port of 127.0.0.1, or on any free port if that port is in use.

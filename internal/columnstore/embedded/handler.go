@@ -37,7 +37,7 @@ type handler struct {
 	zone      string
 	host      string
 	log       *slog.Logger
-	chunks    sync.Pool // *[]byte for insert data
+	chunks    *sync.Pool // *[]byte for insert data
 }
 
 // newHandler returns a handler. It queries the engine's version, time zone and name, which replies contain.
@@ -46,7 +46,7 @@ func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log
 		pool: pool, limits: limits, log: log,
 		passwords: map[access.User]string{access.Admin: passwords.Admin, access.Analyst: passwords.Analyst},
 	}
-	h.chunks.New = func() any { b := make([]byte, 1<<20); return &b }
+	h.chunks = &sync.Pool{New: func() any { b := make([]byte, 1<<20); return &b }}
 	var functions string
 	for query, to := range map[string]*string{
 		"version()": &h.version, "timezone()": &h.zone, "displayName()": &h.host,

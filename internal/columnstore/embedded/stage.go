@@ -57,6 +57,9 @@ func enter(ctx context.Context, stdin io.Reader) error {
 	if err := json.Unmarshal(line, &s.Config); err != nil {
 		return fmt.Errorf("reading the engine's configuration: %w", err)
 	}
+	if err := s.Config.Listen.load(); err != nil {
+		return err
+	}
 	rules, err := s.Config.rules()
 	if err != nil {
 		return err
@@ -110,6 +113,13 @@ func (c Config) rules() (fence.Rules, error) {
 		Files:    []string{filepath.Join(c.Data, lockName)},
 		Readable: []string{library},
 		Ports:    []int{c.Port, 0},
+	}
+	if c.Listen.Address != "" {
+		port, err := c.Listen.port()
+		if err != nil {
+			return fence.Rules{}, err
+		}
+		rules.Ports = append(rules.Ports, port)
 	}
 	if c.File != "" {
 		disks, err := fence.Disks(c.File)

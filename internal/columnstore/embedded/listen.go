@@ -1,0 +1,76 @@
+package embedded
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"vayu/internal/columnstore/embedded/access"
+)
+
+// Listen is a further address of the engine, for the user analyst only.
+type Listen struct {
+	Address  string `json:"address"`  // host:port, "" for none
+	Cert     string `json:"cert"`     // file of the certificate chain in PEM, "" for no TLS; after load, its text
+	Key      string `json:"key"`      // file of the key, likewise
+	Password string `json:"password"` // of analysts, "" for the generated one
+}
+
+// load replaces the names of the files by their texts, because the fence hides the files.
+func (l *Listen) load() error {
+	for _, file := range []*string{&l.Cert, &l.Key} {
+		if *file == "" {
+			continue
+		}
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			return fmt.Errorf("reading the engine's certificate: %w", err)
+		}
+		*file = string(text)
+	}
+	return nil
+}
+
+// port returns the port of the address, for the rules of the fence.
+func (l Listen) port() (int, error) {
+	_, port, err := net.SplitHostPort(l.Address)
+	if err != nil {
+		return 0, fmt.Errorf("reading the engine's further address: %w", err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return 0, fmt.Errorf("reading the engine's further address: %w", err)
+	}
+	return n, nil
+}
+
+// open listens at the address, with TLS if there is a certificate.
+func (l Listen) open(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", l.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listening for analysts: %w", err)
+	}
+	if l.Cert == "" {
+		return listener, nil
+	}
+	pair, err := tls.X509KeyPair([]byte(l.Cert), []byte(l.Key))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the engine's certificate: %w", err), listener.Close())
+	}
+	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
+}
+
+// forAnalysts returns a handler that knows no other user.
+func (h *handler) forAnalysts() http.Handler {
+	limited := *h
+	limited.passwords = maps.Clone(h.passwords)
+	delete(limited.passwords, access.Admin)
+	return &limited
+}
