@@ -47,7 +47,7 @@ func chartFixture(t *testing.T) *fixture {
 	return w
 }
 
-func TestChartsSayTheirFigures(t *testing.T) {
+func TestChartsDescribeTheirFigures(t *testing.T) {
 	t.Parallel()
 	w := chartFixture(t)
 	for query, want := range map[string]string{
