@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/query/alert/local"
 	"vayu/query/caching"
 	"vayu/query/forecast"
 	"vayu/query/history"
@@ -235,4 +236,14 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
+}
+
+// Air returns the air of both worlds for alerts.
+func (s *Service) Air() local.Air {
+	out := local.Air{LocatePin: s.locatePin, Now: s.now}
+	for _, w := range schema.Worlds {
+		a := s.worlds[w]
+		out.Publishers[w], out.Histories[w], out.Latest[w] = a.publisher, a.history, a.forecasts
+	}
+	return out
 }

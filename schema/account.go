@@ -20,10 +20,12 @@ const (
 	SourcesRead Scope = "sources:read"
 	// ExportRead is for exports of whole tables.
 	ExportRead Scope = "export:read"
+	// AlertsManage is for alerts about the air, and for their events.
+	AlertsManage Scope = "alerts:manage"
 )
 
 // Scopes lists every scope.
-var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead, ExportRead}
+var Scopes = []Scope{AQIRead, RechargeWrite, RechargeRead, VerifyWrite, VerifyRead, WebhooksManage, AccountRead, KeysManage, ReadingsWrite, SourcesRead, ExportRead, AlertsManage}
 
 // DefaultScopes returns the scopes of a new key if the request for it names no scopes.
 func DefaultScopes() []Scope {

@@ -26,6 +26,9 @@ const (
 	EventPaymentFailed             EventType = "payment.failed"
 	EventSourceDegraded            EventType = "source.degraded"
 	EventSourceRecovered           EventType = "source.recovered"
+	EventAlertTriggered            EventType = "air.alert.triggered"
+	EventAlertResolved             EventType = "air.alert.resolved"
+	EventAlertTest                 EventType = "air.alert.test"
 )
 
 // EventTypes lists every type of event, in the documented order.
@@ -34,6 +37,7 @@ var EventTypes = []EventType{
 	EventVerificationCompleted, EventVerificationBulkCompleted, EventVerificationFailed,
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
 	EventSourceDegraded, EventSourceRecovered,
+	EventAlertTriggered, EventAlertResolved, EventAlertTest,
 }
 
 // Operational reports whether events of this type are about the service itself. Only accounts of operators receive
@@ -41,7 +45,7 @@ var EventTypes = []EventType{
 func (t EventType) Operational() bool { return t.Scope() == SourcesRead }
 
 // Scope returns the scope that a key needs to read events of this type. It is the read scope of recharges,
-// verifications, the account, or sources of readings. For an unknown type it is empty, and no key can read such events.
+// verifications, the account, sources of readings, or alerts. For an unknown type it is empty, and no key can read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -52,6 +56,8 @@ func (t EventType) Scope() Scope {
 		return AccountRead
 	case "source":
 		return SourcesRead
+	case "air":
+		return AlertsManage
 	}
 	return ""
 }

@@ -54,6 +54,7 @@ const (
 	UnknownEventType      Code = "unknown_event_type"
 	InvalidWebhookURL     Code = "invalid_webhook_url"
 	URLNotAllowed         Code = "url_not_allowed"
+	InvalidAlert          Code = "invalid_alert"
 	QuotaExceeded         Code = "quota_exceeded"
 	RateLimited           Code = "rate_limited"
 	InternalError         Code = "internal_error"
@@ -116,6 +117,7 @@ var CodeStatus = map[Code]int{
 	UnknownEventType:      422,
 	InvalidWebhookURL:     422,
 	URLNotAllowed:         422,
+	InvalidAlert:          422,
 	QuotaExceeded:         429,
 	RateLimited:           429,
 	InternalError:         500,

@@ -34,7 +34,7 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 		f.AddAs(schema.UnknownEventType, "type", "Unknown event type.")
 	}
 	if _, there := c.Params["subject"]; there && !isSubject(ask.subject) {
-		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_) or a batch (rbt_, bat_).")
+		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_), a batch (rbt_, bat_) or an alert (alt_).")
 	}
 	ask.from, ask.to = pagination.TimeRange(&f, c.Params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)

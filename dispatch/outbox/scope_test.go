@@ -56,6 +56,8 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 				of[schema.AccountRead] = append(of[schema.AccountRead], ids[i])
 			case schema.EventSourceDegraded, schema.EventSourceRecovered:
 				of[schema.SourcesRead] = append(of[schema.SourcesRead], ids[i])
+			case schema.EventAlertTriggered, schema.EventAlertResolved, schema.EventAlertTest:
+				of[schema.AlertsManage] = append(of[schema.AlertsManage], ids[i])
 			default:
 				of[schema.RechargeRead] = append(of[schema.RechargeRead], ids[i])
 			}

@@ -6,9 +6,9 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments, and
-// two kinds of batches. A ULID follows each prefix.
-var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_"}
+// subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments, two
+// kinds of batches, and alerts. A ULID follows each prefix.
+var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_", "alt_"}
 
 // subjectOf returns the subject of an event's data; "" for data without a subject.
 func subjectOf(data any) string {

@@ -19,8 +19,8 @@ type Publisher struct {
 	file      string         // file of the snapshot; "" for none
 	published atomic.Pointer[Snapshot]
 	mark      mark
-	promoteAt int64 // Unix seconds at which an hour becomes current without a roll-up; 0 for never
-	read      bool  // whether this process has read the tables
+	promoteAt int64       // Unix seconds at which an hour becomes current without a roll-up; 0 for never
+	read      atomic.Bool // whether this process has read the tables
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
@@ -36,6 +36,15 @@ func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, dir
 
 // Latest returns the published snapshot; nil if there is none yet.
 func (p *Publisher) Latest() *Snapshot { return p.published.Load() }
+
+// Built returns the published snapshot, if this process has built it from the tables. It returns nil for a restored
+// snapshot, which may be older than what other instances have published.
+func (p *Publisher) Built() *Snapshot {
+	if !p.read.Load() {
+		return nil
+	}
+	return p.Latest()
+}
 
 // Restore publishes the snapshot of the last run from its file. It returns false and no error if
 // there is no file.
@@ -77,12 +86,12 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
-	rolled := !p.read || mark != p.mark
+	rolled := !p.read.Load() || mark != p.mark
 	if !rolled && (p.promoteAt == 0 || now.Unix() < p.promoteAt) {
 		return Change{}, nil
 	}
 	since := uint32(0)
-	if p.read {
+	if p.read.Load() {
 		since = uint32(max(from.Unix(), 0))
 	}
 	snap, err := p.rebuild(ctx, rolled, since, now)
@@ -92,7 +101,8 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	p.published.Store(snap)
 	p.promoteAt = snap.nextPromotion()
 	if rolled {
-		p.mark, p.read = mark, true
+		p.mark = mark
+		p.read.Store(true)
 	}
 	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }

@@ -21,6 +21,7 @@ import (
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
 	"vayu/pipeline/wallet"
+	"vayu/query/alert"
 )
 
 func newAccountErase() *cobra.Command {
@@ -61,7 +62,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 // ordered so that no remaining row refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
-		recharge.Personal(), wallet.Personal(), access.Personal())
+		recharge.Personal(), wallet.Personal(), alert.Personal(), access.Personal())
 }
 
 // activeKeys is a query that counts the keys of account $1 that are valid at time $2.

@@ -44,6 +44,8 @@ import (
 	"vayu/internal/tracing"
 	"vayu/query"
 	"vayu/query/advice"
+	"vayu/query/alert"
+	"vayu/query/alert/evaluation"
 	"vayu/query/export"
 	"vayu/schema"
 )
@@ -59,14 +61,17 @@ type Service struct {
 	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
 	money
-	db       *columnstore.DB
-	query    *query.Service
-	air      *air
-	push     *push.Service
-	readings *readinglog.Log // nil without a topic of readings
-	monitors *monitor.Group  // nil without the role ingest
-	live     *sse.Service
-	server   *http.Server
+	db     *columnstore.DB
+	query  *query.Service
+	air    *air
+	alerts *alert.Service
+	// evaluator evaluates the alerts, with the role api, which has the current air.
+	evaluator *evaluation.Evaluator
+	push      *push.Service
+	readings  *readinglog.Log // nil without a topic of readings
+	monitors  *monitor.Group  // nil without the role ingest
+	live      *sse.Service
+	server    *http.Server
 	// certificates is nil if the API serves plain HTTP.
 	certificates *server.Certificates
 	trace        *tracing.Tracer // nil if tracing is off
@@ -122,6 +127,7 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	}); err != nil {
 		return nil, err
 	}
+	s.newAlerts(log, reg)
 	if s.air, err = newAir(cfg, s.state, s.db, s.query, log, reg); err != nil {
 		return nil, err
 	}
@@ -225,7 +231,7 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	}
 	parts = slices.Concat(parts, s.webhooks.parts(s.Config), s.money.parts(s.Config))
 	if s.Has(settings.RoleAPI) {
-		parts = append(parts, lifecycle.Part{Name: "live", Run: s.live.Run})
+		parts = append(parts, lifecycle.Part{Name: "live", Run: s.live.Run}, lifecycle.Part{Name: "alerts", Run: s.evaluator.Run})
 	}
 	if s.UsesClickHouse() {
 		parts = append(parts, lifecycle.Part{Name: "engine", Run: s.db.Run, Drain: tool.EngineDrain})
@@ -354,5 +360,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

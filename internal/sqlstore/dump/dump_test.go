@@ -110,7 +110,7 @@ func TestDumpLoadsIntoEachEngine(t *testing.T) {
 				populate(t, db)
 				dir, m := write(t, db)
 				// Besides the rows of populate, the counters of the migrations have a row each.
-				if want := int64(5*accounts + 3); m.Engine != from || m.Rows() != want {
+				if want := int64(5*accounts + 4); m.Engine != from || m.Rows() != want {
 					t.Errorf("the manifest has %q and %d rows, want %q and %d", m.Engine, m.Rows(), from, want)
 				}
 				c := target(t)

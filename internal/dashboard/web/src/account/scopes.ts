@@ -15,6 +15,7 @@ export const scopes: readonly (readonly [Scope, Key])[] = [
 	['keys:manage', 'account.scope.keys:manage'],
 	['readings:write', 'account.scope.readings:write'],
 	['export:read', 'account.scope.export:read'],
+	['alerts:manage', 'account.scope.alerts:manage'],
 	['sources:read', 'account.scope.sources:read'],
 ];
 

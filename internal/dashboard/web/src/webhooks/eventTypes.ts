@@ -16,6 +16,7 @@ export const families = [
 	},
 	{ name: 'webhooks.family.quota', types: ['quota.warning', 'quota.exceeded'] },
 	{ name: 'webhooks.family.payment', types: ['payment.succeeded', 'payment.failed'] },
+	{ name: 'webhooks.family.alert', types: ['air.alert.triggered', 'air.alert.resolved', 'air.alert.test'] },
 	{ name: 'webhooks.family.source', types: ['source.degraded', 'source.recovered'] },
 ] as const satisfies readonly { name: string; types: readonly EventType[] }[];
 

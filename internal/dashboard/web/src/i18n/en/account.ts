@@ -70,6 +70,7 @@ export const account = {
 	'account.scope.keys:manage': 'make, rotate and revoke keys',
 	'account.scope.readings:write': 'register stations and send their readings',
 	'account.scope.export:read': 'export whole tables as files',
+	'account.scope.alerts:manage': 'make and change alerts about the air, and receive their events',
 	'account.scope.sources:read': 'for operators: problems, errors and rejected records of sources',
 	'account.audit.what': 'One row for each change, newest first. Rows are only ever added, and each carries the hash of the one before it.',
 	'account.audit.from': 'From',

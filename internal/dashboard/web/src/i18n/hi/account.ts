@@ -71,6 +71,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.scope.keys:manage': 'कुंजियाँ बनाना, बदलना और रद्द करना',
 	'account.scope.readings:write': 'स्टेशन पंजीकृत करना और उनकी रीडिंग भेजना',
 	'account.scope.export:read': 'पूरी तालिकाएँ फ़ाइलों के रूप में निर्यात करना',
+	'account.scope.alerts:manage': 'हवा के अलर्ट बनाना और बदलना, और उनके इवेंट पाना',
 	'account.scope.sources:read': 'संचालकों के लिए: स्रोतों की समस्याएँ, त्रुटियाँ और अस्वीकृत रिकॉर्ड',
 	'account.audit.what': 'हर बदलाव की एक पंक्ति, नई पहले। पंक्तियाँ केवल जुड़ती हैं, और हर एक में पिछली का हैश है।',
 	'account.audit.from': 'से',

@@ -1,0 +1,239 @@
+package alert
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"vayu/internal/httpapi"
+	"vayu/schema"
+	"vayu/schema/advice"
+	"vayu/schema/air"
+)
+
+// maxName is the largest number of characters of an alert's name.
+const maxName = 100
+
+// faults collects all errors of a request.
+type faults struct{ schema.RequestErrors }
+
+// invalid adds an error about a field of a place or a condition that is well formed but impossible.
+func (f *faults) invalid(field, message string) { f.AddAs(schema.InvalidAlert, field, message) }
+
+// optional is a field that a body may leave out. It distinguishes null from a missing field.
+type optional[T any] struct {
+	present, null bool
+	value         T
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (o *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	o.present, o.null = true, d.PeekKind() == jsontext.KindNull
+	return json.UnmarshalDecode(d, &o.value)
+}
+
+// body is the body of POST /v1/alerts and PATCH /v1/alerts/{id}.
+type body struct {
+	Name      optional[string]              `json:"name"`
+	Place     optional[placeBody]           `json:"place"`
+	Condition optional[conditionBody]       `json:"condition"`
+	Hyst      optional[float64]             `json:"hysteresis"`
+	Minimum   optional[jsontext.Value]      `json:"minimum_interval"`
+	Quiet     optional[air.AlertQuietHours] `json:"quiet_hours"`
+	Language  optional[string]              `json:"language"`
+	Active    optional[bool]                `json:"active"`
+}
+
+type placeBody struct {
+	City      *string        `json:"city"`
+	Pincode   jsontext.Value `json:"pincode"`
+	Latitude  *float64       `json:"lat"`
+	Longitude *float64       `json:"lon"`
+	Station   *string        `json:"station"`
+}
+
+type conditionBody struct {
+	Metric   *string        `json:"metric"`
+	Over     jsontext.Value `json:"over"`
+	Under    jsontext.Value `json:"under"`
+	Change   *string        `json:"change"`
+	Category *string        `json:"category"`
+	Day      *int           `json:"day"`
+}
+
+// patch is a valid change of a definition. The place is not resolved yet; nil for no change.
+type patch struct {
+	place  *air.AlertPlace
+	active *bool
+	apply  func(*Definition)
+	named  bool // the body names at least one field
+}
+
+// patchOf parses a body. If whole is true, the body must have a place and a condition.
+func patchOf(c *httpapi.Call, whole bool) (patch, error) {
+	b, err := httpapi.Decode[body](c)
+	if err != nil {
+		return patch{}, err
+	}
+	var f faults
+	for field, null := range map[string]bool{"name": b.Name.null, "place": b.Place.null, "condition": b.Condition.null, "hysteresis": b.Hyst.null, "minimum_interval": b.Minimum.null, "language": b.Language.null, "active": b.Active.null} {
+		if null {
+			f.Add(field, "The "+field+" cannot be null; leave it out.")
+		}
+	}
+	if whole && !b.Place.present {
+		f.Add("place", "An alert needs a place: city, pincode, lat and lon, or station.")
+	}
+	if whole && !b.Condition.present {
+		f.Add("condition", "An alert needs a condition, such as {\"metric\": \"aqi\", \"over\": 300}.")
+	}
+	p := patch{named: b.Name.present || b.Place.present || b.Condition.present || b.Hyst.present || b.Minimum.present || b.Quiet.present || b.Language.present || b.Active.present}
+	if !whole && !p.named {
+		f.Add("", "Give at least one of name, place, condition, hysteresis, minimum_interval, quiet_hours, language and active.")
+	}
+	if b.Place.present {
+		p.place = f.place(&b.Place.value)
+	}
+	if b.Active.present {
+		p.active = &b.Active.value
+	}
+	interval := f.interval(b.Minimum)
+	condition := f.condition(&b.Condition)
+	if b.Name.present {
+		f.name(b.Name.value)
+	}
+	if b.Hyst.present && (math.IsNaN(b.Hyst.value) || math.IsInf(b.Hyst.value, 0)) {
+		f.Add("hysteresis", "The hysteresis must be a number.")
+	}
+	if b.Language.present && !advice.Language(b.Language.value).Known() {
+		f.invalid("language", "The languages are en and hi.")
+	}
+	p.apply = func(d *Definition) {
+		set(&d.Name, &b.Name)
+		set(&d.Hysteresis, &b.Hyst)
+		set(&d.Language, &b.Language)
+		if b.Condition.present {
+			d.Condition = condition
+		}
+		if b.Minimum.present {
+			d.MinimumInterval = interval
+		}
+		if b.Quiet.present {
+			d.QuietHours = &b.Quiet.value
+			if b.Quiet.null {
+				d.QuietHours = nil
+			}
+		}
+	}
+	return p, f.ProblemByStatus()
+}
+
+func set[T any](field *T, o *optional[T]) {
+	if o.present {
+		*field = o.value
+	}
+}
+
+// place checks the form of a place. It returns nil after a fault.
+func (f *faults) place(b *placeBody) *air.AlertPlace {
+	before := len(f.RequestErrors)
+	var p air.AlertPlace
+	given := 0
+	if b.City != nil {
+		given++
+		p.City = *b.City
+	}
+	if b.Station != nil {
+		given++
+		p.Station = *b.Station
+	}
+	if httpapi.HasValue(b.Pincode) {
+		given++
+		p.Pincode = strings.Trim(string(b.Pincode), `"`) // a number is accepted, too
+	}
+	if b.Latitude != nil || b.Longitude != nil {
+		given++
+		p.Latitude, p.Longitude = b.Latitude, b.Longitude
+	}
+	switch {
+	case given == 0:
+		f.Add("place", "A place is a city, a pincode, lat and lon, or a station.")
+	case given > 1:
+		f.AddAs(schema.ConflictingParameters, "place", "Give only one of city, pincode, lat and lon, and station.")
+	case b.City != nil && (*b.City == "" || strings.IndexFunc(*b.City, unicode.IsLetter) < 0):
+		f.invalid("place.city", "The name of a city has at least one letter.")
+	case b.Latitude != nil && b.Longitude == nil:
+		f.Add("place.lon", "A position needs lat and lon.")
+	case b.Latitude == nil && b.Longitude != nil:
+		f.Add("place.lat", "A position needs lat and lon.")
+	}
+	if len(f.RequestErrors) > before {
+		return nil
+	}
+	return &p
+}
+
+// condition returns the condition of a body. The rule checks its values.
+func (f *faults) condition(o *optional[conditionBody]) (c air.AlertCondition) {
+	b := &o.value
+	if !o.present || o.null {
+		return c
+	}
+	if b.Metric == nil {
+		f.Add("condition.metric", "A condition needs a metric: "+join(metrics())+".")
+		return c
+	}
+	c.Metric = *b.Metric
+	if httpapi.HasValue(b.Over) {
+		c.Over = []byte(b.Over)
+	}
+	if httpapi.HasValue(b.Under) {
+		c.Under = []byte(b.Under)
+	}
+	if b.Change != nil {
+		c.Change = *b.Change
+	}
+	if b.Category != nil {
+		c.Category = *b.Category
+	}
+	if b.Day != nil {
+		c.Day = *b.Day
+	}
+	return c
+}
+
+// interval returns the seconds of a minimum interval: a whole number of seconds, or text such as 6h or 30m.
+func (f *faults) interval(o optional[jsontext.Value]) int64 {
+	const field = "minimum_interval"
+	if !o.present || o.null {
+		return 0
+	}
+	if o.value.Kind() == jsontext.KindString {
+		text, ok := httpapi.Text(&f.RequestErrors, field, o.value)
+		if !ok {
+			return 0
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			f.invalid(field, "The minimum_interval is a number of seconds, or text such as 30m or 6h.")
+		}
+		return int64(d / time.Second)
+	}
+	var seconds int64
+	if json.Unmarshal(o.value, &seconds) != nil {
+		f.Add(field, "The minimum_interval must be a whole number of seconds, or text such as 6h.")
+	}
+	return seconds
+}
+
+func (f *faults) name(text string) {
+	printable := !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) })
+	if !printable || utf8.RuneCountInString(text) > maxName {
+		f.invalid("name", "A name has at most 100 printable characters.")
+	}
+}

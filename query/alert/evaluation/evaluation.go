@@ -1,0 +1,225 @@
+// Package evaluation evaluates all alerts after each publication of current air. One instance does it, the leader.
+//
+// Alerts are in memory, grouped by place, so that the figures of a place are computed once. Only changes touch the
+// store. A change needs the version of the state from which it was computed, and is one transaction with its event. So
+// an evaluation can be repeated after a crash, and by another leader.
+package evaluation
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/failurelog"
+	"vayu/internal/leader"
+	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
+	"vayu/query/alert"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+const (
+	// interval is the time between two looks for new air and changed alerts. The air is in memory, and the
+	// revision of alerts is one row.
+	interval = 250 * time.Millisecond
+	// clockInterval is the time between two evaluations without new air: for ages, quiet hours and minimum intervals.
+	clockInterval = time.Minute
+	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. Each reads
+	// hours of the places of triggered alerts.
+	recheckInterval = 5 * time.Minute
+	purgeInterval   = time.Hour
+	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
+	maxCatchUp = 24 * time.Hour
+	// maxRecheck is the largest age of a crossing that is compared with corrected hours. Queries have at most 31 days
+	// of hours.
+	maxRecheck = 30 * 24 * time.Hour
+	hour       = 3600 // seconds
+)
+
+// Air has the published air of both worlds. Package query implements it.
+type Air interface {
+	// Published returns the published air of a world; nil if this process has published none. Values of two
+	// publications differ.
+	Published(world schema.World) Published
+	// Chances returns the latest forecasts of a place, at the time of each call; nil if there are none.
+	Chances(world schema.World, p *alert.Place) alert.Chances
+	// Hours returns the hours of a place on the given days, in time order.
+	Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]rollup.Figures, error)
+}
+
+// Published is the current air of a world, as of one publication. Its dynamic type must be comparable.
+type Published interface {
+	// Newest returns the newest current hour of any place, in Unix seconds.
+	Newest() uint32
+	// Figures returns the current figures of a place; false if there are none.
+	Figures(p *alert.Place) (rollup.Figures, bool)
+}
+
+// Config configures an Evaluator. All fields but Log, Metrics and Now are required.
+type Config struct {
+	DB      *sqlstore.DB
+	Air     Air
+	Events  alert.Events
+	Log     *slog.Logger          // nil for none
+	Metrics prometheus.Registerer // nil for none
+	Now     func() time.Time      // nil is time.Now
+}
+
+// Evaluator evaluates the alerts of both worlds. Its methods must not be called concurrently.
+type Evaluator struct {
+	Config
+
+	metrics   *metrics
+	failures  *failurelog.Log
+	loaded    bool
+	revision  int64
+	alerts    map[string]*alert.Alert
+	worlds    [len(schema.Worlds)]*world
+	clockAt   time.Time // next evaluation without new air
+	purgeAt   time.Time
+	recheckAt time.Time
+}
+
+// world has the places of the alerts of one world (live or sandbox).
+type world struct {
+	world     schema.World
+	places    map[string]*place
+	published Published // evaluated last; nil for none
+	evaluated uint32    // newest hour whose evaluation is stored as complete
+	recheck   bool      // air was published since the last comparison of past crossings
+}
+
+// place has the alerts of one place, and its figures in the publication that was evaluated last.
+type place struct {
+	alert.Place
+
+	alerts    map[string]*alert.Alert
+	air       alert.Observation
+	known     bool
+	evaluated uint32 // newest hour that was evaluated
+}
+
+// New returns an Evaluator. It panics if a metric is already registered.
+func New(c Config) *Evaluator {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Evaluator{Config: c, metrics: newMetrics(c.Metrics)}
+	e.failures = failurelog.New(c.Log, "alerts: a store", "evaluating alerts", "events of alerts come later", e.metrics.failures)
+	return e
+}
+
+// Run evaluates alerts while this instance is the leader, until ctx ends.
+func (e *Evaluator) Run(ctx context.Context) error {
+	leading := leader.Config{DB: e.DB, Name: "alerts", Log: e.Log, Metrics: e.Config.Metrics}
+	return leader.Run(ctx, leading, func(ctx context.Context, _ leader.Fence) error {
+		e.forget()
+		defer e.metrics.reset()
+		sleep.Repeat(ctx, interval, func(ctx context.Context) { e.failures.Observe(ctx, e.Turn(ctx)) })
+		return ctx.Err()
+	})
+}
+
+// forget discards what an earlier term has loaded.
+func (e *Evaluator) forget() {
+	e.loaded, e.revision, e.alerts = false, -1, make(map[string]*alert.Alert)
+	for _, w := range schema.Worlds {
+		e.worlds[w] = &world{world: w, places: make(map[string]*place)}
+	}
+	e.clockAt, e.purgeAt, e.recheckAt = time.Time{}, time.Time{}, time.Time{}
+}
+
+// Turn evaluates what has changed since the last turn: air, alerts and the time. After an error the next turn repeats
+// the evaluation.
+func (e *Evaluator) Turn(ctx context.Context) error {
+	if e.alerts == nil {
+		e.forget()
+	}
+	changed, err := e.load(ctx)
+	if err != nil {
+		return err
+	}
+	now := e.Now()
+	clock := !now.Before(e.clockAt)
+	for _, w := range e.worlds {
+		if err := e.turn(ctx, w, changed, clock, now); err != nil {
+			return err
+		}
+	}
+	if clock {
+		e.clockAt = now.Add(clockInterval)
+	}
+	if !now.Before(e.purgeAt) {
+		e.purgeAt = now.Add(purgeInterval)
+		return alert.Purge(ctx, e.DB, now)
+	}
+	return nil
+}
+
+// turn evaluates one world. changed are the alerts that accounts have changed. clock means that all alerts are
+// evaluated even without new air.
+func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
+	current := e.Air.Published(w.world)
+	if current == nil || current.Newest() < w.evaluated { // this instance has older air than the last leader had
+		return nil
+	}
+	switch {
+	case current != w.published:
+		if err := e.publish(ctx, w, current, now); err != nil {
+			return err
+		}
+	case clock:
+		if err := e.evaluate(ctx, w.all(), now); err != nil {
+			return err
+		}
+		e.metrics.evaluated.WithLabelValues(w.world.String()).Set(float64(now.Unix()))
+	case len(changed) > 0:
+		if err := e.evaluate(ctx, w.of(changed), now); err != nil {
+			return err
+		}
+	}
+	if !w.recheck || now.Before(e.recheckAt) {
+		return nil
+	}
+	if err := e.recheck(ctx, w, now); err != nil {
+		return err
+	}
+	w.recheck, e.recheckAt = false, now.Add(recheckInterval)
+	return nil
+}
+
+// publish evaluates all alerts of a world after a publication.
+func (e *Evaluator) publish(ctx context.Context, w *world, current Published, now time.Time) error {
+	began := time.Now()
+	for _, p := range w.places {
+		p.observe(current, e.Air.Chances(w.world, &p.Place))
+	}
+	if err := e.catchUp(ctx, w, now); err != nil {
+		return err
+	}
+	if err := e.evaluate(ctx, w.all(), now); err != nil {
+		return err
+	}
+	if newest := current.Newest(); newest > w.evaluated {
+		if err := alert.SetEvaluatedHour(ctx, e.DB, w.world, newest); err != nil {
+			return err
+		}
+		w.evaluated = newest
+	}
+	w.published, w.recheck = current, true
+	e.metrics.seconds.Observe(time.Since(began).Seconds())
+	e.metrics.evaluated.WithLabelValues(w.world.String()).Set(float64(now.Unix()))
+	return nil
+}
+
+// observe sets the figures of a place to those of a publication.
+func (p *place) observe(current Published, chances alert.Chances) {
+	p.air.Figures, p.known = current.Figures(&p.Place)
+	p.air.Chances = chances
+}

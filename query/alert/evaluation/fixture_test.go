@@ -1,0 +1,179 @@
+package evaluation_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"vayu/dispatch/outbox"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
+	"vayu/query/alert"
+	"vayu/query/alert/evaluation"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// start is 12:00 in India.
+var start = time.Date(2026, 11, 20, 6, 30, 0, 0, time.UTC)
+
+// fakeAir is the air of the sandbox: an AQI for each hour of each city. Its fields must not change during a turn.
+type fakeAir struct {
+	published *moment
+	past      map[string]map[uint32]int
+	fails     bool // reading the past fails
+}
+
+// moment is a publication. Its figures do not change.
+type moment struct {
+	hour uint32
+	aqi  map[string]int
+}
+
+func (m *moment) Newest() uint32 { return m.hour }
+
+func (m *moment) Figures(p *alert.Place) (rollup.Figures, bool) {
+	aqi, ok := m.aqi[p.City]
+	return figures(m.hour, aqi), ok
+}
+
+func figures(hour uint32, aqi int) rollup.Figures {
+	f := rollup.NoFigures()
+	f.At, f.Updated, f.AQI, f.Dominant = hour, hour, int16(aqi), air.PM25
+	return f
+}
+
+// publish makes an hour current, counted from start.
+func (f *fakeAir) publish(hour int, aqi map[string]int) {
+	m := &moment{uint32(start.Unix()) + uint32(hour)*3600, aqi}
+	for city, n := range aqi {
+		if f.past[city] == nil {
+			f.past[city] = make(map[uint32]int)
+		}
+		f.past[city][m.hour] = n
+	}
+	f.published = m
+}
+
+func (f *fakeAir) Published(world schema.World) evaluation.Published {
+	if world != schema.Sandbox || f.published == nil {
+		return nil
+	}
+	return f.published
+}
+
+func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, _, _ schema.Day) (all []rollup.Figures, err error) {
+	if f.fails {
+		return nil, errors.New("ClickHouse is down")
+	}
+	for hour := uint32(start.Unix()) - 100*3600; hour <= f.published.hour; hour += 3600 {
+		if aqi, ok := f.past[p.City][hour]; ok {
+			all = append(all, figures(hour, aqi))
+		}
+	}
+	return all, nil
+}
+
+func (*fakeAir) Chances(schema.World, *alert.Place) alert.Chances { return nil }
+func (*fakeAir) Forecasts() bool                                  { return false }
+
+func (f *fakeAir) Observe(_ schema.World, p *alert.Place) (o alert.Observation, ok bool) {
+	if f.published == nil {
+		return o, false
+	}
+	o.Figures, ok = f.published.Figures(p)
+	return o, ok
+}
+
+func (*fakeAir) Place(_ context.Context, _ schema.World, p air.AlertPlace) (alert.Place, error) {
+	p.Name = p.City
+	return alert.Place{AlertPlace: p}, nil
+}
+
+// fixture has the API of alerts and an evaluator on one store.
+type fixture struct {
+	db     *sqlstore.DB
+	air    *fakeAir
+	now    time.Time
+	tenant accesstest.Tenant
+	events *outbox.Outbox
+	client accesstest.Client
+	*evaluation.Evaluator
+}
+
+func newFixture(t *testing.T, db *sqlstore.DB) *fixture {
+	t.Helper()
+	f := &fixture{db: db, air: &fakeAir{past: make(map[string]map[uint32]int)}, now: start, tenant: accesstest.AddTenant(t, db, "tenant")}
+	clock := func() time.Time { return f.now }
+	access := accesstest.Access(t, db, clock)
+	f.outbox(t)
+	f.client = accesstest.NewClient(t, access, alert.New(alert.Config{
+		DB: db, Change: access.Change, Air: f.air, Events: f.events, Now: clock,
+		Subscribed: func(schema.Owner, schema.EventType) int { return 0 },
+	}).Routes())
+	f.restart()
+	return f
+}
+
+func (f *fixture) outbox(tb testing.TB) {
+	tb.Helper()
+	f.events = outbox.New(outbox.Config{DB: f.db, Now: func() time.Time { return f.now }})
+}
+
+// restart replaces the evaluator by one that knows nothing, as after a crash.
+func (f *fixture) restart() { f.Evaluator = f.another() }
+
+func (f *fixture) another() *evaluation.Evaluator {
+	return evaluation.New(evaluation.Config{DB: f.db, Air: f.air, Events: f.events, Now: func() time.Time { return f.now }})
+}
+
+// add creates an alert and returns its id.
+func (f *fixture) add(t *testing.T, body string) string {
+	t.Helper()
+	return f.client.Do(f.tenant.Keys[schema.Sandbox], http.MethodPost, "/v1/alerts", body).Want(t, "creating an alert", 201).TextAt("id")
+}
+
+// hour publishes an hour and evaluates it.
+func (f *fixture) hour(t *testing.T, hour int, aqi map[string]int) {
+	t.Helper()
+	f.air.publish(hour, aqi)
+	f.now = start.Add(time.Duration(hour)*time.Hour + 20*time.Minute)
+	f.turn(t)
+}
+
+func (f *fixture) turn(t *testing.T) {
+	t.Helper()
+	if err := f.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// made returns the events of all alerts, in their order: type, value and reason.
+func (f *fixture) made(t *testing.T) []string {
+	t.Helper()
+	out, err := sqlstore.All(f.db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
+		var kind string
+		var envelope []byte
+		if err := row.Scan(&kind, &envelope); err != nil {
+			return "", err
+		}
+		var e struct{ Data air.AlertData }
+		err := json.Unmarshal(envelope, &e)
+		return fmt.Sprintf("%s %s %v %s", e.Data.Place.City, kind[len("air.alert."):], e.Data.Value, e.Data.Reason), err
+	}, "SELECT type, envelope FROM event WHERE type LIKE 'air.alert.%' ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// state returns the state of an alert in the API.
+func (f *fixture) state(t *testing.T, id string) string {
+	t.Helper()
+	return f.client.Do(f.tenant.Keys[schema.Sandbox], http.MethodGet, "/v1/alerts/"+id, "").Want(t, "reading an alert", 200).TextAt("state")
+}

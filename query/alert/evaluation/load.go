@@ -1,0 +1,100 @@
+package evaluation
+
+import (
+	"context"
+
+	"vayu/query/alert"
+)
+
+// load reads the alerts that accounts have changed. It returns them, without deleted and paused ones. The first load
+// reads all alerts, and returns none, because the first evaluation covers all.
+func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error) {
+	revision, err := alert.Revision(ctx, e.DB)
+	if err != nil || revision == e.revision {
+		return nil, err
+	}
+	since := e.revision
+	if !e.loaded || revision < since { // a new term, a lost change, or another store
+		e.forget()
+		since = -1
+		for _, w := range e.worlds {
+			if w.evaluated, err = alert.EvaluatedHour(ctx, e.DB, w.world); err != nil {
+				return nil, err
+			}
+		}
+	}
+	err = alert.Since(ctx, e.DB, since, func(a *alert.Alert) {
+		e.put(a)
+		if since >= 0 && a.Active && !a.Deleted() {
+			changed = append(changed, a)
+		}
+	})
+	if err != nil {
+		e.forget() // some of the alerts may be in memory
+		return nil, err
+	}
+	e.loaded, e.revision = true, revision
+	e.metrics.count(e.alerts)
+	return changed, nil
+}
+
+// put replaces an alert in memory. It removes a deleted or paused one.
+func (e *Evaluator) put(a *alert.Alert) {
+	if old := e.alerts[a.ID]; old != nil {
+		w := e.worlds[old.World]
+		p := w.places[old.Place.Key()]
+		delete(p.alerts, old.ID)
+		if len(p.alerts) == 0 {
+			delete(w.places, old.Place.Key())
+		}
+		delete(e.alerts, old.ID)
+	}
+	if a.Deleted() || !a.Active {
+		return
+	}
+	e.alerts[a.ID] = a
+	w := e.worlds[a.World]
+	key := a.Place.Key()
+	p := w.places[key]
+	if p == nil {
+		p = &place{Place: a.Place, alerts: make(map[string]*alert.Alert)}
+		if w.published != nil {
+			p.observe(w.published, e.Air.Chances(w.world, &p.Place))
+			p.evaluated = p.air.At // hours before the alert was created do not count
+		}
+		w.places[key] = p
+	}
+	p.alerts[a.ID] = a
+}
+
+// group has the alerts of a place that are to be evaluated.
+type group struct {
+	*place
+	alerts []*alert.Alert
+}
+
+// all returns all alerts of a world.
+func (w *world) all() []group {
+	out := make([]group, 0, len(w.places))
+	for _, p := range w.places {
+		g := group{place: p, alerts: make([]*alert.Alert, 0, len(p.alerts))}
+		for _, a := range p.alerts {
+			g.alerts = append(g.alerts, a)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// of returns those alerts that belong to the world.
+func (w *world) of(alerts []*alert.Alert) (out []group) {
+	for _, a := range alerts {
+		if a.World != w.world {
+			continue
+		}
+		if p := w.places[a.Place.Key()]; p != nil && p.alerts[a.ID] == a {
+			out = append(out, group{p, []*alert.Alert{a}})
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+// Package local finds the places of alerts, and their current and past air.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"vayu/query/alert"
+	"vayu/query/alert/evaluation"
+	"vayu/query/forecast"
+	"vayu/query/history"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Air has the air and the forecasts of both worlds (live and sandbox). It implements the interfaces of packages alert and evaluation.
+type Air struct {
+	Publishers [len(schema.Worlds)]*snapshot.Publisher
+	Histories  [len(schema.Worlds)]*history.History
+	Latest     [len(schema.Worlds)]*forecast.Latest
+	// LocatePin returns the position of a pin code. The error is a *schema.Problem.
+	LocatePin func(ctx context.Context, code int32) (places.Point, error)
+	Now       func() time.Time
+}
+
+// published is the air of a snapshot.
+type published struct{ *snapshot.Snapshot }
+
+// Figures returns the current figures of a place; false if there are none.
+func (p published) Figures(of *alert.Place) (rollup.Figures, bool) { return of.Figures(p.Snapshot) }
+
+// Published returns the published air of a world; nil if this process has not built a snapshot.
+func (a Air) Published(world schema.World) evaluation.Published {
+	if snap := a.Publishers[world].Built(); snap != nil {
+		return published{snap}
+	}
+	return nil
+}
+
+// Observe returns the current air of a place. It returns false if there is none.
+func (a Air) Observe(world schema.World, p *alert.Place) (o alert.Observation, ok bool) {
+	snap := a.Publishers[world].Latest()
+	if snap == nil {
+		return o, false
+	}
+	o.Figures, ok = p.Figures(snap)
+	o.Chances = a.Chances(world, p)
+	return o, ok
+}
+
+// Forecasts reports whether the service has forecasts.
+func (a Air) Forecasts() bool { return a.Latest[schema.Live] != nil }
+
+// Chances returns the forecasts of a place. It looks them up when it is called, so that it uses the latest ones.
+func (a Air) Chances(world schema.World, p *alert.Place) alert.Chances {
+	return func(category string, day int) (float64, bool) {
+		snap, issue := a.Publishers[world].Latest(), a.Latest[world].Issue()
+		if snap == nil || issue == nil {
+			return 0, false
+		}
+		today := schema.DayOf(a.Now())
+		var of *forecast.Place
+		switch {
+		case p.Station != "":
+			of = issue.Station(p.Station)
+		case p.City != "":
+			of = issue.City(places.City{Name: p.City, State: p.State})
+		default:
+			of = issue.Nearest(snap, p.Point, today)
+		}
+		return of.Chance(category, today+schema.Day(day))
+	}
+}
+
+// Hours returns the hours of a place on the given days, in time order.
+func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]rollup.Figures, error) {
+	past, snap := a.Histories[world], a.Publishers[world].Latest()
+	if snap == nil {
+		return nil, noFigures()
+	}
+	q := history.Query{City: -1, Point: p.Point, Span: history.Span{First: from, Last: to}, Interval: history.Hours}
+	var dated []history.Dated
+	var err error
+	switch {
+	case p.Station != "":
+		dated, err = past.StationFigures(ctx, p.Station, "", q.Span, true)
+	case p.City != "":
+		if q.City, err = snap.Index.Find(p.CityName()); err != nil {
+			return nil, err
+		}
+		fallthrough
+	default:
+		_, dated, err = past.Figures(ctx, snap, &q)
+	}
+	hours := make([]rollup.Figures, len(dated))
+	for i := range dated {
+		hours[i] = dated[i].Figures
+	}
+	return hours, err
+}
+
+// Place resolves the place of an alert. The error is a *schema.Problem with the status 422 that names the field.
+func (a Air) Place(ctx context.Context, world schema.World, requested air.AlertPlace) (alert.Place, error) {
+	snap := a.Publishers[world].Latest()
+	if snap == nil {
+		return alert.Place{}, noFigures()
+	}
+	switch {
+	case requested.City != "":
+		return cityPlace(snap, requested.City)
+	case requested.Station != "":
+		return stationPlace(snap, requested.Station)
+	}
+	p := alert.Place{AlertPlace: requested}
+	field := "place.lat"
+	if requested.Pincode != "" {
+		field = "place.pincode"
+		code, ok := places.ParsePin(requested.Pincode)
+		if !ok {
+			return p, unknownPlace(field, "A pin code has six digits 0–9 and does not begin with 0.")
+		}
+		var err error
+		if p.Point, err = a.LocatePin(ctx, code); err != nil {
+			return p, placeProblem(field, err)
+		}
+	} else {
+		p.Point = places.Point{Latitude: *requested.Latitude, Longitude: *requested.Longitude}
+		switch {
+		case math.Abs(p.Point.Latitude) > 90:
+			return p, unknownPlace(field, "The lat lies between -90 and 90.")
+		case math.Abs(p.Point.Longitude) > 180:
+			return p, unknownPlace("place.lon", "The lon lies between -180 and 180.")
+		}
+	}
+	near := snap.Around(p.Point, snapshot.NearestReach, snap.Kinds)
+	if len(near) == 0 {
+		return p, unknownPlace(field, fmt.Sprintf("No station is within %.0f km.", snapshot.NearestReach))
+	}
+	p.Name = snap.PlaceName(near[0].Station)
+	return p, nil
+}
+
+func cityPlace(snap *snapshot.Snapshot, name string) (alert.Place, error) {
+	if len(name) > maxName {
+		return alert.Place{}, unknownPlace("place.city", fmt.Sprintf("A name has at most %d bytes.", maxName))
+	}
+	i, err := snap.Index.Find(name)
+	if err != nil {
+		return alert.Place{}, placeProblem("place.city", err)
+	}
+	c := snap.Cities[i].City
+	return alert.Place{AlertPlace: air.AlertPlace{City: c.Name, State: c.State, Name: snap.Index.Label(i)}}, nil
+}
+
+func stationPlace(snap *snapshot.Snapshot, id string) (alert.Place, error) {
+	i, ok := snap.ByID[id]
+	if !ok {
+		return alert.Place{}, unknownPlace("place.station", "There is no such public station; GET /v1/stations lists them.")
+	}
+	return alert.Place{AlertPlace: air.AlertPlace{Station: id, Name: snap.Stations[i].Name}}, nil
+}
+
+// maxName is the largest length of a city's name in bytes; the longest in the gazetteer has 96.
+const maxName = 200
+
+func noFigures() error {
+	return schema.NewProblem(schema.ServiceUnavailable, "", "There are no figures yet.")
+}
+
+func unknownPlace(field, message string) error {
+	return schema.NewProblem(schema.InvalidAlert, field, message)
+}
+
+// placeProblem returns an error about a place with the code invalid_alert and the field of the body. It keeps the
+// suggestions. Other errors, such as service_unavailable, stay as they are.
+func placeProblem(field string, err error) error {
+	problem, ok := errors.AsType[*schema.Problem](err)
+	if !ok || problem.Code.Status() >= http.StatusInternalServerError {
+		return err
+	}
+	p := *problem
+	p.Code, p.Field = schema.InvalidAlert, field
+	return &p
+}

@@ -1,0 +1,141 @@
+package alert
+
+import (
+	"time"
+
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Step is the result of an evaluation that changes the state of an alert.
+type Step struct {
+	State State // after the change
+	// Event is "" for a change without an event, such as the first known category.
+	Event    schema.EventType
+	Reason   air.AlertReason
+	value    any
+	previous any
+}
+
+// Step evaluates the figures of an hour. It returns false if nothing changes. Repeating an evaluation with the new
+// state changes nothing, so an evaluation that was interrupted can be repeated.
+//
+// During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. A later evaluation
+// finds what is still true then.
+func (a *Alert) Step(f *Observation, now time.Time) (Step, bool) {
+	v, known := a.rule.value(f, now)
+	if !known || a.rule.quiet.has(now) {
+		return Step{}, false
+	}
+	if a.rule.changes() {
+		return a.stepLevel(f, v, now)
+	}
+	met := a.rule.met(v)
+	switch {
+	case !a.State.Triggered && met && !a.tooSoon(now):
+		return a.trigger(f.At, a.shown(v), nil, now), true
+	case a.State.Triggered && !met && f.At <= a.State.Hour && a.rule.correctable():
+		return a.resolve(f.At, air.AlertCorrected, a.shown(v), now), true
+	case a.State.Triggered && a.rule.cleared(v):
+		return a.resolve(f.At, air.AlertRecovered, a.shown(v), now), true
+	}
+	return Step{}, false
+}
+
+// stepLevel evaluates a condition "change".
+func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, bool) {
+	s := a.State
+	if s.Level == none {
+		s.Level, s.Hour, s.Version = a.rule.level(aqi), f.At, s.Version+1
+		return Step{State: s}, true
+	}
+	if s.Before != none && f.At <= s.Hour && a.rule.level(aqi) == s.Before { // the figures of the change were corrected
+		if s.Triggered {
+			step := a.resolve(f.At, air.AlertCorrected, a.rule.levelValue(s.Before), now)
+			step.previous = a.rule.levelValue(s.Level)
+			step.State.Level, step.State.Before = s.Before, none
+			return step, true
+		}
+		s.Level, s.Before, s.Hour, s.Version = s.Before, none, f.At, s.Version+1
+		return Step{State: s}, true
+	}
+	level := a.rule.next(s.Level, aqi)
+	switch {
+	case level == s.Level:
+		return Step{}, false
+	case !a.rule.announces(s.Level, level):
+		s.Level, s.Before, s.Hour, s.Triggered, s.Version = level, s.Level, f.At, false, s.Version+1
+		return Step{State: s}, true
+	case a.tooSoon(now):
+		return Step{}, false
+	}
+	step := a.trigger(f.At, a.rule.levelValue(level), a.rule.levelValue(s.Level), now)
+	step.State.Level, step.State.Before = level, s.Level
+	return step, true
+}
+
+// Recheck compares the crossing of a triggered alert with the present figures of that hour, which a correction may have
+// changed. hours are the hours of the place from the crossing to the current one, in time order. If a later hour also
+// meets the condition, it becomes the hour of the crossing. Otherwise the alert is resolved as corrected.
+func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
+	if !a.Correctable() || a.rule.quiet.has(now) {
+		return Step{}, false
+	}
+	known := false
+	for i := range hours {
+		v, ok := a.rule.value(&hours[i], now)
+		known = known || ok
+		switch {
+		case !ok || hours[i].At < a.State.Hour || !a.rule.met(v):
+		case hours[i].At == a.State.Hour:
+			return Step{}, false
+		default:
+			s := a.State
+			s.Hour, s.Version = hours[i].At, s.Version+1
+			return Step{State: s}, true
+		}
+	}
+	last := len(hours) - 1
+	if !known || last < 0 || !a.rule.ofAQI() && hours[0].At != a.State.Hour {
+		return Step{}, false // the hours cannot be compared
+	}
+	v, ok := a.rule.value(&hours[last], now)
+	if !ok {
+		return Step{}, false
+	}
+	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
+}
+
+// Correctable reports whether a correction of earlier hours can resolve the alert.
+func (a *Alert) Correctable() bool {
+	return a.State.Triggered && !a.rule.changes() && a.rule.correctable()
+}
+
+// tooSoon reports whether the last event air.alert.triggered is younger than the minimum interval.
+func (a *Alert) tooSoon(now time.Time) bool {
+	return a.rule.minimum > 0 && !a.State.TriggeredAt.IsZero() && now.Before(a.State.TriggeredAt.Add(a.rule.minimum))
+}
+
+func (a *Alert) trigger(hour uint32, value, previous any, now time.Time) Step {
+	s := a.State
+	s.Triggered, s.Hour, s.ChangedAt, s.TriggeredAt, s.Version = true, hour, now, now, s.Version+1
+	return Step{State: s, Event: schema.EventAlertTriggered, Reason: air.AlertCrossed, value: value, previous: previous}
+}
+
+func (a *Alert) resolve(hour uint32, reason air.AlertReason, value any, now time.Time) Step {
+	s := a.State
+	s.Triggered, s.Hour, s.ChangedAt, s.Version = false, hour, now, s.Version+1
+	return Step{State: s, Event: schema.EventAlertResolved, Reason: reason, value: value}
+}
+
+// shown returns a value as events show it.
+func (a *Alert) shown(v float64) any {
+	switch a.rule.metric {
+	case metricCategory, metricBand:
+		levels := rule{metric: a.rule.metric, edges: a.rule.metric.edges()}
+		return levels.levelValue(levels.level(v))
+	case metricAge:
+		return int64(v)
+	}
+	return v
+}

@@ -1,0 +1,220 @@
+package alert
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+	"vayu/schema/air"
+)
+
+// Limits of the alerts of an account.
+const (
+	mostLive    = 1000
+	mostSandbox = 100
+)
+
+const selectAlert = `SELECT id, account_id, mode, definition, active, state, level, before, hour, changed_at, triggered_at, version,
+	created_at, updated_at, deleted_at IS NOT NULL, revision FROM alert`
+
+// scan reads a row of selectAlert.
+func scan(row sqlstore.Scanner) (*Alert, error) {
+	a := &Alert{}
+	var mode, definition, state string
+	var active, hour, created, updated int64
+	var changed, triggered sql.NullInt64
+	err := row.Scan(&a.ID, &a.Account, &mode, &definition, &active, &state, &a.State.Level, &a.State.Before, &hour, &changed, &triggered,
+		&a.State.Version, &created, &updated, &a.deleted, &a.revision)
+	if err != nil {
+		return nil, err
+	}
+	a.World, a.Active = schema.WorldOf(mode), active != 0
+	a.State.Triggered, a.State.Hour = state == stateTriggered, uint32(hour/microseconds)
+	a.State.ChangedAt, a.State.TriggeredAt = sqlstore.FromMicros(changed), sqlstore.FromMicros(triggered)
+	a.createdAt, a.updatedAt = time.UnixMicro(created), time.UnixMicro(updated)
+	if a.deleted {
+		return a, nil
+	}
+	if err := a.parse(definition); err != nil {
+		return nil, fmt.Errorf("parsing alert %q: %w", a.ID, err)
+	}
+	return a, nil
+}
+
+// microseconds is the number of units of stored times in a second.
+const microseconds = 1_000_000
+
+// nextRevision increments the counter of changes by accounts. It locks the counter until the transaction ends, so
+// changes commit in the order of their revisions.
+func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
+	if err = tx.QueryRow("UPDATE alert_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision); err != nil {
+		return 0, fmt.Errorf("counting a change of alerts: %w", err)
+	}
+	return revision, nil
+}
+
+// one returns an alert of an owner. The error is a *schema.Problem with not_found if there is none.
+func one(q sqlstore.Querier, of schema.Owner, id string) (*Alert, error) {
+	missing := schema.NewProblem(schema.NotFound, "id", "There is no such alert.")
+	if !schema.IsID(id) {
+		return nil, missing
+	}
+	a, err := scan(q.QueryRow(selectAlert+" WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL AND id = $3", of.Account, of.World.String(), id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading an alert: %w", err)
+	}
+	return a, nil
+}
+
+// locked returns an alert of an owner as [one] does, and locks its row until the transaction ends. The evaluation then
+// cannot change the state meanwhile.
+func locked(tx *sqlstore.Tx, of schema.Owner, id string) (*Alert, error) {
+	if schema.IsID(id) {
+		if _, err := tx.Exec("UPDATE alert SET version = version WHERE id = $1 AND account_id = $2", id, of.Account); err != nil {
+			return nil, fmt.Errorf("locking an alert: %w", err)
+		}
+	}
+	return one(tx, of, id)
+}
+
+// list returns at most limit alerts of an owner, the oldest first, after an id; "" for the first page.
+func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*Alert, error) {
+	return sqlstore.All(q, scan, selectAlert+" WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL AND id > $3 ORDER BY id LIMIT $4",
+		of.Account, of.World.String(), after, limit)
+}
+
+// create stores a new alert. It returns a *schema.Problem if the owner has too many.
+func create(tx *sqlstore.Tx, of schema.Owner, d Definition, r rule, active bool, now time.Time) (*Alert, error) {
+	revision, err := nextRevision(tx) // serialises creations
+	if err != nil {
+		return nil, err
+	}
+	most := mostLive
+	if of.World == schema.Sandbox {
+		most = mostSandbox
+	}
+	var n int
+	err = tx.QueryRow("SELECT COUNT(*) FROM alert WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL", of.Account, of.World.String()).Scan(&n)
+	if err != nil {
+		return nil, fmt.Errorf("counting alerts: %w", err)
+	}
+	if n >= most {
+		return nil, schema.NewProblem(schema.Conflict, "", fmt.Sprintf("An account has at most %d alerts in this mode; delete one first.", most))
+	}
+	a := &Alert{
+		ID: idPrefix + ulid.MustNewDefault(now).String(), Owner: of, Definition: d, Active: active, State: initial(), rule: r,
+		createdAt: sqlstore.TruncateMicros(now), updatedAt: sqlstore.TruncateMicros(now), revision: revision,
+	}
+	definition, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("writing an alert: %w", err)
+	}
+	_, err = tx.Exec(`INSERT INTO alert (id, account_id, mode, definition, active, state, level, before, hour, version, created_at, updated_at, revision)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 0, 0, $8, $8, $9)`,
+		a.ID, of.Account, of.World.String(), string(definition), sqlstore.BoolToInt(active), stateOK, none, now.UnixMicro(), revision)
+	if err != nil {
+		return nil, fmt.Errorf("storing an alert: %w", err)
+	}
+	return a, nil
+}
+
+// save stores the definition of an alert, and whether it is active.
+func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
+	definition, err := json.Marshal(a.Definition)
+	if err != nil {
+		return fmt.Errorf("writing an alert: %w", err)
+	}
+	a.updatedAt = sqlstore.TruncateMicros(now)
+	_, err = tx.Exec("UPDATE alert SET definition = $2, active = $3, updated_at = $4, revision = $5 WHERE id = $1",
+		a.ID, string(definition), sqlstore.BoolToInt(a.Active), now.UnixMicro(), a.revision)
+	if err != nil {
+		return fmt.Errorf("changing an alert: %w", err)
+	}
+	return nil
+}
+
+// SaveState stores a new state. It returns false if the stored version is not the one before it: another instance has
+// changed the state, or the account has paused, changed or deleted the alert.
+func SaveState(tx *sqlstore.Tx, id string, s State) (bool, error) {
+	state := stateOK
+	if s.Triggered {
+		state = stateTriggered
+	}
+	n, err := tx.Exec(`UPDATE alert SET state = $2, level = $3, before = $4, hour = $5, changed_at = $6, triggered_at = $7, version = $8
+		WHERE id = $1 AND version = $9 AND deleted_at IS NULL`,
+		id, state, s.Level, s.Before, int64(s.Hour)*microseconds, sqlstore.Micros(s.ChangedAt), sqlstore.Micros(s.TriggeredAt), s.Version, s.Version-1)
+	if err != nil {
+		return false, fmt.Errorf("storing the state of an alert: %w", err)
+	}
+	return n == 1, nil
+}
+
+// Record appends the event of a change to the outbox, and the change to the history, in the transaction of the change.
+func Record(tx *sqlstore.Tx, events Events, a *Alert, event schema.EventType, version int64, data *air.AlertData, now time.Time) error {
+	id, err := events.Append(tx, a.Account, a.World, event, *data)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("writing a change of an alert: %w", err)
+	}
+	_, err = tx.Exec("INSERT INTO alert_change (alert_id, number, at, event_id, data) VALUES ($1, $2, $3, $4, $5)", a.ID, version, now.UnixMicro(), id, string(text))
+	if err != nil {
+		return fmt.Errorf("storing a change of an alert: %w", err)
+	}
+	return nil
+}
+
+// Events appends events to the outbox, in the transaction of the change.
+type Events interface {
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// change is a row of the history.
+type change struct {
+	number, at int64
+	event      string
+	data       []byte
+}
+
+// history returns at most limit changes of an alert, the newest first, before a number.
+func history(q sqlstore.Querier, id string, before int64, limit int) ([]change, error) {
+	return sqlstore.All(q, func(row sqlstore.Scanner) (c change, err error) {
+		var data string
+		err = row.Scan(&c.number, &c.at, &c.event, &data)
+		c.data = []byte(data)
+		return c, err
+	}, "SELECT number, at, event_id, data FROM alert_change WHERE alert_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3", id, before, limit)
+}
+
+// remove deletes an alert. The row remains for an hour, so that the evaluation finds the deletion.
+func (a *Alert) remove(tx *sqlstore.Tx, revision int64, now time.Time) error {
+	_, err := tx.Exec("UPDATE alert SET definition = '{}', deleted_at = $2, revision = $3 WHERE id = $1", a.ID, now.UnixMicro(), revision)
+	if err != nil {
+		return fmt.Errorf("deleting an alert: %w", err)
+	}
+	return nil
+}
+
+// Personal returns what the erasure of an account changes: its alerts become deleted, without place, and their history
+// is deleted.
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
+		{Table: "alert_change", Key: []string{"alert_id", "number"}, From: "alert_change t JOIN alert a ON a.id = t.alert_id WHERE a.account_id = $1"},
+		{
+			Table: "alert", Key: []string{"id"}, From: "alert t WHERE t.account_id = $1 AND (t.definition <> '{}' OR t.deleted_at IS NULL)",
+			Set:    "definition = '{}', deleted_at = COALESCE(deleted_at, created_at), revision = (SELECT n FROM alert_revision WHERE id = 1)",
+			Before: "UPDATE alert_revision SET n = n + 1 WHERE id = 1",
+		},
+	}
+}

@@ -1,0 +1,41 @@
+package forecast
+
+import (
+	"slices"
+
+	"vayu/query/places"
+	"vayu/query/snapshot"
+	"vayu/schema"
+	"vayu/schema/naqi"
+)
+
+// Chance returns the probability, 0 to 1, that the AQI of a day is in a category or a worse one. It returns false if
+// there is no forecast of that day.
+func (p *Place) Chance(category string, day schema.Day) (float64, bool) {
+	if p == nil {
+		return 0, false
+	}
+	from := slices.Index(naqi.Categories(), category)
+	for i := range p.days {
+		c := p.days[i].Categories
+		if p.days[i].Date != day.String() || c == nil || from < 0 {
+			continue
+		}
+		sum := 0.0
+		for _, chance := range []float64{c.Good, c.Satisfactory, c.Moderate, c.Poor, c.VeryPoor, c.Severe}[from:] {
+			sum += chance
+		}
+		return min(round(sum), 1), true
+	}
+	return 0, false
+}
+
+// Nearest returns the forecasts of the station nearest to a position that has one of a day after today, within 100 km;
+// nil if there is none.
+func (i *Issue) Nearest(snap *snapshot.Snapshot, point places.Point, today schema.Day) *Place {
+	n, km := snap.Nearest(point, func(st *snapshot.Station) bool { return snap.Kinds.Has(st.Kind) && i.Station(st.ID).Has(today) })
+	if n < 0 || km > snapshot.NearestReach {
+		return nil
+	}
+	return i.Station(snap.Stations[n].ID)
+}
