@@ -133,8 +133,9 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 bench-analysts: build ## measure GET /v1/aqi and pushed readings beside analysts whose queries would eat the machine
 	$(GO) test -run '^$$' -bench 'BenchmarkBesideAnalysts$$' -benchtime 3000x -timeout 30m ./cmd/vayu
 
-bench-export: $(NPM) ## measure exports in each format beside the same rows as the engine writes them
+bench-export: $(NPM) ## measure exports beside the same rows as the engine writes them, and the memory of ten million rows
 	$(GO) test -run '^$$' -bench 'BenchmarkExport$$' -benchtime 3x -timeout 30m ./query/dataset
+	$(GO) test -run '^$$' -bench 'BenchmarkExportMemory$$' -benchtime 1x -timeout 30m ./query/dataset
 
 # Each benchmark repeats itself as often as needed, so one run is enough. PostgreSQL and Kafka
 # are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.
