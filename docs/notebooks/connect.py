@@ -26,7 +26,7 @@ def connect():
 
 
 def indian_time(times):
-    """Returns a column of instants in Indian time. The client gives instants without a zone in UTC."""
+    """Returns a column of instants in Indian time. The client gives those in UTC without a zone."""
     if times.dt.tz is None:
         times = times.dt.tz_localize("UTC")
     return times.dt.tz_convert("Asia/Kolkata")
