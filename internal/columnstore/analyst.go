@@ -50,8 +50,8 @@ var serverLogs = []string{
 // has a settings profile of its own, so that limits can differ between users.
 //
 // The setting readonly is 2, because with 1 most clients cannot set the format of their results. A user cannot raise a
-// limit, or set it to 0 (no limit). Without DDL, a user still makes temporary tables. By default the user's queries read tables as with FINAL, and a subquery sees the
-// rows of all shards.
+// limit, or set it to 0 (no limit). Without DDL, a user still makes temporary tables. By default the user's queries read
+// tables as with FINAL, and a subquery sees the rows of all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

@@ -84,7 +84,7 @@ test('a verification shows its result with reasons, and a hostile name stays tex
 	await page.getByLabel('Name you expect').fill('<script>alert(1)</script>');
 	await page.getByLabel('IFSC').fill('nothing');
 	await page.getByRole('button', { name: 'Verify', exact: true }).click();
-	await page.getByText('An ifsc has four letters').waitFor();
+	await page.getByText('The ifsc must have four letters').waitFor();
 	await page.getByLabel('IFSC').fill('SBIN0000691');
 	await page.getByRole('button', { name: 'Verify', exact: true }).click();
 	await page.waitForURL('**/verifications/ver_*');
