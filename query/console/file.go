@@ -21,14 +21,19 @@ func Create(path string) (*File, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	mode := os.FileMode(0o666) // before the umask
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, fmt.Errorf("writing the result: %w", err)
 		}
 		return &File{File: file}, nil
 	}
-	file, err := os.OpenFile(path+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // the umask decides who may read results
+	if err == nil { // a file that only its owner can read stays so
+		mode = info.Mode().Perm()
+	}
+	file, err := os.OpenFile(path+"."+rand.Text()[:6]+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, fmt.Errorf("writing the result: %w", err)
 	}

@@ -36,6 +36,9 @@ func TestFileHasItsNameOnceComplete(t *testing.T) {
 	if err := c.Script(t.Context(), console.Input{Args: []string{"SELECT 1"}}, path); err != nil {
 		t.Fatal(err)
 	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got the mode %v, %v; want that of the old file, 0600", info.Mode(), err)
+	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "1\n" {
 		t.Errorf("got %q, %v; want the result", got, err)
 	}

@@ -60,18 +60,30 @@ func openHistory(path string, line *liner.State) (*history, error) {
 	return h, h.file.Chmod(0o600)
 }
 
-// add appends text to the history. oneLine is text with its line breaks replaced, which is enough if text has no
-// comment until the end of a line.
-func (h *history) add(oneLine, text string) {
-	if strings.Contains(text, "--") || oneLine == "" {
-		oneLine = text
+// oneLine returns the lines of a statement as one line for the history. It is "" for a statement that may change if its
+// line breaks become blanks: one with a comment until the end of a line, or with a string over several lines.
+func oneLine(lines []string) string {
+	for _, line := range lines[:len(lines)-1] {
+		for _, quote := range []string{"'", `"`, "`"} {
+			if strings.Count(line, quote)%2 == 1 {
+				return ""
+			}
+		}
+		if strings.ContainsAny(line, `\#$`) || strings.Contains(line, "--") || strings.Contains(line, "//") {
+			return ""
+		}
 	}
-	if oneLine == "" || strings.Contains(oneLine, "\n") {
+	return strings.TrimSpace(strings.Join(lines, " "))
+}
+
+// add appends a statement in one line to the history; "" adds nothing.
+func (h *history) add(text string) {
+	if text == "" {
 		return
 	}
-	h.line.AppendHistory(oneLine)
+	h.line.AppendHistory(text)
 	if h.file != nil {
-		_, _ = fmt.Fprintln(h.file, oneLine) // without it the statement runs as well
+		_, _ = fmt.Fprintln(h.file, text) // without it the statement runs as well
 	}
 }
 

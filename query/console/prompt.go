@@ -96,7 +96,7 @@ func (c *Console) read(line *liner.State, past *history) (string, error) {
 		lines = append(lines, next)
 		text := strings.TrimSpace(strings.Join(lines, "\n"))
 		if strings.TrimSpace(next) == "" || ended(text) {
-			past.add(strings.Join(strings.Fields(text), " "), text)
+			past.add(oneLine(lines))
 			return text, nil
 		}
 	}
