@@ -40,7 +40,7 @@ const (
 // templateData is the input of the templates of the SQL statements.
 type templateData struct {
 	Database, Settings, Names, Season, Levels, Samples string
-	Parameters                                         []string
+	Parameters, Residuals                              []string
 	Horizons                                           []int
 	Ingested                                           bool
 
@@ -66,7 +66,7 @@ func newStatements(database string) (statements, error) {
 		MinPollutants: naqi.MinPollutants, ClimateReach: climateReach, ClimateWidth: 2*climateReach + 1, MinClimate: minClimate, MinHistory: minHistory,
 		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, Recalibrated: recalibrated, Judged: judged,
 		// Three months each, as the published measurement has them: winter is December to February.
-		Season: "toUInt8(1 + intDiv(toMonth(day) % 12, 3))",
+		Season: "toUInt8(1 + intDiv(toMonth(day) % 12, 3))", Residuals: []string{"damped", "persistent", "climatic"},
 	}
 	for _, p := range air.RecordPollutants {
 		d.Parameters = append(d.Parameters, p.String())
