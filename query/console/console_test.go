@@ -185,6 +185,7 @@ func TestErrors(t *testing.T) {
 	for script, want := range map[string]string{
 		"SELECT * FROM system.colums":                     "ClickHouse: unknown table 'system.colums'; did you mean system.columns?",
 		"SELECT nme FROM system.tables":                   "ClickHouse: unknown column `nme`; did you mean name?",
+		"SELECT 1 WHERE 'Pune' = Pune":                    "ClickHouse: unknown column or function `Pune`; a text needs single quotes: 'Pune'",
 		"SELECT roundd(1)":                                "ClickHouse: Function with name `roundd` does not exist; did you mean round?",
 		"SELEC 1":                                         "ClickHouse: Syntax error: failed at position 1 (SELEC): SELEC 1",
 		"SELECT 1; SELECT 1 +":                            "statement 2: ClickHouse: Syntax error: failed at position 11 (the end of the query)",

@@ -19,11 +19,13 @@ var (
 	expected = regexp.MustCompile(`(?s)\. Expected one of: .{60,}$`)
 	detail   = regexp.MustCompile(`(?s): (?:while executing|While executing|\(in query:|while processing) .*$`)
 	traces   = regexp.MustCompile(`(?s)\s*(?:, )?Stack trace.*$`)
+	unknown  = regexp.MustCompile("unknown column or function `([^`]*)`$")
 	meant    = regexp.MustCompile(`[.:]* Maybe you meant:? \[?(.*?)\]?\??\.?$`)
 )
 
 // plain replaces terms of ClickHouse's parser.
 var plain = strings.NewReplacer(
+	"Unknown expression or function identifier", "unknown column or function",
 	"Unknown table expression identifier", "unknown table", "Unknown expression identifier", "unknown column",
 	"Substitution `", "parameter `", " (end of query): ", " (the end of the query)",
 	"Not enough privileges: ", "", " for this user. Analysts read; changes need the user default", " for analysts",
@@ -50,6 +52,9 @@ func (c *Console) failure(text string) error {
 	text = plain.Replace(strings.TrimSuffix(text, ":"))
 	if text == "" {
 		return errors.New("ClickHouse has failed without a message")
+	}
+	if m := unknown.FindStringSubmatch(text); m != nil {
+		text += fmt.Sprintf("; a text needs single quotes: '%s'", m[1])
 	}
 	if len(name) > 1 {
 		text += advice[name[1]]
