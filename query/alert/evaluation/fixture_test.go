@@ -67,11 +67,11 @@ func (f *fakeAir) Published(world schema.World) evaluation.Published {
 	return f.published
 }
 
-func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, _, _ schema.Day) (all []rollup.Figures, err error) {
+func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, from, to schema.Day) (all []rollup.Figures, err error) {
 	if f.fails {
 		return nil, errors.New("ClickHouse is down")
 	}
-	for hour := uint32(start.Unix()) - 100*3600; hour <= f.published.hour; hour += 3600 {
+	for hour := uint32(from.Start().Unix()); hour <= uint32(to.End().Unix()); hour += 3600 {
 		if aqi, ok := f.past[p.City][hour]; ok {
 			all = append(all, figures(hour, aqi))
 		}
@@ -153,19 +153,32 @@ func (f *fixture) turn(t *testing.T) {
 	}
 }
 
-// made returns the events of all alerts, in their order: type, value and reason.
-func (f *fixture) made(t *testing.T) []string {
+// made returns the events of all alerts, in their order: city, type, value and reason.
+func (f *fixture) made(t *testing.T) (out []string) {
 	t.Helper()
-	out, err := sqlstore.All(f.db.View(t.Context()), func(row sqlstore.Scanner) (string, error) {
-		var kind string
+	for _, e := range f.all(t) {
+		out = append(out, fmt.Sprintf("%s %s %v %s", e.Data.Place.City, e.Type[len("air.alert."):], e.Data.Value, e.Data.Reason))
+	}
+	return out
+}
+
+// event is an envelope of an event of an alert.
+type event struct {
+	Type string
+	Data air.AlertData
+}
+
+// all returns the events of all alerts, in their order.
+func (f *fixture) all(t *testing.T) []event {
+	t.Helper()
+	out, err := sqlstore.All(f.db.View(t.Context()), func(row sqlstore.Scanner) (e event, err error) {
 		var envelope []byte
-		if err := row.Scan(&kind, &envelope); err != nil {
-			return "", err
+		if err := row.Scan(&envelope); err != nil {
+			return e, err
 		}
-		var e struct{ Data air.AlertData }
-		err := json.Unmarshal(envelope, &e)
-		return fmt.Sprintf("%s %s %v %s", e.Data.Place.City, kind[len("air.alert."):], e.Data.Value, e.Data.Reason), err
-	}, "SELECT type, envelope FROM event WHERE type LIKE 'air.alert.%' ORDER BY id")
+		err = json.Unmarshal(envelope, &e)
+		return e, err
+	}, "SELECT envelope FROM event WHERE type LIKE 'air.alert.%' ORDER BY id")
 	if err != nil {
 		t.Fatal(err)
 	}
