@@ -60,6 +60,8 @@ func TestTemporaryTablesHaveLimits(t *testing.T) {
 		{"a", "SELECT count() FROM t", "UNKNOWN_TABLE"},
 		{"definitions", "CREATE TEMPORARY TABLE t (a String DEFAULT '" + strings.Repeat("a", 120_000) + "')", ""},
 		{"definitions", "CREATE TEMPORARY TABLE u (a String DEFAULT '" + strings.Repeat("a", 120_000) + "')", "The limit of one session"},
+		{"failed", "CREATE TEMPORARY TABLE t (a String DEFAULT '" + strings.Repeat("a", 120_000) + "') AS SELECT throwIf(1)::String", "FUNCTION_THROW_IF"},
+		{"failed", "CREATE TEMPORARY TABLE u (a String DEFAULT '" + strings.Repeat("a", 120_000) + "') AS SELECT throwIf(1)::String", "The limit of one session"},
 		{"parameters", "SET max_query_size = 20000000", ""},
 		{"parameters", "SET param_a = '" + strings.Repeat("a", 12<<20) + "'", ""},
 		{"parameters", "SET param_b = '" + strings.Repeat("a", 12<<20) + "'", "The limit of one session"},

@@ -25,6 +25,7 @@ type external struct {
 	parts  *multipart.Reader
 	values url.Values // of the URL
 	tables []string   // names of those that the session has
+	fields int        // bytes of the query and the parameters that are parts, with their names
 	own    bool       // the session is for this request only
 }
 
@@ -77,14 +78,16 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 	}
 }
 
-// field reads the query or a parameter of it.
+// field reads the query or a parameter of it. All of them together have the limit of a query, because they stay in
+// memory.
 func (e *external) field(name string, part io.Reader) error {
-	text, err := io.ReadAll(io.LimitReader(part, maxQuery+1))
+	e.fields += len(name)
+	text, err := io.ReadAll(io.LimitReader(part, int64(max(0, maxQuery-e.fields))+1))
 	if err != nil {
 		return wire.ReadError(err)
 	}
-	if len(text) > maxQuery {
-		return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "The part %q is longer than %d bytes", name, maxQuery)
+	if e.fields += len(text); e.fields > maxQuery {
+		return chdb.NewException(codeSizeLimit, "TOO_MANY_BYTES", "The query and its parameters are longer than %d bytes", maxQuery)
 	}
 	e.values.Set(name, string(text))
 	return nil

@@ -49,6 +49,7 @@ func TestExternalTables(t *testing.T) {
 	t.Parallel()
 	columnstoretest.New(t)
 	ids := part{"ids", "ids.tsv", "1\n2\n"}
+	long := strings.Repeat("a", 9<<20)
 	for name, c := range map[string]struct {
 		values url.Values
 		parts  []part
@@ -63,6 +64,7 @@ func TestExternalTables(t *testing.T) {
 		"two tables":           {query("ids_structure", "id UInt8", "b_structure", "id UInt8", "query", "SELECT count() FROM ids, b"), []part{ids, {"b", "b", "1\n"}}, 200, "2\n"},
 		"a setting":            {query("ids_structure", "id UInt8", "max_threads", "1", "query", "SELECT getSetting('max_threads') FROM ids LIMIT 1"), []part{ids}, 200, "1\n"},
 		"parameters, no table": {nil, []part{{"query", "", "SELECT {a:String}"}, {"param_a", "", "b"}}, 200, "b\n"},
+		"long parameters":      {query("query", "SELECT 1"), []part{{"param_a", "", long}, {"param_b", "", long}}, 413, "The query and its parameters are longer than 16777216 bytes"},
 		"no description":       {query("query", "SELECT 1"), []part{ids}, 400, `The external table "ids" has no description: give ids_structure or ids_types`},
 		"no query":             {query("ids_structure", "id UInt8"), []part{ids}, 400, "Empty query"},
 		"unknown part":         {query("query", "SELECT 1"), []part{{"other", "", "1"}}, 400, `The part "other" is no table`},

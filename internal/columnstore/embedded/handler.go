@@ -176,6 +176,9 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	s.Changed(q.Session())
 	if err := h.execute(s, q, a); err != nil {
 		s.Failed()
+		if limit := s.Stored(q.Verb, q.Text); limit != nil { // a failed CREATE … AS SELECT leaves its table
+			return limit
+		}
 		return err
 	}
 	s.Ran(q.Statement)

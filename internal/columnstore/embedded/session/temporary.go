@@ -20,9 +20,10 @@ SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query
 const codeMemoryLimit = 241
 
 // Stored checks the memory that a session of analysts keeps, after a statement of theirs. Queries have limits of their
-// own, but a temporary table outlives its query. An error means that the session is above a limit, and ends.
+// own, but a temporary table outlives its query, also one that failed. An error means that the session is above a limit,
+// and ends.
 func (s *Session) Stored(verb, text string) error {
-	if s.named == nil || s.key.User != access.Analyst {
+	if s.named == nil || s.key.User != access.Analyst || s.bad.Load() {
 		return nil
 	}
 	switch verb {
