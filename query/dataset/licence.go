@@ -22,6 +22,8 @@ func (l Licence) Compare(o Licence) int {
 // of a figure of a city are those of the city's stations. Both are empty for a table without licences.
 func (t *Table) owners() (own, station string) {
 	switch {
+	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all
+		return t.Station, "if(same_as = '', id, same_as)"
 	case t.Station != "":
 		return t.Station, "id"
 	case t.City:

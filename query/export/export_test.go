@@ -247,6 +247,8 @@ func TestWrongNamesGetSuggestions(t *testing.T) {
 		"station?from=2026-11-01":                   "400 invalid_request from ",
 		"reading?colums=value":                      "400 invalid_request colums ",
 		"reading?city=Delhi&city=Pune":              "400 invalid_request city ",
+		"daily":                                     "400 invalid_request parameters ",
+		"ranking?parameters=pm25,pm10":              "400 invalid_request parameters ",
 		"reading?station=s1'%20OR%201%20=%201--%20": "404 not_found station ",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -266,6 +268,33 @@ func TestWrongNamesGetSuggestions(t *testing.T) {
 			}
 			if got := fmt.Sprint(status, " ", reply.Error.Code, " ", field, " ", first); got != want {
 				t.Errorf("%s, want %s: %s", got, want, reply.Message)
+			}
+		})
+	}
+}
+
+// TestViewsNeedAScope exports views of one place or one parameter. A station is found under any of its ids.
+func TestViewsNeedAScope(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.exec(`INSERT INTO air.station_parameter_day (station, parameter, day, mean, count, expected, flag)
+		SELECT 's1', 'pm25', toDate('2026-11-01') + number, 40, 24, 24, 'good' FROM numbers(3)`)
+	w.exec(`INSERT INTO air.station (id, source, name, city, state, same_as, attribution, first_seen, last_seen)
+		SELECT 'second-s1', 'b', name, city, state, id, 'Second network', first_seen, last_seen FROM air.station FINAL WHERE id = 's1'`)
+	for path, want := range map[string]int{
+		"standard": 8, "daily?station=s1": 3, "daily?station=second-s1": 3, "daily?parameters=pm25": 3, "daily?city=Pune&parameters=pm25,pm10": 3,
+	} {
+		t.Run(path, func(t *testing.T) {
+			// The subtests are in turn, because one view is computed at a time.
+			status, header, body := w.get(t, path+map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")]+"format=ndjson")
+			if status != http.StatusOK {
+				t.Fatalf("status %d: %.300s", status, body)
+			}
+			if got := bytes.Count(body, []byte("\n")); got < want {
+				t.Errorf("got %d rows, want %d", got, want)
+			}
+			if got := header.Get("X-Service-Attribution"); path != "standard" && !strings.Contains(got, "Second network") {
+				t.Errorf("attribution %q lacks the second network", got)
 			}
 		})
 	}

@@ -3,6 +3,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,7 +48,7 @@ type resolver struct {
 // Resolve checks a query. An error that is a *schema.Problem names the field, and suggests similar names.
 func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (Request, error) {
 	r := &resolver{conn: conn, database: database, q: &q}
-	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place} {
+	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place, r.scope} {
 		if err := step(ctx); err != nil {
 			return Request{}, err
 		}
@@ -190,17 +191,36 @@ func (r *resolver) place(ctx context.Context) error {
 	return nil
 }
 
-// station finds a public station, or one of the account.
+// scope refuses all of a large view. A view is computed for the request, so one request must not occupy the engine for
+// minutes.
+func (r *resolver) scope(context.Context) error {
+	s := &r.out.Selection
+	if !s.Table.Derived || s.Table.Station == "" && !s.Table.City || s.City != "" || s.State != "" || s.Station != "" || len(s.Parameters) == 1 {
+		return nil
+	}
+	return invalid("parameters", "The view %s is computed for the request. Give a city, a state, a station or exactly one parameter.", s.Table.Name)
+}
+
+// station finds a public station, or one of the account. The views have public stations only, and a physical station
+// under one of its ids.
 func (r *resolver) station(ctx context.Context) error {
-	known, err := r.names(ctx, "SELECT id FROM "+r.database+".station FINAL UNION DISTINCT SELECT id FROM "+r.database+".pushed_station FINAL WHERE account = {account:String} ORDER BY id",
-		rollup.Param("account", r.q.Account))
+	query := "SELECT concat(id, '\\n', same_as) FROM " + r.database + ".station FINAL"
+	if !r.out.Selection.Table.Derived {
+		query = "SELECT id FROM " + r.database + ".station FINAL UNION DISTINCT SELECT id FROM " + r.database + ".pushed_station FINAL WHERE account = {account:String}"
+	}
+	known, err := r.names(ctx, query+" ORDER BY 1", rollup.Param("account", r.q.Account))
 	if err != nil {
 		return err
+	}
+	preferred := map[string]string{}
+	for i, one := range known {
+		id, sameAs, _ := strings.Cut(one, "\n")
+		known[i], preferred[id] = id, sameAs
 	}
 	if !slices.Contains(known, r.q.Station) {
 		return unknown(schema.NotFound, "station", "station", r.q.Station, known)
 	}
-	r.out.Selection.Station = r.q.Station
+	r.out.Selection.Station = cmp.Or(preferred[r.q.Station], r.q.Station)
 	return nil
 }
 

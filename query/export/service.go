@@ -81,7 +81,7 @@ func (s *Service) export(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, unavailable(err)
 	}
-	release, err := s.slots.acquire(c.Account)
+	release, err := s.slots.acquire(c.Account, request.Selection.Table.Derived)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -240,6 +240,7 @@ func headerLine(all []dataset.Licence, text func(dataset.Licence) string) string
 type slots struct {
 	mu       sync.Mutex
 	all      int
+	views    int // of all
 	accounts map[string]int
 }
 
@@ -249,24 +250,36 @@ const (
 	perService = 6
 )
 
-func (s *slots) acquire(account string) (release func(), err error) {
+// acquire takes a slot. A view also takes the only slot of views, because computing one needs gigabytes of memory.
+func (s *slots) acquire(account string, view bool) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.accounts[account] >= perAccount || s.all >= perService {
-		text := fmt.Sprintf("The account has %d exports in flight, which is the limit.", perAccount)
-		if s.accounts[account] < perAccount {
-			text = "The service has as many exports in flight as it allows; please try again."
-		}
+	text := ""
+	switch {
+	case s.accounts[account] >= perAccount:
+		text = fmt.Sprintf("The account has %d exports in flight, which is the limit.", perAccount)
+	case s.all >= perService:
+		text = "The service has as many exports in flight as it allows; please try again."
+	case view && s.views > 0:
+		text = "The service computes another view at the moment, and allows one at a time; please try again."
+	}
+	if text != "" {
 		p := schema.NewProblem(schema.RateLimited, "", text)
 		p.RetryAfter = 10
 		return nil, p
 	}
+	views := 0
+	if view {
+		views = 1
+	}
 	s.all++
+	s.views += views
 	s.accounts[account]++
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all--
+		s.views -= views
 		if s.accounts[account]--; s.accounts[account] == 0 {
 			delete(s.accounts, account)
 		}
