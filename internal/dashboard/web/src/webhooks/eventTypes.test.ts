@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { countdown, delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
 
-test('eleven types, two more for operators, and eight attempts', () => {
-	expect(new Set(offeredTypes(false)).size).toBe(11);
+test('fourteen types, two more for operators, and eight attempts', () => {
+	expect(new Set(offeredTypes(false)).size).toBe(14);
 	expect(offeredTypes(true).filter((type) => !offeredTypes(false).includes(type))).toEqual(['source.degraded', 'source.recovered']);
 	expect(mostAttempts).toBe(8);
 	expect(delays.map((seconds) => span(seconds, 'en-IN'))).toEqual([
