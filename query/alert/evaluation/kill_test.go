@@ -94,7 +94,7 @@ func TestReplayChild(t *testing.T) {
 	for n, day := range bulletins(t) {
 		if hour := uint32(start.Unix()) + uint32(n*24*3600); hour >= evaluated {
 			f.hour(t, n*24, day)
-			fmt.Println("day", n)
+			_, _ = fmt.Fprintln(os.Stdout, "day", n)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func addAlerts(t *testing.T, db *sqlstore.DB, days []map[string]int) {
 // before must have succeeded.
 func replay(t *testing.T, c sqlstore.Config, run, most int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayChild$") //nolint:gosec // this test
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayChild$")
 	cmd.Env = append(os.Environ(), replayData+"="+c.Data, replayDSN+"="+string(c.DSN))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
