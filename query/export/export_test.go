@@ -169,6 +169,9 @@ func TestVersionsDoNotMix(t *testing.T) {
 	if status, _, body := w.get(t, path, "Range", "bytes=100-"); status != http.StatusPreconditionFailed {
 		t.Errorf("status %d of a file that has changed, want 412: %.200s", status, body)
 	}
+	if status, _, body := w.get(t, path, "Range", "bytes=100-", "If-Match", "*"); status != http.StatusPreconditionFailed {
+		t.Errorf("status %d with If-Match: * of a changed file, want 412: %.200s", status, body)
+	}
 	if status, _, body := w.get(t, path, "Range", "bytes=100-", "If-Match", header.Get("ETag")); status != http.StatusPreconditionFailed {
 		t.Errorf("status %d with If-Match of a changed file, want 412: %.200s", status, body)
 	}

@@ -67,7 +67,7 @@ func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 		if condition != tag {
 			return nil, nil // the whole file of the present version (RFC 9110, 13.1.5)
 		}
-	case len(c.Header["If-Match"]) > 0: // it matches
+	case slices.Equal(c.Header["If-Match"], []string{tag}): // a list or * names no version
 	case part.first == 0: // nothing precedes it
 	case began.tag == "":
 		return nil, nameVersion("The beginning of the file is not known here")
