@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -57,13 +58,37 @@ func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Aler
 	}
 }
 
-// EvaluatedHour returns the newest hour of a world whose evaluation is complete, in Unix seconds; 0 for none.
-func EvaluatedHour(ctx context.Context, db *sqlstore.DB, world schema.World) (uint32, error) {
-	hour, _, err := sqlstore.One(db.View(ctx), sqlstore.Scalar[int64], "SELECT hour FROM alert_evaluation WHERE mode = $1", world.String())
+// Evaluation is how far the alerts of a world are evaluated.
+type Evaluation struct {
+	Hour        uint32             // newest hour whose evaluation is complete, in Unix seconds; 0 for none
+	Publication rollup.Publication // newest that was evaluated
+}
+
+// Evaluated returns how far the alerts of a world are evaluated.
+func Evaluated(ctx context.Context, db *sqlstore.DB, world schema.World) (Evaluation, error) {
+	e, _, err := sqlstore.One(db.View(ctx), func(row sqlstore.Scanner) (e Evaluation, err error) {
+		var hour, rolledUp, promoted int64
+		err = row.Scan(&hour, &rolledUp, &e.Publication.Rollups, &promoted)
+		e.Hour, e.Publication.RolledUp, e.Publication.Promoted = uint32(hour/microseconds), rolledUp/1000, uint32(promoted/microseconds)
+		return e, err
+	}, "SELECT hour, rolled_up_at, rollups, promoted FROM alert_evaluation WHERE mode = $1", world.String())
 	if err != nil {
-		return 0, fmt.Errorf("reading the evaluated hour: %w", err)
+		return e, fmt.Errorf("reading how far alerts are evaluated: %w", err)
 	}
-	return uint32(hour / microseconds), nil
+	return e, nil
+}
+
+// Advance stores that a publication is evaluated. It returns false if a newer one was evaluated before.
+func Advance(tx *sqlstore.Tx, world schema.World, p rollup.Publication) (bool, error) {
+	n, err := tx.Exec(`INSERT INTO alert_evaluation (mode, hour, rolled_up_at, rollups, promoted) VALUES ($1, 0, $2, $3, $4)
+		ON CONFLICT (mode) DO UPDATE SET rolled_up_at = excluded.rolled_up_at, rollups = excluded.rollups, promoted = excluded.promoted
+		WHERE (alert_evaluation.rolled_up_at, alert_evaluation.rollups, alert_evaluation.promoted)
+			<= (excluded.rolled_up_at, excluded.rollups, excluded.promoted)`,
+		world.String(), p.RolledUp*1000, p.Rollups, int64(p.Promoted)*microseconds)
+	if err != nil {
+		return false, fmt.Errorf("storing the evaluated publication: %w", err)
+	}
+	return n == 1, nil
 }
 
 // SetEvaluatedHour stores that the evaluation of an hour is complete. An earlier hour than the stored one is ignored.

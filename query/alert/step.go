@@ -20,11 +20,14 @@ type Step struct {
 // Step evaluates the figures of an hour. It returns false if nothing changes. Repeating an evaluation with the new
 // state changes nothing, so an evaluation that was interrupted can be repeated.
 //
+// Figures of an earlier hour than that of the last change are ignored, because another instance may have newer ones. A
+// correction of that hour is found when the hour or a later one is current again.
+//
 // During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. A later evaluation
 // finds what is still true then.
 func (a *Alert) Step(f *Observation, now time.Time) (Step, bool) {
 	v, known := a.rule.value(f, now)
-	if !known || a.rule.quiet.has(now) {
+	if !known || a.rule.quiet.has(now) || a.rule.correctable() && f.At < a.State.Hour {
 		return Step{}, false
 	}
 	if a.rule.changes() {
@@ -34,7 +37,7 @@ func (a *Alert) Step(f *Observation, now time.Time) (Step, bool) {
 	switch {
 	case !a.State.Triggered && met && !a.tooSoon(now):
 		return a.trigger(f.At, a.shown(v), nil, now), true
-	case a.State.Triggered && !met && f.At <= a.State.Hour && a.rule.correctable():
+	case a.State.Triggered && !met && f.At == a.State.Hour && a.rule.correctable():
 		return a.resolve(f.At, air.AlertCorrected, a.shown(v), now), true
 	case a.State.Triggered && a.rule.cleared(v):
 		return a.resolve(f.At, air.AlertRecovered, a.shown(v), now), true
@@ -49,7 +52,7 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 		s.Level, s.Hour, s.Version = a.rule.level(aqi), f.At, s.Version+1
 		return Step{State: s}, true
 	}
-	if s.Before != none && f.At <= s.Hour && a.rule.level(aqi) == s.Before { // the figures of the change were corrected
+	if s.Before != none && f.At == s.Hour && a.rule.level(aqi) == s.Before { // the figures of the change were corrected
 		if s.Triggered {
 			step := a.resolve(f.At, air.AlertCorrected, a.rule.levelValue(s.Before), now)
 			step.previous = a.rule.levelValue(s.Level)

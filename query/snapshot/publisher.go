@@ -98,6 +98,7 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
+	snap.Publication = rollup.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}
 	p.published.Store(snap)
 	p.promoteAt = snap.nextPromotion()
 	if rolled {

@@ -48,7 +48,8 @@ type city struct {
 // published.
 type Snapshot struct {
 	Built       time.Time
-	Kinds       rollup.KindSet // kinds of stations that count by default
+	Publication rollup.Publication // zero for a restored snapshot
+	Kinds       rollup.KindSet     // kinds of stations that count by default
 	grid        *places.Grid
 	Index       *places.Index
 	Cities      []city
@@ -182,4 +183,17 @@ func (s *Snapshot) Newest() uint32 {
 		at = max(at, s.Cities[i].At)
 	}
 	return at
+}
+
+// promoted returns the newest hour of any city that had become current by the time of the snapshot at the latest.
+func (s *Snapshot) promoted() (newest uint32) {
+	last := s.Built.Add(-rollup.HourWait).Unix()
+	for i := range s.Cities {
+		for _, h := range s.Cities[i].hours {
+			if int64(h.At) <= last {
+				newest = max(newest, h.At)
+			}
+		}
+	}
+	return newest
 }

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,7 +27,7 @@ type outcome struct {
 }
 
 // evaluate evaluates alerts with the present figures of their places, and stores the changes.
-func (e *Evaluator) evaluate(ctx context.Context, groups []group, now time.Time) error {
+func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now time.Time) error {
 	var found []outcome
 	for _, g := range groups {
 		if !g.known {
@@ -35,7 +36,7 @@ func (e *Evaluator) evaluate(ctx context.Context, groups []group, now time.Time)
 		found = evaluated(found, g.alerts, &g.air, now)
 	}
 	slices.SortFunc(found, func(a, b outcome) int { return cmp.Compare(a.alert.ID, b.alert.ID) })
-	if err := e.commit(ctx, found, now); err != nil {
+	if err := e.commit(ctx, w, found, now); err != nil {
 		return err
 	}
 	for _, g := range groups {
@@ -64,13 +65,38 @@ func newOutcome(a *alert.Alert, step alert.Step, o *alert.Observation, now time.
 	return out
 }
 
-// commit stores changes, each group in a transaction with its events. After a failed group, the earlier groups are
+// errOlderAir means that another instance has evaluated newer air.
+var errOlderAir = errors.New("another instance has evaluated newer air")
+
+// advance stores that a publication is evaluated, before its changes are. From then on, no instance stores changes that
+// were computed from older air.
+func (e *Evaluator) advance(ctx context.Context, w *world, p rollup.Publication) error {
+	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error { return advance(tx, w.world, p) })
+	if err == nil {
+		w.publication = p
+	}
+	return err
+}
+
+func advance(tx *sqlstore.Tx, w schema.World, p rollup.Publication) error {
+	newest, err := alert.Advance(tx, w, p)
+	if err == nil && !newest {
+		err = errOlderAir
+	}
+	return err
+}
+
+// commit stores changes, each group in a transaction with its events. It stores none, and returns errOlderAir, if
+// another instance has evaluated newer air. After a failed group, the earlier groups are
 // stored, and a repeated evaluation does not find their changes again.
-func (e *Evaluator) commit(ctx context.Context, found []outcome, now time.Time) error {
+func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
 		var saved []bool
 		err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			saved = make([]bool, len(part)) // the function may run again
+			if err := advance(tx, w.world, w.publication); err != nil {
+				return err
+			}
 			for i := range part {
 				o := &part[i]
 				var err error
@@ -99,7 +125,7 @@ func (e *Evaluator) commit(ctx context.Context, found []outcome, now time.Time) 
 // apply updates an alert in memory after a transaction.
 func (e *Evaluator) apply(o *outcome, saved bool) {
 	if !saved { // another instance or the account has changed it: read all alerts again
-		e.revision, e.loaded = -1, false
+		e.reload()
 		return
 	}
 	o.alert.State = o.step.State
@@ -132,7 +158,7 @@ func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error 
 					due = append(due, a)
 				}
 			}
-			if err := e.commit(ctx, evaluated(nil, due, h, now), now); err != nil {
+			if err := e.commit(ctx, w, evaluated(nil, due, h, now), now); err != nil {
 				return err
 			}
 		}
@@ -168,7 +194,7 @@ func (e *Evaluator) recheck(ctx context.Context, w *world, now time.Time) error 
 				found = append(found, newOutcome(a, step, &p.air, now))
 			}
 		}
-		if err := e.commit(ctx, found, now); err != nil {
+		if err := e.commit(ctx, w, found, now); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ package evaluation
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -52,6 +53,8 @@ type Air interface {
 
 // Published is the current air of a world, as of one publication. Its dynamic type must be comparable.
 type Published interface {
+	// Publication returns which publication this is.
+	Publication() rollup.Publication
 	// Newest returns the newest current hour of any place, in Unix seconds.
 	Newest() uint32
 	// Figures returns the current figures of a place; false if there are none.
@@ -90,6 +93,8 @@ type world struct {
 	published Published // evaluated last; nil for none
 	evaluated uint32    // newest hour whose evaluation is stored as complete
 	recheck   bool      // air was published since the last comparison of past crossings
+
+	publication rollup.Publication // newest that is stored as evaluated
 }
 
 // place has the alerts of one place, and its figures in the publication that was evaluated last.
@@ -135,6 +140,9 @@ func (e *Evaluator) forget() {
 	e.clockAt, e.purgeAt, e.recheckAt = time.Time{}, time.Time{}, time.Time{}
 }
 
+// reload makes the next turn read all alerts.
+func (e *Evaluator) reload() { e.loaded, e.revision = false, -1 }
+
 // Turn evaluates what has changed since the last turn: air, alerts and the time. After an error the next turn repeats
 // the evaluation.
 func (e *Evaluator) Turn(ctx context.Context) error {
@@ -148,7 +156,11 @@ func (e *Evaluator) Turn(ctx context.Context) error {
 	now := e.Now()
 	clock := !now.Before(e.clockAt)
 	for _, w := range e.worlds {
-		if err := e.turn(ctx, w, changed, clock, now); err != nil {
+		switch err := e.turn(ctx, w, changed, clock, now); {
+		case errors.Is(err, errOlderAir):
+			e.reload()
+			return nil
+		case err != nil:
 			return err
 		}
 	}
@@ -166,8 +178,8 @@ func (e *Evaluator) Turn(ctx context.Context) error {
 // evaluated even without new air.
 func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
 	current := e.Air.Published(w.world)
-	if current == nil || current.Newest() < w.evaluated { // this instance has older air than the last leader had
-		return nil
+	if current == nil || current.Newest() < w.evaluated || current.Publication().Compare(w.publication) < 0 {
+		return nil // this instance has older air than the last leader had
 	}
 	switch {
 	case current != w.published:
@@ -175,12 +187,12 @@ func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, 
 			return err
 		}
 	case clock:
-		if err := e.evaluate(ctx, w.all(), now); err != nil {
+		if err := e.evaluate(ctx, w, w.all(), now); err != nil {
 			return err
 		}
 		e.metrics.evaluated.WithLabelValues(w.world.String()).Set(float64(now.Unix()))
 	case len(changed) > 0:
-		if err := e.evaluate(ctx, w.of(changed), now); err != nil {
+		if err := e.evaluate(ctx, w, w.of(changed), now); err != nil {
 			return err
 		}
 	}
@@ -197,13 +209,16 @@ func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, 
 // publish evaluates all alerts of a world after a publication.
 func (e *Evaluator) publish(ctx context.Context, w *world, current Published, now time.Time) error {
 	began := time.Now()
+	if err := e.advance(ctx, w, current.Publication()); err != nil {
+		return err
+	}
 	for _, p := range w.places {
 		p.observe(current, e.Air.Chances(w.world, &p.Place))
 	}
 	if err := e.catchUp(ctx, w, now); err != nil {
 		return err
 	}
-	if err := e.evaluate(ctx, w.all(), now); err != nil {
+	if err := e.evaluate(ctx, w, w.all(), now); err != nil {
 		return err
 	}
 	if newest := current.Newest(); newest > w.evaluated {

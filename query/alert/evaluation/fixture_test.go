@@ -31,15 +31,28 @@ type fakeAir struct {
 
 // moment is a publication. Its figures do not change.
 type moment struct {
-	hour uint32
-	aqi  map[string]int
+	publication rollup.Publication
+	cities      map[string]cityHour
 }
 
-func (m *moment) Newest() uint32 { return m.hour }
+// cityHour is the current hour of a city.
+type cityHour struct {
+	hour uint32
+	aqi  int
+}
+
+func (m *moment) Publication() rollup.Publication { return m.publication }
+
+func (m *moment) Newest() (newest uint32) {
+	for _, city := range m.cities {
+		newest = max(newest, city.hour)
+	}
+	return newest
+}
 
 func (m *moment) Figures(p *alert.Place) (rollup.Figures, bool) {
-	aqi, ok := m.aqi[p.City]
-	return figures(m.hour, aqi), ok
+	city, ok := m.cities[p.City]
+	return figures(city.hour, city.aqi), ok
 }
 
 func figures(hour uint32, aqi int) rollup.Figures {
@@ -48,17 +61,32 @@ func figures(hour uint32, aqi int) rollup.Figures {
 	return f
 }
 
-// publish makes an hour current, counted from start.
+// publish makes an hour of cities current, counted from start. It is a new publication, also of an hour that is current.
 func (f *fakeAir) publish(hour int, aqi map[string]int) {
-	m := &moment{uint32(start.Unix()) + uint32(hour)*3600, aqi}
+	cities := make(map[string]cityHour, len(aqi))
 	for city, n := range aqi {
+		cities[city] = cityHour{at(hour), n}
+	}
+	rolledUp := start.UnixMilli() + int64(hour)*3_600_000
+	if f.published != nil {
+		rolledUp = max(rolledUp, f.published.publication.RolledUp+1)
+	}
+	f.restore(&moment{rollup.Publication{RolledUp: rolledUp}, cities})
+}
+
+// restore publishes a moment. Other instances may have published it earlier.
+func (f *fakeAir) restore(m *moment) {
+	for city, c := range m.cities {
 		if f.past[city] == nil {
 			f.past[city] = make(map[uint32]int)
 		}
-		f.past[city][m.hour] = n
+		f.past[city][c.hour] = c.aqi
 	}
 	f.published = m
 }
+
+// at returns an hour that is counted from start, in Unix seconds.
+func at(hour int) uint32 { return uint32(start.Unix()) + uint32(hour)*3600 }
 
 func (f *fakeAir) Published(world schema.World) evaluation.Published {
 	if world != schema.Sandbox || f.published == nil {

@@ -87,12 +87,12 @@ func TestReplayChild(t *testing.T) {
 	f := &fixture{db: sqlstoretest.Open(t, c), air: &fakeAir{past: make(map[string]map[uint32]int)}, now: start}
 	f.outbox(t)
 	f.restart()
-	evaluated, err := alert.EvaluatedHour(t.Context(), f.db, schema.Sandbox)
+	evaluated, err := alert.Evaluated(t.Context(), f.db, schema.Sandbox)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n, day := range bulletins(t) {
-		if hour := uint32(start.Unix()) + uint32(n*24*3600); hour >= evaluated {
+		if hour := uint32(start.Unix()) + uint32(n*24*3600); hour >= evaluated.Hour {
 			f.hour(t, n*24, day)
 			_, _ = fmt.Fprintln(os.Stdout, "day", n)
 		}

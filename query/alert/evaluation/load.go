@@ -18,9 +18,11 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 		e.forget()
 		since = -1
 		for _, w := range e.worlds {
-			if w.evaluated, err = alert.EvaluatedHour(ctx, e.DB, w.world); err != nil {
+			last, err := alert.Evaluated(ctx, e.DB, w.world)
+			if err != nil {
 				return nil, err
 			}
+			w.evaluated, w.publication = last.Hour, last.Publication
 		}
 	}
 	err = alert.Since(ctx, e.DB, since, func(a *alert.Alert) {

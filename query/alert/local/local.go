@@ -36,6 +36,9 @@ type published struct{ *snapshot.Snapshot }
 // Figures returns the current figures of a place; false if there are none.
 func (p published) Figures(of *alert.Place) (rollup.Figures, bool) { return of.Figures(p.Snapshot) }
 
+// Publication returns which publication of the world this is.
+func (p published) Publication() rollup.Publication { return p.Snapshot.Publication }
+
 // Published returns the published air of a world; nil if this process has not built a snapshot.
 func (a Air) Published(world schema.World) evaluation.Published {
 	if snap := a.Publishers[world].Built(); snap != nil {

@@ -1,0 +1,100 @@
+package evaluation_test
+
+import (
+	"testing"
+	"time"
+
+	"vayu/query/alert/evaluation"
+	"vayu/query/rollup"
+)
+
+// lagging returns an instance with air of its own, which may be older than that of the fixture.
+func (f *fixture) lagging(m *moment) (*evaluation.Evaluator, *fakeAir) {
+	own := &fakeAir{past: make(map[string]map[uint32]int)}
+	own.restore(m)
+	return evaluation.New(evaluation.Config{DB: f.db, Air: own, Events: f.events, Now: func() time.Time { return f.now }}), own
+}
+
+// A new leader whose air of a place is older changes nothing, although its air of another place is as new.
+func TestNewLeaderWithOlderAirWaits(t *testing.T) {
+	t.Parallel()
+	publication := func(n int64) rollup.Publication { return rollup.Publication{RolledUp: start.UnixMilli() + n} }
+	for name, row := range map[string]struct {
+		older, newer *moment
+		before       *moment // evaluated first; nil for none
+		want         []string
+	}{
+		"crossing": {
+			older: &moment{publication(1), map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 250}}},
+			newer: &moment{publication(2), map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 310}}},
+			want:  []string{"Delhi triggered 310 crossed"},
+		},
+		"recovery": {
+			before: &moment{publication(0), map[string]cityHour{"Delhi": {at(0), 310}}},
+			older:  &moment{publication(1), map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 310}}},
+			newer:  &moment{publication(2), map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 250}}},
+			want:   []string{"Delhi triggered 310 crossed", "Delhi resolved 250 recovered"},
+		},
+		"correction": {
+			before: &moment{publication(0), map[string]cityHour{"Delhi": {at(1), 310}}},
+			older:  &moment{publication(0), map[string]cityHour{"Delhi": {at(1), 310}}},
+			newer:  &moment{publication(1), map[string]cityHour{"Delhi": {at(1), 290}}},
+			want:   []string{"Delhi triggered 310 crossed", "Delhi resolved 290 corrected"},
+		},
+		"promotion": {
+			older: &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 250}}},
+			newer: &moment{rollup.Publication{RolledUp: 1, Promoted: at(1)}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 310}}},
+			want:  []string{"Delhi triggered 310 crossed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, f *fixture) {
+				f.add(t, delhi)
+				f.now = start.Add(80 * time.Minute)
+				for _, m := range []*moment{row.before, row.newer} {
+					if m != nil {
+						f.air.restore(m)
+						f.turn(t)
+					}
+				}
+				other, own := f.lagging(row.older)
+				for range 2 { // the second is that of the clock
+					if err := other.Turn(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					f.now = f.now.Add(2 * time.Minute)
+				}
+				own.restore(row.newer)
+				if err := other.Turn(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				want(t, f, row.want...)
+			})
+		})
+	}
+}
+
+// A frozen leader whose air is older changes nothing, although it reads the new state.
+func TestFrozenLeaderWithOlderAirChangesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *fixture) {
+		f.add(t, delhi)
+		f.add(t, `{"place":{"city":"Delhi"},"condition":{"metric":"aqi","under":300},"quiet_hours":{"from":"12:00","to":"13:00"}}`)
+		f.now = start.Add(20 * time.Minute)
+		older := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 250}}}
+		frozen, _ := f.lagging(older)
+		if err := frozen.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.air.restore(&moment{rollup.Publication{RolledUp: 2}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 310}}})
+		f.turn(t)
+		for range 3 {
+			f.now = f.now.Add(time.Hour)
+			if err := frozen.Turn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want(t, f, "Delhi triggered 310 crossed")
+	})
+}
