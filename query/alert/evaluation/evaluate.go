@@ -30,7 +30,7 @@ type outcome struct {
 func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now time.Time) error {
 	var found []outcome
 	for _, g := range groups {
-		if !g.known {
+		if !g.known || g.behind {
 			continue
 		}
 		found = evaluated(found, g.alerts, &g.air, now)
@@ -40,7 +40,7 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 		return err
 	}
 	for _, g := range groups {
-		if g.known {
+		if g.known && !g.behind {
 			g.evaluated = max(g.evaluated, g.air.At)
 		}
 	}
@@ -134,84 +134,3 @@ func (e *Evaluator) apply(o *outcome, saved bool) {
 	}
 }
 
-// catchUp evaluates the hours between the newest evaluated hour and the present one, which became current while no
-// instance was the leader. An alert skips hours before its creation and before its last change.
-func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
-	for _, p := range w.places {
-		last := max(p.evaluated, w.evaluated)
-		if !p.known || last == 0 || p.air.At <= last+hour {
-			continue
-		}
-		from := max(last, p.air.At-uint32(maxCatchUp/time.Second))
-		hours, err := e.hours(ctx, w.world, p, from, p.air.At)
-		if err != nil {
-			return err
-		}
-		for i := range hours {
-			h := &hours[i]
-			if h.At <= from || h.At >= p.air.At {
-				continue
-			}
-			var due []*alert.Alert
-			for _, a := range p.alerts {
-				if a.State.Hour < h.At && a.CreatedAt().Before(rollup.Instant(h.At)) {
-					due = append(due, a)
-				}
-			}
-			if err := e.commit(ctx, w, evaluated(nil, due, h, now), now); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// recheck compares the crossings of triggered alerts with the present figures of their hours. It leaves out positions:
-// their current figures may mix hours of stations, so their past hours can differ without a correction.
-func (e *Evaluator) recheck(ctx context.Context, w *world, now time.Time) error {
-	for _, p := range w.places {
-		if !p.known || !p.Stored() {
-			continue
-		}
-		var alerts []*alert.Alert
-		from := p.air.At
-		for _, a := range p.alerts {
-			if a.Correctable() && a.State.Hour < p.air.At && rollup.Instant(a.State.Hour).After(now.Add(-maxRecheck)) {
-				alerts = append(alerts, a)
-				from = min(from, a.State.Hour)
-			}
-		}
-		if len(alerts) == 0 {
-			continue
-		}
-		hours, err := e.hours(ctx, w.world, p, from, p.air.At)
-		if err != nil {
-			return err
-		}
-		var found []outcome
-		for _, a := range alerts {
-			if step, ok := a.Recheck(hours, now); ok {
-				found = append(found, newOutcome(a, step, &p.air, now))
-			}
-		}
-		if err := e.commit(ctx, w, found, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hours returns the hours of a place from one to another, both included.
-func (e *Evaluator) hours(ctx context.Context, w schema.World, p *place, from, to uint32) ([]alert.Observation, error) {
-	all, err := e.Air.Hours(ctx, w, &p.Place, schema.DayOf(rollup.Instant(from)), schema.DayOf(rollup.Instant(to)))
-	if err != nil {
-		return nil, fmt.Errorf("reading hours of %q: %w", p.Key(), err)
-	}
-	var out []alert.Observation
-	for i := range all {
-		if all[i].At >= from && all[i].At <= to {
-			out = append(out, alert.Observation{Figures: all[i]})
-		}
-	}
-	return out, nil
-}

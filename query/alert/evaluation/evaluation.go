@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,10 +29,15 @@ const (
 	interval = 250 * time.Millisecond
 	// clockInterval is the time between two evaluations without new air: for ages, quiet hours and minimum intervals.
 	clockInterval = time.Minute
-	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. Each reads
-	// hours of the places of triggered alerts.
+	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours.
 	recheckInterval = 5 * time.Minute
-	purgeInterval   = time.Hour
+	// recheckPlaces is the largest number of places that one call of Recheck compares, each with a query.
+	recheckPlaces = 10
+	purgeInterval = time.Hour
+	// catchUpPlaces is the largest number of places whose missed hours one turn reads, each with a query.
+	catchUpPlaces = 20
+	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
+	catchUpRetry = 10 * time.Second
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
 	// maxRecheck is the largest age of a crossing that is compared with corrected hours. Queries have at most 31 days
@@ -71,19 +77,21 @@ type Config struct {
 	Now     func() time.Time      // nil is time.Now
 }
 
-// Evaluator evaluates the alerts of both worlds. Its methods must not be called concurrently.
+// Evaluator evaluates the alerts of both worlds. Its methods are safe for concurrent use.
 type Evaluator struct {
 	Config
 
-	metrics   *metrics
-	failures  *failurelog.Log
-	loaded    bool
-	revision  int64
-	alerts    map[string]*alert.Alert
-	worlds    [len(schema.Worlds)]*world
-	clockAt   time.Time // next evaluation without new air
-	purgeAt   time.Time
-	recheckAt time.Time
+	metrics  *metrics
+	failures *failurelog.Log
+	rechecks *failurelog.Log
+
+	mu       sync.Mutex // guards the following fields, and the worlds; not held while hours are read for Recheck
+	loaded   bool
+	revision int64
+	alerts   map[string]*alert.Alert
+	worlds   [len(schema.Worlds)]*world
+	clockAt  time.Time // next evaluation without new air
+	purgeAt  time.Time
 }
 
 // world has the places of the alerts of one world (live or sandbox).
@@ -92,7 +100,9 @@ type world struct {
 	places    map[string]*place
 	published Published // evaluated last; nil for none
 	evaluated uint32    // newest hour whose evaluation is stored as complete
-	recheck   bool      // air was published since the last comparison of past crossings
+	recheck   bool      // air was published since the last comparison of past crossings began
+	recheckAt time.Time // next comparison of past crossings
+	unchecked []string  // keys of the places that the present comparison has left
 
 	publication rollup.Publication // newest that is stored as evaluated
 }
@@ -105,6 +115,10 @@ type place struct {
 	air       alert.Observation
 	known     bool
 	evaluated uint32 // newest hour that was evaluated
+
+	behind  bool      // hours before the present one are to be evaluated first
+	failed  error     // of reading these hours; nil for none
+	retryAt time.Time // after failed
 }
 
 // New returns an Evaluator. It panics if a metric is already registered.
@@ -117,6 +131,7 @@ func New(c Config) *Evaluator {
 	}
 	e := &Evaluator{Config: c, metrics: newMetrics(c.Metrics)}
 	e.failures = failurelog.New(c.Log, "alerts: a store", "evaluating alerts", "events of alerts come later", e.metrics.failures)
+	e.rechecks = failurelog.New(c.Log, "alerts: past hours", "comparing corrected hours", "alerts are resolved later", e.metrics.failures)
 	return e
 }
 
@@ -124,8 +139,15 @@ func New(c Config) *Evaluator {
 func (e *Evaluator) Run(ctx context.Context) error {
 	leading := leader.Config{DB: e.DB, Name: "alerts", Log: e.Log, Metrics: e.Config.Metrics}
 	return leader.Run(ctx, leading, func(ctx context.Context, _ leader.Fence) error {
+		e.mu.Lock()
 		e.forget()
+		e.mu.Unlock()
 		defer e.metrics.reset()
+		var rechecking sync.WaitGroup
+		rechecking.Go(func() {
+			sleep.Repeat(ctx, interval, func(ctx context.Context) { e.rechecks.Observe(ctx, e.Recheck(ctx)) })
+		})
+		defer rechecking.Wait()
 		sleep.Repeat(ctx, interval, func(ctx context.Context) { e.failures.Observe(ctx, e.Turn(ctx)) })
 		return ctx.Err()
 	})
@@ -137,15 +159,17 @@ func (e *Evaluator) forget() {
 	for _, w := range schema.Worlds {
 		e.worlds[w] = &world{world: w, places: make(map[string]*place)}
 	}
-	e.clockAt, e.purgeAt, e.recheckAt = time.Time{}, time.Time{}, time.Time{}
+	e.clockAt, e.purgeAt = time.Time{}, time.Time{}
 }
 
 // reload makes the next turn read all alerts.
 func (e *Evaluator) reload() { e.loaded, e.revision = false, -1 }
 
-// Turn evaluates what has changed since the last turn: air, alerts and the time. After an error the next turn repeats
-// the evaluation.
+// Turn evaluates what has changed since the last turn: air, alerts and the time. After an error of the store the next
+// turn repeats the evaluation. An error of one world or place does not affect the others.
 func (e *Evaluator) Turn(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.alerts == nil {
 		e.forget()
 	}
@@ -155,23 +179,28 @@ func (e *Evaluator) Turn(ctx context.Context) error {
 	}
 	now := e.Now()
 	clock := !now.Before(e.clockAt)
-	for _, w := range e.worlds {
-		switch err := e.turn(ctx, w, changed, clock, now); {
-		case errors.Is(err, errOlderAir):
-			e.reload()
-			return nil
-		case err != nil:
-			return err
-		}
-	}
 	if clock {
 		e.clockAt = now.Add(clockInterval)
 	}
+	var errs []error
+	for _, w := range e.worlds {
+		errs = append(errs, e.superseded(e.turn(ctx, w, changed, clock, now)))
+	}
 	if !now.Before(e.purgeAt) {
 		e.purgeAt = now.Add(purgeInterval)
-		return alert.Purge(ctx, e.DB, now)
+		errs = append(errs, alert.Purge(ctx, e.DB, now))
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// superseded returns an error of an evaluation. If another instance has evaluated newer air, it returns nil, and the
+// next turn reads all alerts.
+func (e *Evaluator) superseded(err error) error {
+	if errors.Is(err, errOlderAir) {
+		e.reload()
+		return nil
+	}
+	return err
 }
 
 // turn evaluates one world. changed are the alerts that accounts have changed. clock means that all alerts are
@@ -196,17 +225,10 @@ func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, 
 			return err
 		}
 	}
-	if !w.recheck || now.Before(e.recheckAt) {
-		return nil
-	}
-	if err := e.recheck(ctx, w, now); err != nil {
-		return err
-	}
-	w.recheck, e.recheckAt = false, now.Add(recheckInterval)
-	return nil
+	return e.catchUp(ctx, w, now)
 }
 
-// publish evaluates all alerts of a world after a publication.
+// publish evaluates the alerts of a world after a publication, but for those of places that have missed hours.
 func (e *Evaluator) publish(ctx context.Context, w *world, current Published, now time.Time) error {
 	began := time.Now()
 	if err := e.advance(ctx, w, current.Publication()); err != nil {
@@ -214,18 +236,11 @@ func (e *Evaluator) publish(ctx context.Context, w *world, current Published, no
 	}
 	for _, p := range w.places {
 		p.observe(current, e.Air.Chances(w.world, &p.Place))
-	}
-	if err := e.catchUp(ctx, w, now); err != nil {
-		return err
+		last := max(p.evaluated, w.evaluated)
+		p.behind = p.known && last > 0 && p.air.At > last+hour
 	}
 	if err := e.evaluate(ctx, w, w.all(), now); err != nil {
 		return err
-	}
-	if newest := current.Newest(); newest > w.evaluated {
-		if err := alert.SetEvaluatedHour(ctx, e.DB, w.world, newest); err != nil {
-			return err
-		}
-		w.evaluated = newest
 	}
 	w.published, w.recheck = current, true
 	e.metrics.seconds.Observe(time.Since(began).Seconds())

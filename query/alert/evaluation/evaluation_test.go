@@ -82,13 +82,14 @@ func TestHoursWithoutLeaderAreCaughtUp(t *testing.T) {
 		f.restart()
 		f.air.publish(1, map[string]int{"Delhi": 310})
 		f.air.publish(2, map[string]int{"Delhi": 290})
-		f.air.fails = true
+		f.air.fails = map[string]bool{"Delhi": true}
 		f.air.publish(3, map[string]int{"Delhi": 280})
 		f.now = start.Add(3 * time.Hour)
 		if err := f.Turn(t.Context()); err == nil {
 			t.Error("hours that cannot be read are skipped")
 		}
-		f.air.fails = false
+		f.air.fails = nil
+		f.now = f.now.Add(time.Minute)
 		f.turn(t)
 		f.turn(t)
 		want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")

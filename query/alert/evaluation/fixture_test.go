@@ -26,7 +26,10 @@ var start = time.Date(2026, 11, 20, 6, 30, 0, 0, time.UTC)
 type fakeAir struct {
 	published *moment
 	past      map[string]map[uint32]int
-	fails     bool // reading the past fails
+	fails     map[string]bool // cities whose past cannot be read
+	reads     []string        // cities whose past was read
+	gate      chan struct{}   // reading the past waits until it is closed; nil for no wait
+	reading   chan struct{}   // receives a value before the wait at the gate
 }
 
 // moment is a publication. Its figures do not change.
@@ -96,7 +99,12 @@ func (f *fakeAir) Published(world schema.World) evaluation.Published {
 }
 
 func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, from, to schema.Day) (all []rollup.Figures, err error) {
-	if f.fails {
+	if f.gate != nil {
+		f.reading <- struct{}{}
+		<-f.gate
+	}
+	f.reads = append(f.reads, p.City)
+	if f.fails[p.City] {
 		return nil, errors.New("ClickHouse is down")
 	}
 	for hour := uint32(from.Start().Unix()); hour <= uint32(to.End().Unix()); hour += 3600 {
@@ -177,6 +185,9 @@ func (f *fixture) hour(t *testing.T, hour int, aqi map[string]int) {
 func (f *fixture) turn(t *testing.T) {
 	t.Helper()
 	if err := f.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Recheck(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -79,13 +79,18 @@ type group struct {
 func (w *world) all() []group {
 	out := make([]group, 0, len(w.places))
 	for _, p := range w.places {
-		g := group{place: p, alerts: make([]*alert.Alert, 0, len(p.alerts))}
-		for _, a := range p.alerts {
-			g.alerts = append(g.alerts, a)
-		}
-		out = append(out, g)
+		out = append(out, p.all())
 	}
 	return out
+}
+
+// all returns all alerts of a place.
+func (p *place) all() group {
+	g := group{place: p, alerts: make([]*alert.Alert, 0, len(p.alerts))}
+	for _, a := range p.alerts {
+		g.alerts = append(g.alerts, a)
+	}
+	return g
 }
 
 // of returns those alerts that belong to the world.

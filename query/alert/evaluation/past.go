@@ -1,0 +1,184 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"vayu/query/alert"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// catchUp evaluates places that have missed hours: at most [catchUpPlaces]. The hours between the newest evaluated one
+// and the present one became current while no instance was the leader. Then it evaluates the present hour. If no place
+// is left, it stores that the newest hour is evaluated. After an error it goes on with the other places.
+func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
+	read, left := 0, 0
+	var failed error
+	for _, p := range w.places {
+		if !p.behind {
+			continue
+		}
+		if read < catchUpPlaces && !now.Before(p.retryAt) {
+			read++
+			if p.failed = e.readMissed(ctx, w, p, now); p.failed != nil {
+				p.retryAt = now.Add(catchUpRetry)
+			}
+		}
+		if p.behind {
+			left++
+		}
+		if p.failed != nil {
+			failed = p.failed
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("%d places have missed hours: %w", left, failed)
+	}
+	newest := w.published.Newest()
+	if left > 0 || newest <= w.evaluated {
+		return nil
+	}
+	if err := alert.SetEvaluatedHour(ctx, e.DB, w.world, newest); err != nil {
+		return err
+	}
+	w.evaluated = newest
+	return nil
+}
+
+// readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
+// before its last change.
+func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
+	from := max(p.evaluated, w.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
+	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
+	if err != nil {
+		return err
+	}
+	for i := range hours {
+		h := &hours[i]
+		if h.At <= from || h.At >= p.air.At {
+			continue
+		}
+		var due []*alert.Alert
+		for _, a := range p.alerts {
+			if a.State.Hour < h.At && a.CreatedAt().Before(rollup.Instant(h.At)) {
+				due = append(due, a)
+			}
+		}
+		if err := e.commit(ctx, w, evaluated(nil, due, h, now), now); err != nil {
+			return err
+		}
+	}
+	p.behind = false
+	return e.evaluate(ctx, w, []group{p.all()}, now)
+}
+
+// recheck is a place whose crossings are compared with the present figures of their hours.
+type recheck struct {
+	world    *world
+	place    alert.Place
+	from, to uint32 // hours, both included
+}
+
+// Recheck compares the crossings of triggered alerts with the present figures of their hours, for at most
+// [recheckPlaces] places. Other alerts are evaluated meanwhile. An error of one place does not affect the others, and
+// the next comparison includes that place again.
+func (e *Evaluator) Recheck(ctx context.Context) error {
+	var failed error
+	for _, r := range e.dueRechecks() {
+		hours, err := e.hours(ctx, r.world.world, &r.place, r.from, r.to)
+		if err == nil {
+			err = e.correct(ctx, &r, hours)
+		}
+		if err != nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// dueRechecks returns the next places of the comparison, and begins one if it is due.
+func (e *Evaluator) dueRechecks() (due []recheck) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.Now()
+	for _, w := range e.worlds {
+		if w == nil || w.published == nil {
+			continue
+		}
+		if len(w.unchecked) == 0 && w.recheck && !now.Before(w.recheckAt) {
+			w.recheck, w.recheckAt = false, now.Add(recheckInterval)
+			for key := range w.places {
+				w.unchecked = append(w.unchecked, key)
+			}
+		}
+		for len(w.unchecked) > 0 && len(due) < recheckPlaces {
+			last := len(w.unchecked) - 1
+			if p := w.places[w.unchecked[last]]; p != nil {
+				if from := p.firstCrossing(now); from < p.air.At {
+					due = append(due, recheck{w, p.Place, from, p.air.At})
+				}
+			}
+			w.unchecked = w.unchecked[:last]
+		}
+	}
+	return due
+}
+
+// firstCrossing returns the hour of the earliest crossing that is compared; the present hour if there is none. A
+// position has none: its current figures may mix hours of stations, so its past hours can differ without a correction.
+func (p *place) firstCrossing(now time.Time) uint32 {
+	first := p.air.At
+	if !p.known || p.behind || !p.Stored() {
+		return first
+	}
+	oldest := now.Add(-maxRecheck)
+	for _, a := range p.alerts {
+		if a.Correctable() && rollup.Instant(a.State.Hour).After(oldest) {
+			first = min(first, a.State.Hour)
+		}
+	}
+	return first
+}
+
+// correct compares the crossings of the alerts of a place with hours, and stores the changes.
+func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Observation) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w, now := r.world, e.Now()
+	p := w.places[r.place.Key()]
+	if e.worlds[w.world] != w || p == nil || !p.known || p.behind {
+		return nil // all alerts are read again, or those of the place were deleted
+	}
+	var found []outcome
+	for _, a := range p.alerts {
+		if a.State.Hour < r.from || a.State.Hour >= r.to {
+			continue
+		}
+		first := slices.IndexFunc(hours, func(o alert.Observation) bool { return o.At >= a.State.Hour })
+		if first < 0 {
+			continue
+		}
+		if step, ok := a.Recheck(hours[first:], now); ok {
+			found = append(found, newOutcome(a, step, &p.air, now))
+		}
+	}
+	return e.superseded(e.commit(ctx, w, found, now))
+}
+
+// hours returns the hours of a place from one to another, both included.
+func (e *Evaluator) hours(ctx context.Context, w schema.World, p *alert.Place, from, to uint32) ([]alert.Observation, error) {
+	all, err := e.Air.Hours(ctx, w, p, schema.DayOf(rollup.Instant(from)), schema.DayOf(rollup.Instant(to)))
+	if err != nil {
+		return nil, fmt.Errorf("reading hours of %q: %w", p.Key(), err)
+	}
+	var out []alert.Observation
+	for i := range all {
+		if all[i].At >= from && all[i].At <= to {
+			out = append(out, alert.Observation{Figures: all[i]})
+		}
+	}
+	return out, nil
+}
