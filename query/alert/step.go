@@ -109,6 +109,9 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
+// OfHour reports whether the value of the condition belongs to an hour. An age or a forecast belongs to the present time.
+func (a *Alert) OfHour() bool { return a.rule.correctable() }
+
 // Correctable reports whether a correction of earlier hours can resolve the alert.
 func (a *Alert) Correctable() bool {
 	return a.State.Triggered && !a.rule.changes() && a.rule.correctable()

@@ -49,7 +49,7 @@ func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error 
 }
 
 // readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
-// before its last change.
+// before its last change. Ages and forecasts are those of the present time only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
 	from := max(p.evaluated, w.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
@@ -63,7 +63,7 @@ func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time
 		}
 		var due []*alert.Alert
 		for _, a := range p.alerts {
-			if a.State.Hour < h.At && a.CreatedAt().Before(rollup.Instant(h.At)) {
+			if a.OfHour() && a.State.Hour < h.At && a.CreatedAt().Before(rollup.Instant(h.At)) {
 				due = append(due, a)
 			}
 		}

@@ -123,3 +123,19 @@ func TestFailedCatchUpAffectsOnePlace(t *testing.T) {
 		want(t, f, "Pune triggered 310 crossed", "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
 	})
 }
+
+// Missed hours say nothing about the age of the data.
+func TestCatchUpLeavesOutAges(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *fixture) {
+		f.add(t, `{"place":{"city":"Delhi"},"condition":{"metric":"age","over":3600}}`)
+		f.hour(t, 0, map[string]int{"Delhi": 250})
+		f.restart()
+		for hour := range 5 {
+			f.air.publish(hour, map[string]int{"Delhi": 250})
+		}
+		f.now = start.Add(4*time.Hour + 20*time.Minute)
+		f.turn(t)
+		want(t, f)
+	})
+}
