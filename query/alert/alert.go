@@ -37,10 +37,15 @@ type Alert struct {
 	updatedAt time.Time
 	revision  int64
 	deleted   bool
+	fault     error // of the stored definition; nil for none
 }
 
 // Deleted reports whether the account has deleted the alert. The row remains for an hour.
 func (a *Alert) Deleted() bool { return a.deleted }
+
+// Fault returns the error of an alert whose stored definition is invalid; nil for none. Such an alert has no place and no
+// condition.
+func (a *Alert) Fault() error { return a.fault }
 
 // CreatedAt returns the time at which the account created the alert.
 func (a *Alert) CreatedAt() time.Time { return a.createdAt }

@@ -30,11 +30,11 @@ func Revision(ctx context.Context, db *sqlstore.DB) (n int64, err error) {
 	return n, nil
 }
 
-// Since calls take for each alert that accounts have changed after a revision, including deleted ones. With a negative
+// Since calls take for each alert that accounts have changed after a revision, including deleted ones and those with a fault. With a negative
 // revision it calls take for all alerts that are not deleted, page by page.
 func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Alert)) error {
 	if revision >= 0 {
-		rows, err := sqlstore.All(db.View(ctx), scan, selectAlert+" WHERE revision > $1 ORDER BY revision", revision)
+		rows, err := sqlstore.All(db.View(ctx), scanAny, selectAlert+" WHERE revision > $1 ORDER BY revision", revision)
 		if err != nil {
 			return fmt.Errorf("reading changed alerts: %w", err)
 		}
@@ -44,7 +44,7 @@ func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Aler
 		return nil
 	}
 	for after := ""; ; {
-		rows, err := sqlstore.All(db.View(ctx), scan, selectAlert+" WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2", after, pageRows)
+		rows, err := sqlstore.All(db.View(ctx), scanAny, selectAlert+" WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2", after, pageRows)
 		if err != nil {
 			return fmt.Errorf("reading alerts: %w", err)
 		}
@@ -56,6 +56,15 @@ func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Aler
 			return nil
 		}
 	}
+}
+
+// Read returns an alert, which may have a fault; nil if it does not exist any more.
+func Read(ctx context.Context, db *sqlstore.DB, id string) (*Alert, error) {
+	a, _, err := sqlstore.One(db.View(ctx), scanAny, selectAlert+" WHERE id = $1", id)
+	if err != nil {
+		return nil, fmt.Errorf("reading alert %q: %w", id, err)
+	}
+	return a, nil
 }
 
 // Evaluation is how far the alerts of a world are evaluated.

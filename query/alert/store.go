@@ -25,6 +25,15 @@ const selectAlert = `SELECT id, account_id, mode, definition, active, state, lev
 
 // scan reads a row of selectAlert.
 func scan(row sqlstore.Scanner) (*Alert, error) {
+	a, err := scanAny(row)
+	if err == nil && a.fault != nil {
+		err = a.fault
+	}
+	return a, err
+}
+
+// scanAny reads a row of selectAlert as [scan] does. If the definition has a fault, the alert has it.
+func scanAny(row sqlstore.Scanner) (*Alert, error) {
 	a := &Alert{}
 	var mode, definition, state string
 	var active, hour, created, updated int64
@@ -42,7 +51,7 @@ func scan(row sqlstore.Scanner) (*Alert, error) {
 		return a, nil
 	}
 	if err := a.parse(definition); err != nil {
-		return nil, fmt.Errorf("parsing alert %q: %w", a.ID, err)
+		a.fault = fmt.Errorf("parsing alert %q: %w", a.ID, err)
 	}
 	return a, nil
 }

@@ -87,50 +87,78 @@ func advance(tx *sqlstore.Tx, w schema.World, p rollup.Publication) error {
 }
 
 // commit stores changes, each group in a transaction with its events. It stores none, and returns errOlderAir, if
-// another instance has evaluated newer air. After a failed group, the earlier groups are
-// stored, and a repeated evaluation does not find their changes again.
+// another instance has evaluated newer air. After a failed group, the earlier groups are stored, and a repeated
+// evaluation does not find their changes again. A change that fails alone is left to a later evaluation.
 func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
-		var saved []bool
-		err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-			saved = make([]bool, len(part)) // the function may run again
-			if err := advance(tx, w.world, w.publication); err != nil {
-				return err
-			}
-			for i := range part {
-				o := &part[i]
-				var err error
-				if saved[i], err = alert.SaveState(tx, o.alert.ID, o.step.State); err != nil {
-					return err
-				}
-				if !saved[i] || o.step.Event == "" {
-					continue
-				}
-				if err := alert.Record(tx, e.Events, o.alert, o.step.Event, o.step.State.Version, &o.data, now); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		err := e.commitGroup(ctx, w, part, now)
+		if err != nil && !errors.Is(err, errOlderAir) && ctx.Err() == nil {
+			err = e.commitEach(ctx, w, part, now)
+		}
 		if err != nil {
 			return fmt.Errorf("storing changes of alerts: %w", err)
-		}
-		for i := range part {
-			e.apply(&part[i], saved[i])
 		}
 	}
 	return nil
 }
 
-// apply updates an alert in memory after a transaction.
-func (e *Evaluator) apply(o *outcome, saved bool) {
-	if !saved { // another instance or the account has changed it: read all alerts again
-		e.reload()
-		return
+// commitEach stores changes in a transaction each, after that of their group has failed. It returns an error if another
+// instance has evaluated newer air, or the store is unavailable: then a transaction without changes fails, too.
+func (e *Evaluator) commitEach(ctx context.Context, w *world, part []outcome, now time.Time) error {
+	for i := range part {
+		failed := e.commitGroup(ctx, w, part[i:i+1], now)
+		if failed == nil {
+			continue
+		}
+		if err := e.advance(ctx, w, w.publication); err != nil {
+			return err
+		}
+		e.metrics.failures.Inc()
+		e.Log.ErrorContext(ctx, "the change of an alert is not stored", "alert", part[i].alert.ID, "error", failed)
 	}
+	return nil
+}
+
+// commitGroup stores changes in one transaction with their events.
+func (e *Evaluator) commitGroup(ctx context.Context, w *world, part []outcome, now time.Time) error {
+	var saved []bool
+	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		saved = make([]bool, len(part)) // the function may run again
+		if err := advance(tx, w.world, w.publication); err != nil {
+			return err
+		}
+		for i := range part {
+			o := &part[i]
+			var err error
+			if saved[i], err = alert.SaveState(tx, o.alert.ID, o.step.State); err != nil {
+				return err
+			}
+			if !saved[i] || o.step.Event == "" {
+				continue
+			}
+			if err := alert.Record(tx, e.Events, o.alert, o.step.Event, o.step.State.Version, &o.data, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range part {
+		if !saved[i] { // another instance or the account has changed it
+			e.lost = append(e.lost, part[i].alert.ID)
+			continue
+		}
+		e.apply(&part[i])
+	}
+	return nil
+}
+
+// apply updates an alert in memory after a transaction.
+func (e *Evaluator) apply(o *outcome) {
 	o.alert.State = o.step.State
 	if o.step.Event != "" {
 		e.metrics.changes.WithLabelValues(string(o.step.Event), string(o.step.Reason)).Inc()
 	}
 }
-

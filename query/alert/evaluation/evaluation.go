@@ -89,6 +89,7 @@ type Evaluator struct {
 	loaded   bool
 	revision int64
 	alerts   map[string]*alert.Alert
+	lost     []string // ids of alerts whose state others have changed during an evaluation
 	worlds   [len(schema.Worlds)]*world
 	clockAt  time.Time // next evaluation without new air
 	purgeAt  time.Time
@@ -155,7 +156,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 
 // forget discards what an earlier term has loaded.
 func (e *Evaluator) forget() {
-	e.loaded, e.revision, e.alerts = false, -1, make(map[string]*alert.Alert)
+	e.loaded, e.revision, e.alerts, e.lost = false, -1, make(map[string]*alert.Alert), nil
 	for _, w := range schema.Worlds {
 		e.worlds[w] = &world{world: w, places: make(map[string]*place)}
 	}

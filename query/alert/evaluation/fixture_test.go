@@ -24,12 +24,13 @@ var start = time.Date(2026, 11, 20, 6, 30, 0, 0, time.UTC)
 
 // fakeAir is the air of the sandbox: an AQI for each hour of each city. Its fields must not change during a turn.
 type fakeAir struct {
-	published *moment
-	past      map[string]map[uint32]int
-	fails     map[string]bool // cities whose past cannot be read
-	reads     []string        // cities whose past was read
-	gate      chan struct{}   // reading the past waits until it is closed; nil for no wait
-	reading   chan struct{}   // receives a value before the wait at the gate
+	published  *moment
+	past       map[string]map[uint32]int
+	fails      map[string]bool // cities whose past cannot be read
+	reads      []string        // cities whose past was read
+	evaluating func()          // called when an evaluation begins; nil for nothing
+	gate       chan struct{}   // reading the past waits until it is closed; nil for no wait
+	reading    chan struct{}   // receives a value before the wait at the gate
 }
 
 // moment is a publication. Its figures do not change.
@@ -95,6 +96,9 @@ func (f *fakeAir) Published(world schema.World) evaluation.Published {
 	if world != schema.Sandbox || f.published == nil {
 		return nil
 	}
+	if f.evaluating != nil {
+		f.evaluating()
+	}
 	return f.published
 }
 
@@ -137,7 +141,7 @@ type fixture struct {
 	air    *fakeAir
 	now    time.Time
 	tenant accesstest.Tenant
-	events *outbox.Outbox
+	events alert.Events
 	client accesstest.Client
 	*evaluation.Evaluator
 }

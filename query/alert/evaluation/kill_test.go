@@ -97,6 +97,9 @@ func TestReplayChild(t *testing.T) {
 			for range 20 { // each evaluates the missed hours of some cities
 				f.turn(t)
 			}
+			for range 20 { // each evaluates the missed hours of some cities
+				f.turn(t)
+			}
 			_, _ = fmt.Fprintln(os.Stdout, "day", n)
 		}
 	}

@@ -6,12 +6,15 @@ import (
 	"vayu/query/alert"
 )
 
-// load reads the alerts that accounts have changed. It returns them, without deleted and paused ones. The first load
+// load reads the alerts that accounts have changed, and those whose state others have changed. It returns them. The first load
 // reads all alerts, and returns none, because the first evaluation covers all.
 func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error) {
 	revision, err := alert.Revision(ctx, e.DB)
-	if err != nil || revision == e.revision {
+	if err != nil {
 		return nil, err
+	}
+	if changed, err = e.reread(ctx); err != nil || revision == e.revision {
+		return changed, err
 	}
 	since := e.revision
 	if !e.loaded || revision < since { // a new term, a lost change, or another store
@@ -27,7 +30,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	}
 	err = alert.Since(ctx, e.DB, since, func(a *alert.Alert) {
 		e.put(a)
-		if since >= 0 && a.Active && !a.Deleted() {
+		if since >= 0 {
 			changed = append(changed, a)
 		}
 	})
@@ -40,16 +43,45 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	return changed, nil
 }
 
-// put replaces an alert in memory. It removes a deleted or paused one.
-func (e *Evaluator) put(a *alert.Alert) {
-	if old := e.alerts[a.ID]; old != nil {
-		w := e.worlds[old.World]
-		p := w.places[old.Place.Key()]
-		delete(p.alerts, old.ID)
-		if len(p.alerts) == 0 {
-			delete(w.places, old.Place.Key())
+// reread reads the lost alerts again, and returns them.
+func (e *Evaluator) reread(ctx context.Context) (changed []*alert.Alert, err error) {
+	for _, id := range e.lost {
+		a, err := alert.Read(ctx, e.DB, id)
+		if err != nil {
+			return nil, err
 		}
-		delete(e.alerts, old.ID)
+		e.remove(id)
+		if a != nil {
+			e.put(a)
+			changed = append(changed, a)
+		}
+	}
+	e.lost = nil
+	return changed, nil
+}
+
+// remove removes an alert from memory, if it is there.
+func (e *Evaluator) remove(id string) {
+	old := e.alerts[id]
+	if old == nil {
+		return
+	}
+	w := e.worlds[old.World]
+	p := w.places[old.Place.Key()]
+	delete(p.alerts, id)
+	if len(p.alerts) == 0 {
+		delete(w.places, old.Place.Key())
+	}
+	delete(e.alerts, id)
+}
+
+// put replaces an alert in memory. It removes one that is deleted, paused or invalid.
+func (e *Evaluator) put(a *alert.Alert) {
+	e.remove(a.ID)
+	if err := a.Fault(); err != nil {
+		e.metrics.failures.Inc()
+		e.Log.Error("an alert is left out", "alert", a.ID, "error", err)
+		return
 	}
 	if a.Deleted() || !a.Active {
 		return
