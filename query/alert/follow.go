@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -71,16 +72,21 @@ func Read(ctx context.Context, db *sqlstore.DB, id string) (*Alert, error) {
 type Evaluation struct {
 	Hour        uint32             // newest hour whose evaluation is complete, in Unix seconds; 0 for none
 	Publication rollup.Publication // newest that was evaluated
+	// Lagging has the evaluated hours of places that lag behind Hour, by the key of the place.
+	Lagging map[string]uint32
 }
 
 // Evaluated returns how far the alerts of a world are evaluated.
 func Evaluated(ctx context.Context, db *sqlstore.DB, world schema.World) (Evaluation, error) {
 	e, _, err := sqlstore.One(db.View(ctx), func(row sqlstore.Scanner) (e Evaluation, err error) {
 		var hour, rolledUp, promoted int64
-		err = row.Scan(&hour, &rolledUp, &e.Publication.Rollups, &promoted)
+		var lagging []byte
+		if err = row.Scan(&hour, &rolledUp, &e.Publication.Rollups, &promoted, &lagging); err != nil {
+			return e, err
+		}
 		e.Hour, e.Publication.RolledUp, e.Publication.Promoted = uint32(hour/microseconds), rolledUp/1000, uint32(promoted/microseconds)
-		return e, err
-	}, "SELECT hour, rolled_up_at, rollups, promoted FROM alert_evaluation WHERE mode = $1", world.String())
+		return e, json.Unmarshal(lagging, &e.Lagging)
+	}, "SELECT hour, rolled_up_at, rollups, promoted, lagging FROM alert_evaluation WHERE mode = $1", world.String())
 	if err != nil {
 		return e, fmt.Errorf("reading how far alerts are evaluated: %w", err)
 	}
@@ -100,13 +106,13 @@ func Advance(tx *sqlstore.Tx, world schema.World, p rollup.Publication) (bool, e
 	return n == 1, nil
 }
 
-// SetEvaluatedHour stores that the evaluation of an hour is complete. An earlier hour than the stored one is ignored.
-func SetEvaluatedHour(ctx context.Context, db *sqlstore.DB, world schema.World, hour uint32) error {
-	err := db.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(`INSERT INTO alert_evaluation (mode, hour) VALUES ($1, $2)
-			ON CONFLICT (mode) DO UPDATE SET hour = excluded.hour WHERE alert_evaluation.hour < excluded.hour`, world.String(), int64(hour)*microseconds)
-		return err
-	})
+// SetEvaluated stores that the evaluation of an hour is complete, and the evaluated hours of the places that lag behind
+// it. An earlier hour than the stored one is ignored.
+func SetEvaluated(tx *sqlstore.Tx, world schema.World, hour uint32, lagging map[string]uint32) error {
+	text, err := json.Marshal(lagging)
+	if err == nil {
+		_, err = tx.Exec("UPDATE alert_evaluation SET hour = $2, lagging = $3 WHERE mode = $1 AND hour <= $2", world.String(), int64(hour)*microseconds, string(text))
+	}
 	if err != nil {
 		return fmt.Errorf("storing the evaluated hour: %w", err)
 	}

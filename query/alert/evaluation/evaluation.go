@@ -38,6 +38,8 @@ const (
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second
+	// maxLagging is the largest number of places whose evaluated hours are stored because they lag behind the newest.
+	maxLagging = 1000
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
 	// maxRecheck is the largest age of a crossing that is compared with corrected hours. Queries have at most 31 days
@@ -100,7 +102,10 @@ type world struct {
 	world     schema.World
 	places    map[string]*place
 	published Published // evaluated last; nil for none
+	pending   bool      // the evaluation of published is not stored as complete
 	evaluated uint32    // newest hour whose evaluation is stored as complete
+	// lagging has the stored evaluated hours of places that lag behind evaluated, by key.
+	lagging   map[string]uint32
 	recheck   bool      // air was published since the last comparison of past crossings began
 	recheckAt time.Time // next comparison of past crossings
 	unchecked []string  // keys of the places that the present comparison has left
@@ -115,7 +120,7 @@ type place struct {
 	alerts    map[string]*alert.Alert
 	air       alert.Observation
 	known     bool
-	evaluated uint32 // newest hour that was evaluated
+	evaluated uint32 // newest hour that was evaluated; 0 for none
 
 	behind  bool      // hours before the present one are to be evaluated first
 	failed  error     // of reading these hours; nil for none
@@ -237,13 +242,12 @@ func (e *Evaluator) publish(ctx context.Context, w *world, current Published, no
 	}
 	for _, p := range w.places {
 		p.observe(current, e.Air.Chances(w.world, &p.Place))
-		last := max(p.evaluated, w.evaluated)
-		p.behind = p.known && last > 0 && p.air.At > last+hour
+		p.behind = p.known && p.evaluated > 0 && p.air.At > p.evaluated+hour
 	}
 	if err := e.evaluate(ctx, w, w.all(), now); err != nil {
 		return err
 	}
-	w.published, w.recheck = current, true
+	w.published, w.pending, w.recheck = current, true, true
 	e.metrics.seconds.Observe(time.Since(began).Seconds())
 	e.metrics.evaluated.WithLabelValues(w.world.String()).Set(float64(now.Unix()))
 	return nil

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"context"
 
 	"vayu/query/alert"
@@ -25,7 +26,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 			if err != nil {
 				return nil, err
 			}
-			w.evaluated, w.publication = last.Hour, last.Publication
+			w.evaluated, w.publication, w.lagging = last.Hour, last.Publication, last.Lagging
 		}
 	}
 	err = alert.Since(ctx, e.DB, since, func(a *alert.Alert) {
@@ -91,7 +92,7 @@ func (e *Evaluator) put(a *alert.Alert) {
 	key := a.Place.Key()
 	p := w.places[key]
 	if p == nil {
-		p = &place{Place: a.Place, alerts: make(map[string]*alert.Alert)}
+		p = &place{Place: a.Place, alerts: make(map[string]*alert.Alert), evaluated: cmp.Or(w.lagging[key], w.evaluated)}
 		if w.published != nil {
 			p.observe(w.published, e.Air.Chances(w.world, &p.Place))
 			p.evaluated = p.air.At // hours before the alert was created do not count

@@ -33,7 +33,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Buckets: []float64{0.001, 0.01, 0.05, 0.25, 1, 2, 5, 30},
 		}),
 		failures: auto.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_alerts_evaluation_failures_total", Help: "Failed evaluations of alerts, which are repeated.",
+			Name: "vayu_alerts_evaluation_failures_total", Help: "Failed evaluations of alerts, which are repeated, and alerts that cannot be read or stored.",
 		}),
 	}
 	m.reset()

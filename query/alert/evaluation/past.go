@@ -3,9 +3,11 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"vayu/internal/sqlstore"
 	"vayu/query/alert"
 	"vayu/query/rollup"
 	"vayu/schema"
@@ -15,6 +17,9 @@ import (
 // and the present one became current while no instance was the leader. Then it evaluates the present hour. If no place
 // is left, it stores that the newest hour is evaluated. After an error it goes on with the other places.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
+	if !w.pending {
+		return nil
+	}
 	read, left := 0, 0
 	var failed error
 	for _, p := range w.places {
@@ -37,21 +42,40 @@ func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error 
 	if failed != nil {
 		return fmt.Errorf("%d places have missed hours: %w", left, failed)
 	}
-	newest := w.published.Newest()
-	if left > 0 || newest <= w.evaluated {
+	if left > 0 {
 		return nil
 	}
-	if err := alert.SetEvaluatedHour(ctx, e.DB, w.world, newest); err != nil {
-		return err
+	return e.complete(ctx, w, w.published.Newest())
+}
+
+// complete stores that the evaluation of an hour is complete, and the hours of the places that lag behind it.
+func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error {
+	lagging := make(map[string]uint32)
+	for key, p := range w.places {
+		if p.evaluated > 0 && p.evaluated < newest && p.evaluated+uint32(maxCatchUp/time.Second) > newest && len(lagging) < maxLagging {
+			lagging[key] = p.evaluated
+		}
 	}
-	w.evaluated = newest
-	return nil
+	if newest <= w.evaluated && maps.Equal(lagging, w.lagging) {
+		w.pending = false
+		return nil
+	}
+	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		if err := advance(tx, w.world, w.publication); err != nil {
+			return err
+		}
+		return alert.SetEvaluated(tx, w.world, newest, lagging)
+	})
+	if err == nil {
+		w.evaluated, w.lagging, w.pending = newest, lagging, false
+	}
+	return err
 }
 
 // readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
 // before its last change. Ages and forecasts are those of the present time only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
-	from := max(p.evaluated, w.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
+	from := max(p.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
 	if err != nil {
 		return err

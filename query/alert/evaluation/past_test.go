@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"vayu/query/rollup"
 )
 
 func cityAlert(city string) string {
@@ -138,4 +140,34 @@ func TestCatchUpLeavesOutAges(t *testing.T) {
 		f.turn(t)
 		want(t, f)
 	})
+}
+
+// The missed hours of a place whose hours become current later than those of others are evaluated, too.
+func TestMissedHoursOfPlacesThatLag(t *testing.T) {
+	t.Parallel()
+	lagging := func(n int64, delhi, aqi int) *moment {
+		return &moment{rollup.Publication{RolledUp: n}, map[string]cityHour{"Pune": {at(2), 100}, "Delhi": {at(delhi), aqi}}}
+	}
+	for name, restart := range map[string]bool{"restart": true, "same leader": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, f *fixture) {
+				f.add(t, delhi)
+				f.add(t, cityAlert("Pune"))
+				f.now = start.Add(140 * time.Minute)
+				f.air.restore(lagging(1, 0, 250))
+				f.turn(t)
+				if restart {
+					f.restart()
+				}
+				f.air.restore(lagging(2, 1, 310)) // not evaluated
+				f.air.restore(lagging(3, 2, 290))
+				f.turn(t)
+				want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
+				f.restart()
+				f.turn(t)
+				want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
+			})
+		})
+	}
 }
