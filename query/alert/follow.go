@@ -81,7 +81,7 @@ func Evaluated(ctx context.Context, db *sqlstore.DB, world schema.World) (Evalua
 	e, _, err := sqlstore.One(db.View(ctx), func(row sqlstore.Scanner) (e Evaluation, err error) {
 		var hour, rolledUp, promoted int64
 		var lagging []byte
-		if err = row.Scan(&hour, &rolledUp, &e.Publication.Rollups, &promoted, &lagging); err != nil {
+		if err := row.Scan(&hour, &rolledUp, &e.Publication.Rollups, &promoted, &lagging); err != nil {
 			return e, err
 		}
 		e.Hour, e.Publication.RolledUp, e.Publication.Promoted = uint32(hour/microseconds), rolledUp/1000, uint32(promoted/microseconds)
