@@ -14,6 +14,7 @@ import (
 
 	"vayu/query"
 	"vayu/query/rollup"
+	"vayu/schema"
 )
 
 // metricValues reads counters and gauges of world live by name.
@@ -161,4 +162,21 @@ func (n *observedConn) Query(ctx context.Context, sql string, args ...any) (driv
 		n.seen <- struct{}{}
 	}
 	return n.Conn.Query(ctx, sql, args...)
+}
+
+// Services with the same roll-ups publish the same publication, so that alerts can compare the air of instances.
+func TestPublicationIsThatOfTheTables(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.serve(t)
+	w.refresh(t)
+	first := w.service.Air().Published(schema.Live).Publication()
+	if first.RolledUp == 0 || first.Rollups == 0 || first.Promoted == 0 {
+		t.Errorf("got %+v, want the roll-ups and the newest hour", first)
+	}
+	w.serve(t)
+	w.refresh(t)
+	if again := w.service.Air().Published(schema.Live).Publication(); again != first {
+		t.Errorf("got %+v after a restart, want %+v", again, first)
+	}
 }
