@@ -68,8 +68,8 @@ func TestForecastOfACity(t *testing.T) {
 	if got.Model != "damped_anomaly" || got.Reason != nil {
 		t.Errorf("model %s, reason %v, want the damped anomaly", got.Model, got.Reason)
 	}
-	if s := got.Score; s == nil || s.Forecasts != 4 || !s.BeatsPersistence {
-		t.Errorf("score %+v, want that of four forecasts, better than persistence", got.Score)
+	if s := got.Score; s == nil || s.Forecasts != 3 || !s.BeatsPersistence {
+		t.Errorf("score %+v, want that of the three horizons that were shown, better than persistence", got.Score)
 	}
 	if status, _, _ := w.get(t, "/v1/forecast?city=Delhi", "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
 		t.Errorf("the same ETag: status %d, want 304", status)

@@ -89,7 +89,8 @@ func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) err
 		ORDER BY place_kind, place, state, horizon, parameter`), rollup.Number("base", int32(i.Base)), rollup.Number("issued", issued))
 }
 
-// loadScores reads the score of each place over the last days.
+// loadScores reads the score of each place over the last days. Horizon 1 is the day of the issue, which answers never
+// show.
 func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
 	var kind, name, state string
 	var s air.ForecastScore
@@ -99,7 +100,7 @@ func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
 		score.MAE, score.PersistenceMAE, score.Coverage80 = round(s.MAE), round(s.PersistenceMAE), round(s.Coverage80)
 		i.place(kind, name, state).score = &score
 	}, t.SQL(`SELECT toString(place_kind) AS kind, toString(place) AS name, toString(state) AS region, countIf(served) AS n, avgIf(abs(error), served), avgIf(abs(error), model = 'persistence'), avgIf(covered, served)
-		FROM %s.forecast_outcome WHERE run = '' AND parameter = 'aqi' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})
+		FROM %s.forecast_outcome WHERE run = '' AND parameter = 'aqi' AND horizon BETWEEN 2 AND 4 AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})
 		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'persistence') > 0`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
 }
 

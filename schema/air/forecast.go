@@ -37,7 +37,7 @@ type ForecastDay struct {
 	O3         *Percentiles     `json:"o3"`
 }
 
-// ForecastScore compares the AQI forecasts of a place over the last days with what came, and with persistence.
+// ForecastScore compares the AQI forecasts that were shown for a place with what came, and with persistence.
 // Errors are in AQI. Coverage80 is the share of observations between the 10th and the 90th percentile.
 type ForecastScore struct {
 	Days             int     `json:"days"`
