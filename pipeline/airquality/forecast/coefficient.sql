@@ -1,4 +1,5 @@
--- Least squares of a target's anomaly on the anomaly of a day and of its week, over all series with a climatology.
+-- Least squares of a target's anomaly on the anomaly of a day and of its week, over all series with a climatology: of cities
+-- and of reference stations. A sensor uses the weights of all, and has no part in them.
 -- It has two predictors and no intercept, so five sums per parameter and horizon are enough.
 INSERT INTO {{.Database}}.forecast_fit (run, fitted_at, parameter, horizon, first, last, day_weight, week_weight, samples, series)
 SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, parameter, horizon, min(base), max(day),
@@ -11,7 +12,7 @@ FROM
     (
 {{.Samples}}
     )
-    WHERE NOT isNaN(anomaly + week + target + normal)
+    WHERE NOT isNaN(anomaly + week + target + normal) AND {{.Shared}}
 )
 GROUP BY parameter, horizon
 HAVING isFinite(day_weight) AND isFinite(week_weight)

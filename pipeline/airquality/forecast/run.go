@@ -109,7 +109,7 @@ const patience = 4 * time.Hour
 // ready reports whether the day has data. At first it wants half of the places of the day before.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
-	count := "(SELECT count() FROM " + f.database + ".city_day WHERE day = {%[1]s:Date}) + (SELECT count() FROM " + f.database + ".station_hour WHERE at = {%[1]s_end:DateTime('UTC')})"
+	count := "(SELECT count() FROM " + f.database + ".city_day WHERE day = {%[1]s:Date}) + (SELECT count() FROM " + f.database + ".station_hour WHERE at = {%[1]s_end:DateTime('UTC')} AND station IN (SELECT id FROM " + f.database + ".station FINAL))"
 	err := f.scan(ctx, "the last day", "SELECT "+fmt.Sprintf(count, "base")+", "+fmt.Sprintf(count, "before"), clickhouse.Parameters{
 		"base": dayText(base), "base_end": base.End().Format(time.DateTime), "before": dayText(base - 1), "before_end": (base - 1).End().Format(time.DateTime),
 	}, &today, &before)

@@ -39,10 +39,10 @@ const (
 
 // templateData is the input of the templates of the SQL statements.
 type templateData struct {
-	Database, Settings, Names, Season, Levels, Samples string
-	Parameters, Residuals                              []string
-	Horizons                                           []int
-	Ingested                                           bool
+	Database, Settings, Names, Season, Levels, Samples, Shared string
+	Parameters, Residuals                                      []string
+	Horizons                                                   []int
+	Ingested                                                   bool
 
 	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                     int
 	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, Recalibrated, Judged int
@@ -75,6 +75,8 @@ func newStatements(database string) (statements, error) {
 	for h := range horizons {
 		d.Horizons = append(d.Horizons, h+1)
 	}
+	// Places that all others share. Anybody may publish a sensor, and one account many of them.
+	d.Shared = "(place_kind = 'city' OR place IN (SELECT id FROM " + database + ".station FINAL WHERE kind = 'reference'))"
 	levels := make([]string, members)
 	for i := range members {
 		levels[i] = fmt.Sprintf("%.2f", (float64(i)+0.5)/members)
