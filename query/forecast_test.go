@@ -2,12 +2,14 @@ package query_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"vayu/query"
 	"vayu/schema"
@@ -76,6 +78,57 @@ func TestForecastOfACity(t *testing.T) {
 	}
 	if _, _, body := w.get(t, "/v1/forecast?city=Delhi&days=1"); strings.Count(body, `"date"`) != 1 {
 		t.Errorf("days=1: %s", body)
+	}
+}
+
+// TestForecastOfALatePlace: a later issue of the same base has Pune only. It hides no forecasts of the earlier one.
+func TestForecastOfALatePlace(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	_, _, before := w.get(t, "/v1/forecast?city=Delhi")
+	base := schema.DayOf(now) - 1
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast SELECT * REPLACE ('Pune' AS place, 'Maharashtra' AS state, issued_at + INTERVAL 30 MINUTE AS issued_at)
+		FROM (SELECT * FROM %[1]s.forecast FINAL WHERE place = 'Delhi' AND day - horizon = toDate(%d))`, w.live, base))
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast_issue (run, base, issued_at, fitted_at, forecasts, recorded_at)
+		SELECT run, base, issued_at + INTERVAL 30 MINUTE, fitted_at, 108, recorded_at + INTERVAL 1 SECOND FROM %[1]s.forecast_issue FINAL WHERE base = toDate(%d)`, w.live, base))
+	if err := w.service.RefreshForecasts(t.Context(), schema.Live); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, body := w.get(t, "/v1/forecast?city=Delhi"); body != before {
+		t.Errorf("Delhi: got %s, want as before %s", body, before)
+	}
+	var early, late air.Forecast
+	status, _, body := w.get(t, "/v1/forecast?city=Pune")
+	if err := errors.Join(json.Unmarshal([]byte(before), &early), json.Unmarshal([]byte(body), &late)); err != nil || status != http.StatusOK {
+		t.Fatalf("Pune: %d %s: %v", status, body, err)
+	}
+	if got := late.IssuedAt.Sub(early.IssuedAt); got != 30*time.Minute {
+		t.Errorf("Pune was issued %v after Delhi, want 30 minutes", got)
+	}
+}
+
+// TestReasonOfPersistence has a station without an AQI. Its SO2 has no forecast, and the reason of PM2.5 changes on the way.
+func TestReasonOfPersistence(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	base := schema.DayOf(now) - 1
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, reason, issued_at)
+		SELECT '', 'city', 'Pune', 'Maharashtra', row.1, toDate(%d) + row.2, row.2, row.3, 1, 10, 20, 30, row.4, issued_at
+		FROM (SELECT arrayJoin([('so2', 0, 'none', 'no_recent_data'), ('no2', 2, 'persistence', 'recent_gaps'), ('pm25', 1, 'persistence', 'recent_gaps'),
+			('pm25', 2, 'persistence', 'persistence_not_beaten'), ('pm25', 3, 'persistence', 'too_little_history')]) AS row, (SELECT max(issued_at) FROM %[1]s.forecast_issue) AS issued_at)`, w.live, base))
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.forecast_issue (run, base, issued_at, recorded_at) SELECT run, base, issued_at + INTERVAL 1 SECOND, recorded_at + INTERVAL 1 SECOND FROM %[1]s.forecast_issue FINAL WHERE base = toDate(%d)", w.live, base))
+	if err := w.service.RefreshForecasts(t.Context(), schema.Live); err != nil {
+		t.Fatal(err)
+	}
+	var got air.Forecast
+	status, _, body := w.get(t, "/v1/forecast?city=Pune")
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s: %v", status, body, err)
+	}
+	if got.Model != "persistence" || got.Reason == nil || *got.Reason != "persistence_not_beaten" {
+		t.Errorf("%s, want persistence with the reason of the PM2.5 of tomorrow", body)
 	}
 }
 
@@ -182,7 +235,7 @@ func TestForecastsSurviveARestart(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", path, status, body, want[i])
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "live.forecasts.json"), []byte(`{"Version":1,`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "live.forecasts.json"), []byte(`{"Version":2,`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	restart()

@@ -14,7 +14,7 @@ import (
 )
 
 // fileVersion must change whenever the fields of the file change. Files with another version are ignored.
-const fileVersion = 1
+const fileVersion = 2
 
 // savedIssue is the content of the file of an issue, as JSON.
 type savedIssue struct {
@@ -31,11 +31,13 @@ type savedPlace struct {
 	Days              []air.ForecastDay
 	Score             *air.ForecastScore
 	Verified          air.ForecastScores
+	Reasons           []map[string]string
 	Reason            string
+	IssuedAt          time.Time
 }
 
 func (p *Place) saved(kind, name, state string) savedPlace {
-	return savedPlace{Kind: kind, Name: name, State: state, Days: p.days, Score: p.score, Verified: p.verified, Reason: p.reason}
+	return savedPlace{Kind: kind, Name: name, State: state, Days: p.days, Score: p.score, Verified: p.verified, Reasons: p.reasons, Reason: p.reason, IssuedAt: p.issuedAt}
 }
 
 // write replaces the file of a path. A reader sees the earlier file or all of the new one.
@@ -87,7 +89,7 @@ func read(path string) (*Issue, error) {
 	for n := range s.Places {
 		from := &s.Places[n]
 		p := i.place(from.Kind, from.Name, from.State)
-		p.days, p.score, p.verified, p.reason = from.Days, from.Score, from.Verified, from.Reason
+		p.days, p.score, p.verified, p.reasons, p.reason, p.issuedAt = from.Days, from.Score, from.Verified, from.Reasons, from.Reason, from.IssuedAt
 	}
 	return i, nil
 }

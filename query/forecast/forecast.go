@@ -24,7 +24,7 @@ const ScoreDays = 90
 // Issue has the forecasts that were issued from one day of data. It is immutable.
 type Issue struct {
 	Base     schema.Day // last day whose data the forecasts use
-	IssuedAt time.Time
+	IssuedAt time.Time  // of the last places; see Place.issuedAt
 	FittedAt time.Time
 	overall  air.ForecastScores // of all cities
 	cities   map[places.City]*Place
@@ -42,8 +42,10 @@ type Place struct {
 	issue    *Issue
 	days     []air.ForecastDay // in order, the first is the day after the base
 	score    *air.ForecastScore
-	verified air.ForecastScores // models, warnings and reliability
-	reason   string             // why persistence is served, or why there is no forecast
+	verified air.ForecastScores  // models, warnings and reliability
+	reasons  []map[string]string // why persistence is served, by day and parameter
+	reason   string              // why a parameter has no forecast
+	issuedAt time.Time           // later than that of other places if its last day was late
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
@@ -103,29 +105,30 @@ func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema
 func (p *Place) render(name string, station *air.ForecastStation, today schema.Day, days int) (httpapi.Response, error) {
 	all := p.after(today)
 	reply := air.Forecast{
-		Status: schema.Success, City: name, Station: station, IssuedAt: p.issue.IssuedAt, FittedAt: p.issue.FittedAt, Days: all[:min(days, len(all))], Score: p.score,
+		Status: schema.Success, City: name, Station: station, IssuedAt: p.issuedAt, FittedAt: p.issue.FittedAt, Days: all[:min(days, len(all))], Score: p.score,
 	}
-	reply.Model = model(&reply.Days[0])
-	if p.reason != "" && reply.Model == persistence {
-		reply.Reason = &p.reason
+	first := &reply.Days[0]
+	parameter, model := shown(first)
+	reply.Model = model
+	if reason := p.reasons[first.Horizon-1][parameter]; reason != "" {
+		reply.Reason = &reason
 	}
 	body, err := json.Marshal(reply)
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("writing a forecast: %w", err)
 	}
-	return httpapi.Ready(body, p.issue.IssuedAt), nil
+	return httpapi.Ready(body, p.issuedAt), nil
 }
 
-const persistence = "persistence"
-
-// model returns the model of the AQI, or of the first concentration if there is no AQI.
-func model(d *air.ForecastDay) string {
-	for _, f := range [...]*air.Percentiles{d.AQI, d.PM25, d.PM10, d.NO2, d.SO2, d.CO, d.O3} {
+// shown returns the parameter and the model that stand for a day: of the AQI, or of the first concentration if there is
+// no AQI.
+func shown(d *air.ForecastDay) (parameter, model string) {
+	for i, f := range [...]*air.Percentiles{d.AQI, d.PM25, d.PM10, d.NO2, d.SO2, d.CO, d.O3} {
 		if f != nil {
-			return f.Model
+			return [...]string{"aqi", "pm25", "pm10", "no2", "so2", "co", "o3"}[i], f.Model
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // set sets the figure of a parameter.

@@ -66,26 +66,31 @@ func (i *Issue) place(kind, name, state string) *Place {
 	return i.cities[key]
 }
 
-// loadDays reads the served forecasts, and the reasons of those that were not issued.
+// loadDays reads the served forecasts, and the reasons of those that were not issued. Places whose day was late have a
+// later issue of the same base.
 func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
 	var p10, p50, p90 float32
 	var chances []float32
-	return t.Each(ctx, []any{&kind, &name, &state, &parameter, &horizon, &model, &p10, &p50, &p90, &chances, &reason}, func() {
+	var at int64
+	return t.Each(ctx, []any{&kind, &name, &state, &parameter, &horizon, &model, &p10, &p50, &p90, &chances, &reason, &at}, func() {
 		p := i.place(kind, name, state)
-		if reason != "" && (p.reason == "" || parameter == "aqi") {
-			p.reason = reason
-		}
 		if horizon == 0 {
+			if p.reason == "" {
+				p.reason = reason
+			}
 			return
 		}
+		p.issuedAt = time.UnixMilli(max(at, p.issuedAt.UnixMilli())).UTC()
 		for len(p.days) < int(horizon) {
+			p.reasons = append(p.reasons, map[string]string{})
 			p.days = append(p.days, air.ForecastDay{Date: (i.Base + schema.Day(len(p.days)+1)).String(), Horizon: len(p.days) + 1})
 		}
+		p.reasons[horizon-1][parameter] = reason
 		set(&p.days[horizon-1], parameter, &air.Percentiles{P10: round(float64(p10)), P50: round(float64(p50)), P90: round(float64(p90)), Model: model}, chances)
-	}, t.SQL(`SELECT toString(place_kind), toString(place), toString(state), toString(parameter), horizon, toString(model), p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe], toString(reason)
-		FROM %s.forecast FINAL WHERE run = '' AND served AND day >= toDate({base:Int32}) AND issued_at = fromUnixTimestamp64Milli({issued:Int64}, 'UTC')
+	}, t.SQL(`SELECT toString(place_kind), toString(place), toString(state), toString(parameter), horizon, toString(model), p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe], toString(reason), toUnixTimestamp64Milli(issued_at)
+		FROM %s.forecast FINAL WHERE run = '' AND served AND day >= toDate({base:Int32}) AND day - horizon = toDate({base:Int32}) AND issued_at <= fromUnixTimestamp64Milli({issued:Int64}, 'UTC')
 		ORDER BY place_kind, place, state, horizon, parameter`), rollup.Number("base", int32(i.Base)), rollup.Number("issued", issued))
 }
 

@@ -9,8 +9,10 @@ import (
 	"vayu/schema"
 )
 
-// issue issues the forecasts that follow from the days up to base that were known at a time. It returns their
-// number. Issuing the same forecasts again replaces them with equal ones.
+// issue issues the forecasts that follow from the days up to base that were known at a time. It returns the number of
+// forecasts of this base. A place that has forecasts of an earlier, recorded issue of the base keeps them. Forecasts of an
+// issue that failed are replaced. The record has the latest of all issues of the base, so of two at the same time, the one
+// that ends first hides no forecasts of the other.
 func (f *Forecaster) issue(ctx context.Context, run, input string, base schema.Day, known, fitted time.Time) (rows uint64, err error) {
 	p := clickhouse.Parameters{
 		"run": run, "input": input, "known": instantText(known), "fitted": instantText(fitted), "first": dayText(base - recentDays + 1), "base": dayText(base), "slots": allSlots(),
@@ -22,8 +24,8 @@ func (f *Forecaster) issue(ctx context.Context, run, input string, base schema.D
 		return 0, err
 	}
 	err = f.exec(ctx, "record", "INSERT INTO "+f.database+".forecast_issue (run, base, issued_at, fitted_at, forecasts) "+
-		"SELECT {run:String}, {base:Date}, {known:DateTime64(3, 'UTC')}, {fitted:DateTime64(3, 'UTC')}, count() FROM "+f.database+".forecast "+
-		"WHERE run = {run:String} AND issued_at = {known:DateTime64(3, 'UTC')} AND horizon > 0 SETTINGS distributed_foreground_insert = 1", p)
+		"SELECT {run:String}, {base:Date}, greatest({known:DateTime64(3, 'UTC')}, max(issued_at)), {fitted:DateTime64(3, 'UTC')}, count() FROM "+f.database+".forecast FINAL "+
+		"WHERE run = {run:String} AND horizon > 0 AND day > {base:Date} AND day - horizon = {base:Date} SETTINGS distributed_foreground_insert = 1", p)
 	if err != nil {
 		return 0, err
 	}

@@ -37,6 +37,13 @@ judged AS
         avgIf(abs(exp(target) - exp(centre)), NOT isNaN(target) AND day > {base:Date} - {{.Judged}}) AS mae
     FROM modelled
     GROUP BY place_kind, place, state, parameter, horizon, model
+    -- An issue of the same base may have been before this one. A place keeps the forecasts that it has.
+    WHERE (place_kind, place, state) NOT IN
+    (
+        SELECT place_kind, place, state FROM {{.Database}}.forecast
+        WHERE run = {run:String} AND horizon > 0 AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}} AND day - horizon = {base:Date}
+            AND issued_at <= (SELECT max(issued_at) FROM {{.Database}}.forecast_issue WHERE run = {run:String} AND base = {base:Date})
+    )
     HAVING countIf(base = {base:Date}) > 0 AND seen >= {{.MinSeen}} AND NOT constant
 ),
 spread AS

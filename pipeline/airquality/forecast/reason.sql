@@ -21,6 +21,6 @@ FROM series
 WHERE (place_kind, place, state, parameter) NOT IN
 (
     SELECT place_kind, place, state, parameter FROM {{.Database}}.forecast
-    WHERE run = {run:String} AND issued_at = {known:DateTime64(3, 'UTC')} AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}}
+    WHERE run = {run:String} AND horizon > 0 AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}} AND day - horizon = {base:Date}
 )
 {{.Settings}}

@@ -1,4 +1,5 @@
 -- Quantiles of the residuals of each model, in logarithms, by series, horizon and season of the target.
+-- Season 0 has all seasons, for the first weeks of a season. Series with two years of data need none.
 -- A row of a group has the residuals of all three models, because rows are what the grouping costs.
 INSERT INTO {{.Database}}.forecast_residual (run, fitted_at, place_kind, place, state, parameter, horizon, season, model, samples, low, high, quantiles)
 WITH residuals AS

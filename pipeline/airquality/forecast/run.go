@@ -3,7 +3,6 @@ package forecast
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -16,9 +15,9 @@ const (
 	// checkEvery is how often Run looks whether forecasts are due.
 	checkEvery = 5 * time.Minute
 	firstRetry = 10 * time.Second
-	// emptyRetry is the time after which an issue without forecasts is repeated, because an archive may have been
-	// imported since.
-	emptyRetry = time.Hour
+	// lateEvery is the least time between two issues of one base. A later one is for places whose day was late, or for all
+	// if there was no forecast, because an archive may have been imported since.
+	lateEvery = time.Hour
 )
 
 // Run issues the forecasts of each Indian day until ctx ends, and fits the model each week. Only one instance
@@ -47,26 +46,26 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 		return false, err
 	}
 	f.metrics.show(last.at, fitted)
-	if last.base >= base && (last.rows > 0 || now.Sub(last.at) < emptyRetry) {
+	late := last.base == base && last.rows > 0
+	if last.base > base || last.base == base && now.Sub(last.at) < lateEvery {
 		return false, nil
 	}
-	ready, err := f.ready(ctx, base, now)
-	if err != nil || !ready {
+	wanted := f.ready
+	if late {
+		wanted = f.late
+	}
+	if due, err := wanted(ctx, base, now); err != nil || !due {
 		return false, err
 	}
 	input := "issue-" + rand.Text()
-	if now.Sub(fitted) >= fitEvery*24*time.Hour {
-		begin := time.Now()
-		err := f.prepare(ctx, input+"-fit", fitSpan(base), false)
-		if err == nil {
-			err = f.fit(ctx, "", input+"-fit", fitSpan(base), now)
-		}
-		f.metrics.observe("fit", err, time.Since(begin))
-		if err != nil {
+	if !late && now.Sub(fitted) >= fitEvery*24*time.Hour {
+		if err := f.refit(ctx, input+"-fit", base, now); err != nil {
 			return false, err
 		}
-		f.log.InfoContext(ctx, "fitted the forecast model", "base", base, "elapsed", time.Since(begin).Round(time.Millisecond))
 		fitted = now
+	}
+	if late {
+		fitted = last.fitted
 	}
 	begin := time.Now()
 	err = f.prepare(ctx, input, Span{base - recentDays, base}, false)
@@ -84,11 +83,27 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
+// refit fits the model to the days up to base.
+func (f *Forecaster) refit(ctx context.Context, input string, base schema.Day, now time.Time) error {
+	begin := time.Now()
+	err := f.prepare(ctx, input, fitSpan(base), false)
+	if err == nil {
+		err = f.fit(ctx, "", input, fitSpan(base), now)
+	}
+	f.metrics.observe("fit", err, time.Since(begin))
+	if err == nil {
+		f.log.InfoContext(ctx, "fitted the forecast model", "base", base, "elapsed", time.Since(begin).Round(time.Millisecond))
+	}
+	return err
+}
+
 // issued is the last issue.
 type issued struct {
 	base schema.Day
 	at   time.Time // the year 1970 for never
 	rows uint64    // number of its forecasts
+	// fitted is when its model was fitted. It may lack coefficients.
+	fitted time.Time
 }
 
 // state returns the last issue, and when the model was fitted that the next one can use; the year 1970 for never. A fit
@@ -96,9 +111,9 @@ type issued struct {
 // which was made before an archive was imported.
 func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, err error) {
 	var base int32
-	err = f.scan(ctx, "the last issue", "SELECT last, at, rows, least(used, fitted) FROM "+
+	err = f.scan(ctx, "the last issue", "SELECT last, at, rows, used, least(used, fitted) FROM "+
 		"(SELECT toInt32(max(base)) AS last, max(issued_at) AS at, argMax(forecasts, issued_at) AS rows, max(fitted_at) AS used FROM "+f.database+".forecast_issue WHERE run = '') AS issues, "+
-		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_fit WHERE run = '') AS fits", nil, &base, &last.at, &last.rows, &fitted)
+		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_fit WHERE run = '') AS fits", nil, &base, &last.at, &last.rows, &last.fitted, &fitted)
 	last.base = schema.Day(base)
 	return last, fitted, err
 }
@@ -106,13 +121,17 @@ func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, 
 // patience is how long an issue waits for places that are late.
 const patience = 4 * time.Hour
 
-// ready reports whether the day has data. At first it wants half of the places of the day before.
+// ready reports whether places have a complete day. At first it wants half as many as the day before.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
-	count := "(SELECT count() FROM " + f.database + ".city_day WHERE day = {%[1]s:Date}) + (SELECT count() FROM " + f.database + ".station_hour WHERE at = {%[1]s_end:DateTime('UTC')} AND station IN (SELECT id FROM " + f.database + ".station FINAL))"
-	err := f.scan(ctx, "the last day", "SELECT "+fmt.Sprintf(count, "base")+", "+fmt.Sprintf(count, "before"), clickhouse.Parameters{
-		"base": dayText(base), "base_end": base.End().Format(time.DateTime), "before": dayText(base - 1), "before_end": (base - 1).End().Format(time.DateTime),
-	}, &today, &before)
-	late := now.Sub(issueTime(base)) > patience
-	return today > 0 && (late || 2*today >= before), err
+	err := f.scan(ctx, "the last day", f.sql.ready, clickhouse.Parameters{"from": dayText(base - 1), "to": dayText(base)}, &today, &before)
+	patient := now.Sub(issueTime(base)) <= patience
+	return today > 0 && (!patient || 2*today >= before), err
+}
+
+// late reports whether places have got a complete day after the issue of this day.
+func (f *Forecaster) late(ctx context.Context, base schema.Day, _ time.Time) (bool, error) {
+	var places uint64
+	err := f.scan(ctx, "late places", f.sql.late, clickhouse.Parameters{"from": dayText(base), "to": dayText(base)}, &places)
+	return places > 0, err
 }

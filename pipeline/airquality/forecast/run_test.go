@@ -97,16 +97,16 @@ func TestDueAfterAnImport(t *testing.T) {
 		t.Fatal("no issue")
 	}
 	w.usualDays("Pune", base-3, 900)
-	if w.due(now.Add(emptyRetry - time.Second)) {
+	if w.due(now.Add(lateEvery - time.Second)) {
 		t.Error("issued again within the hour")
 	}
-	if !w.due(now.Add(emptyRetry)) {
+	if !w.due(now.Add(lateEvery)) {
 		t.Error("nothing issued after the import")
 	}
 	if got := w.text("SELECT toString(countIf(model = 'damped_anomaly') > 0) FROM %s.forecast FINAL WHERE served AND horizon > 0"); got[0] != "1" {
 		t.Error("the damped anomaly is not served, want a fit with the imported days")
 	}
-	if w.due(now.Add(3 * emptyRetry)) {
+	if w.due(now.Add(3 * lateEvery)) {
 		t.Error("issued again although there were forecasts")
 	}
 }

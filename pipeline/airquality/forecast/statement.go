@@ -27,7 +27,7 @@ const (
 	minWeek    = 4  // days of a mean anomaly of seven days
 	minSeen    = 7  // days with data within the last hundred, for persistence
 	minErrors  = 20 // errors that recalibrate an interval or compare models
-	// minResiduals is the least number of residuals of a season.
+	// minResiduals is the least number of residuals of a season, or of all seasons of a young series.
 	minResiduals = 30
 	// largest is the value that instruments report for no measurement. No daily mean of CPCB's archives reaches it.
 	largest = 999
@@ -39,10 +39,10 @@ const (
 
 // templateData is the input of the templates of the SQL statements.
 type templateData struct {
-	Database, Settings, Names, Season, Levels, Samples, Shared string
-	Parameters, Residuals                                      []string
-	Horizons                                                   []int
-	Ingested                                                   bool
+	Database, Settings, Names, Season, Levels, Days, Samples, Shared string
+	Parameters, Residuals                                            []string
+	Horizons                                                         []int
+	Ingested                                                         bool
 
 	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                     int
 	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, Recalibrated, Judged int
@@ -55,9 +55,9 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 
 // statements are the SQL statements of a Forecaster. Those of a fit depend on the number of days.
 type statements struct {
-	input, ingestedInput, issue, reason string
-	fit                                 func(days int) ([4]string, error)
-	data                                templateData
+	input, ingestedInput, ready, late, issue, reason string
+	fit                                              func(days int) ([4]string, error)
+	data                                             templateData
 }
 
 func newStatements(database string) (statements, error) {
@@ -92,7 +92,8 @@ func newStatements(database string) (statements, error) {
 		}
 		return text
 	}
-	s.input = write("input.sql", d)
+	d.Days = strings.TrimSuffix(write("day.sql", d), "\n")
+	s.input, s.ready, s.late = write("input.sql", d), write("ready.sql", d), write("late.sql", d)
 	ingested := d
 	ingested.Ingested = true
 	s.ingestedInput = write("input.sql", ingested)

@@ -677,27 +677,27 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_local ON CLUSTER `air`
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', issued_at)
 PARTITION BY toYYYYMM(day)
 ORDER BY (run, place_kind, place, state, parameter, day, horizon, model)
-COMMENT 'Forecasts of Indian days. A row is never changed. Written by pipeline/airquality/forecast only. Read with FINAL.';
+COMMENT 'Forecasts of Indian days. A forecast is never changed; a reason for none may be. Written by pipeline/airquality/forecast only. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS vayu.forecast ON CLUSTER `air` AS vayu.forecast_local ENGINE = Distributed(`air`, 'vayu', 'forecast_local', cityHash64(place))
-COMMENT 'Forecasts of Indian days. A row is never changed. Written by pipeline/airquality/forecast only. Read with FINAL.';
+COMMENT 'Forecasts of Indian days. A forecast is never changed; a reason for none may be. Written by pipeline/airquality/forecast only. Read with FINAL.';
 
 
 CREATE TABLE IF NOT EXISTS vayu.forecast_issue_local ON CLUSTER `air`
 (
     run String COMMENT 'forecast.run',
     base Date COMMENT 'last day whose data the forecasts use, Indian calendar',
-    issued_at DateTime64(3, 'UTC') COMMENT 'forecast.issued_at, UTC',
+    issued_at DateTime64(3, 'UTC') COMMENT 'latest forecast.issued_at of the base, UTC: places whose day was late are issued later',
     fitted_at DateTime64(3, 'UTC') COMMENT 'forecast_fit.fitted_at, UTC',
-    forecasts UInt64 COMMENT 'number of rows of forecast',
+    forecasts UInt64 COMMENT 'number of forecasts of the base',
     recorded_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'when all rows were stored, UTC'
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', recorded_at)
 ORDER BY (run, base)
-COMMENT 'One row per completed issue of forecasts. Written by pipeline/airquality/forecast only. Read with FINAL.';
+COMMENT 'One row per day from which forecasts were issued. Written by pipeline/airquality/forecast only. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS vayu.forecast_issue ON CLUSTER `air` AS vayu.forecast_issue_local ENGINE = Distributed(`air`, 'vayu', 'forecast_issue_local', cityHash64(run))
-COMMENT 'One row per completed issue of forecasts. Written by pipeline/airquality/forecast only. Read with FINAL.';
+COMMENT 'One row per day from which forecasts were issued. Written by pipeline/airquality/forecast only. Read with FINAL.';
 
 
 CREATE TABLE IF NOT EXISTS vayu.forecast_fit_local ON CLUSTER `air`

@@ -1,0 +1,70 @@
+package forecast
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestDueCountsCompletePlaces: all places have rows of the day, with several versions, and none has its evening.
+func TestDueCountsCompletePlaces(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10")
+	for _, city := range []string{"Pune", "Nashik", "Nagpur"} {
+		w.usualDays(city, base-1, 20)
+		for hour := 1; hour <= 4; hour++ {
+			w.run("INSERT INTO %s.city_day (city, state, day, at, aqi, pm25) VALUES (?, '', ?, ?, 100, 60)", city, dayText(base), base.Start().Add(time.Duration(hour)*time.Hour))
+		}
+	}
+	w.stationDays("private", base, 20, 1)
+	if w.due(issueTime(base).Add(time.Second)) {
+		t.Error("issued although no city has its evening, want to wait")
+	}
+	w.usualDays("Pune", base, 1)
+	w.usualDays("Nashik", base, 1)
+	if !w.due(issueTime(base).Add(time.Minute)) {
+		t.Error("nothing issued for two complete cities of three")
+	}
+}
+
+// TestLatePlacesAreIssuedLater gives the day of a city after the issue. Other forecasts stay as they are.
+func TestLatePlacesAreIssuedLater(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10")
+	w.usualDays("Pune", base, 60)
+	w.usualDays("Nashik", base-1, 60)
+	now := issueTime(base).Add(time.Second)
+	if !w.due(now) {
+		t.Fatal("no issue")
+	}
+	const ofPune = "SELECT formatRow('CSV', *) AS line FROM %s.forecast FINAL WHERE place = 'Pune' ORDER BY line"
+	first := w.text(ofPune)
+	if w.due(now.Add(lateEvery)) {
+		t.Error("issued again although no place came")
+	}
+	w.usualDays("Nashik", base, 1)
+	w.usualDays("Pune", base, 1) // a new version of a day that was used
+	if w.due(now.Add(lateEvery - time.Second)) {
+		t.Error("issued again within the hour")
+	}
+	if !w.due(now.Add(lateEvery)) {
+		t.Error("nothing issued for the late city")
+	}
+	if w.due(now.Add(3 * lateEvery)) {
+		t.Error("issued again after the late city")
+	}
+	if diff := cmp.Diff(first, w.text(ofPune)); diff != "" {
+		t.Errorf("forecasts of the early city (-first +later):\n%s", diff)
+	}
+	got := w.text("SELECT concat(place, ' ', toString(uniqExact(horizon))) FROM %s.forecast FINAL WHERE parameter = 'pm25' AND horizon > 0 AND day - horizon = '" + base.String() + "' GROUP BY place ORDER BY place")
+	if strings.Join(got, ", ") != "Nashik 4, Pune 4" {
+		t.Errorf("horizons %v, want four of both cities", got)
+	}
+	if got := w.text("SELECT concat(toString(count()), ' ', toString(max(fitted_at) = min(fitted_at))) FROM %s.forecast_issue FINAL WHERE run = ''"); got[0] != "1 1" {
+		t.Errorf("issues and equal fits: %s, want one with one fit", got[0])
+	}
+}
