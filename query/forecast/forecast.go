@@ -167,6 +167,7 @@ func (p *Place) Reason() string {
 		"implausible_value":  "the last day has a value that instruments report for no measurement",
 		"constant_series":    "the values of the last week are all equal",
 		"too_little_history": "there is less than a week of data",
+		"no_residuals":       "an interval needs the errors of a month of data",
 	}[p.reason]
 	if text == "" {
 		return "The last forecast is too old."

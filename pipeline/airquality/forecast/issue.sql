@@ -1,5 +1,6 @@
 -- All forecasts of an issue: concentrations of each series first, then the AQI of each place from them.
--- A forecast is {{.Members}} equally probable members: the central value with the residual quantiles of the season, recalibrated.
+-- A forecast is {{.Members}} equally probable members: the central value with quantiles of residuals, recalibrated. These are the
+-- place's own of the season, else its own of all seasons, else the pooled ones of the season, else the pooled ones of all.
 -- The AQI takes equal ranks of all parameters together, as if they rose and fell together.
 -- Parameters: see issue.go.
 INSERT INTO {{.Database}}.forecast
@@ -36,7 +37,6 @@ judged AS
         groupArrayIf(target - centre, NOT isNaN(target) AND day > {base:Date} - {{.Recalibrated}}) AS errors,
         avgIf(abs(exp(target) - exp(centre)), NOT isNaN(target) AND day > {base:Date} - {{.Judged}}) AS mae
     FROM modelled
-    GROUP BY place_kind, place, state, parameter, horizon, model
     -- An issue of the same base may have been before this one. A place keeps the forecasts that it has.
     WHERE (place_kind, place, state) NOT IN
     (
@@ -44,13 +44,15 @@ judged AS
         WHERE run = {run:String} AND horizon > 0 AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}} AND day - horizon = {base:Date}
             AND issued_at <= (SELECT max(issued_at) FROM {{.Database}}.forecast_issue WHERE run = {run:String} AND base = {base:Date})
     )
+    GROUP BY place_kind, place, state, parameter, horizon, model
     HAVING countIf(base = {base:Date}) > 0 AND seen >= {{.MinSeen}} AND NOT constant
 ),
 spread AS
 (
     SELECT place_kind, place, state, parameter, horizon, model, history, day, season, latest AS centre, mae,
-        if(empty(own.quantiles), pooled.quantiles, own.quantiles) AS quantiles,
-        if(empty(own.quantiles), pooled.low, own.low) AS low, if(empty(own.quantiles), pooled.high, own.high) AS high,
+        multiIf(notEmpty(own.quantiles), (own.quantiles, own.low, own.high), notEmpty(own_all.quantiles), (own_all.quantiles, own_all.low, own_all.high),
+            notEmpty(pooled.quantiles), (pooled.quantiles, pooled.low, pooled.high), (pooled_all.quantiles, pooled_all.low, pooled_all.high)) AS residuals,
+        residuals.1 AS quantiles, residuals.2 AS low, residuals.3 AS high,
         arraySort(arrayMap(e -> greatest(low - e, e - high), errors)) AS misses,
         if(length(misses) >= {{.MinErrors}}, misses[least(length(misses), toUInt32(ceil((length(misses) + 1) * 0.8)))], 0.) AS widening
     FROM (SELECT *, ahead AS day, {{.Season}} AS season FROM judged) AS judged
@@ -61,9 +63,19 @@ spread AS
     ) AS own USING (place_kind, place, state, parameter, horizon, season, model)
     LEFT JOIN
     (
+        SELECT place_kind, place, state, parameter, horizon, model, low, high, quantiles FROM {{.Database}}.forecast_residual
+        WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind != 'all' AND season = 0
+    ) AS own_all USING (place_kind, place, state, parameter, horizon, model)
+    LEFT JOIN
+    (
         SELECT parameter, horizon, season, model, low, high, quantiles FROM {{.Database}}.forecast_residual
         WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind = 'all'
     ) AS pooled USING (parameter, horizon, season, model)
+    LEFT JOIN
+    (
+        SELECT parameter, horizon, model, low, high, quantiles FROM {{.Database}}.forecast_residual
+        WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')} AND place_kind = 'all' AND season = 0
+    ) AS pooled_all USING (parameter, horizon, model)
 ),
 drawn AS
 (

@@ -5,7 +5,7 @@ WITH
 series AS
 (
     SELECT place_kind, place, state, {{.Names}}[slot] AS parameter, groupArraySorted({{.Length}})((day, amount)) AS days,
-        days[-1].1 AS latest, days[-1].2 AS last, arrayMap(d -> d.2, arrayFilter(d -> d.1 > {base:Date} - 7, days)) AS week
+        days[-1].1 AS latest, days[-1].2 AS last, arrayCount(d -> d.2 > 0 AND d.2 < {{.Largest}}, days) AS usable, arrayMap(d -> d.2, arrayFilter(d -> d.1 > {base:Date} - 7, days)) AS week
     FROM
     (
         SELECT place_kind, place, state, day, arrayJoin({slots:Array(UInt8)}) AS slot, assumeNotNull(amounts[slot]) AS amount
@@ -15,7 +15,7 @@ series AS
     GROUP BY place_kind, place, state, slot
 )
 SELECT {run:String}, place_kind, place, state, parameter, {base:Date}, 0, 'none', 1,
-    multiIf(latest < {base:Date}, 'no_recent_data', NOT (last > 0 AND last < {{.Largest}}), 'implausible_value', length(week) >= 5 AND arrayUniq(week) = 1, 'constant_series', 'too_little_history'),
+    multiIf(latest < {base:Date}, 'no_recent_data', NOT (last > 0 AND last < {{.Largest}}), 'implausible_value', length(week) >= 5 AND arrayUniq(week) = 1, 'constant_series', usable < {{.MinSeen}}, 'too_little_history', 'no_residuals'),
     {fitted:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}
 FROM series
 WHERE (place_kind, place, state, parameter) NOT IN

@@ -4,7 +4,7 @@
 INSERT INTO {{.Database}}.forecast_residual (run, fitted_at, place_kind, place, state, parameter, horizon, season, model, samples, low, high, quantiles)
 WITH residuals AS
 (
-    SELECT place_kind, place, state, parameter, horizon, {{.Season}} AS season,
+    SELECT place_kind, place, state, parameter, horizon, arrayJoin(if(days < {{.LongHistory}}, [{{.Season}}, 0], [{{.Season}}])) AS season,
         toFloat32(target - normal - day_weight * anomaly - week_weight * week) AS damped, toFloat32(target - level) AS persistent, toFloat32(target - normal) AS climatic
     FROM
     (

@@ -29,6 +29,8 @@ const (
 	minErrors  = 20 // errors that recalibrate an interval or compare models
 	// minResiduals is the least number of residuals of a season, or of all seasons of a young series.
 	minResiduals = 30
+	// longHistory is the number of days with which a series has residuals of each season.
+	longHistory = 2 * 365
 	// largest is the value that instruments report for no measurement. No daily mean of CPCB's archives reaches it.
 	largest = 999
 	// recalibrated and judged are numbers of days before an issue.
@@ -44,8 +46,8 @@ type templateData struct {
 	Horizons                                                         []int
 	Ingested                                                         bool
 
-	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                     int
-	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, Recalibrated, Judged int
+	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                                  int
+	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, LongHistory, Recalibrated, Judged int
 }
 
 // insertSettings are the ClickHouse settings of every INSERT. On a cluster, the rows of a statement must be visible
@@ -64,7 +66,7 @@ func newStatements(database string) (statements, error) {
 	d := templateData{
 		Database: database, Settings: insertSettings, IndiaSeconds: int(schema.IndiaOffset.Seconds()), Farthest: horizons, Members: members, Largest: largest,
 		MinPollutants: naqi.MinPollutants, ClimateReach: climateReach, ClimateWidth: 2*climateReach + 1, MinClimate: minClimate, MinHistory: minHistory,
-		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, Recalibrated: recalibrated, Judged: judged,
+		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, LongHistory: longHistory, Recalibrated: recalibrated, Judged: judged,
 		// Three months each, as the published measurement has them: winter is December to February.
 		Season: "toUInt8(1 + intDiv(toMonth(day) % 12, 3))", Residuals: []string{"damped", "persistent", "climatic"},
 	}

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast"}} {{.OnCluster}}
     severe Float32 COMMENT 'probability of AQI 401-500, 0-1',
     widening Float32 COMMENT 'by how much recalibration moved p10 down and p90 up: natural logarithm, or AQI',
     history UInt32 COMMENT 'days of data in the climatology of the place; 0 for none',
-    reason LowCardinality(String) COMMENT 'why there is no forecast, or why persistence is served: no_recent_data, implausible_value, constant_series, too_little_history, persistence_not_beaten; empty for none',
+    reason LowCardinality(String) COMMENT 'why there is no forecast, or why persistence is served: no_recent_data, implausible_value, constant_series, too_little_history, no_residuals, recent_gaps, persistence_not_beaten; empty for none',
     fitted_at DateTime64(3, 'UTC') COMMENT 'forecast_fit.fitted_at, UTC',
     issued_at DateTime64(3, 'UTC') COMMENT 'when it was issued, UTC: it uses only what was stored before' CODEC(DoubleDelta, LZ4)
 )
@@ -90,7 +90,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast_residual"}} {{.OnClus
     state LowCardinality(String) COMMENT 'forecast.state',
     parameter LowCardinality(String) COMMENT 'parameter.id',
     horizon UInt8 COMMENT 'days ahead',
-    season UInt8 COMMENT 'season of the target: 1 December to February, 2 March to May, 3 June to August, 4 September to November',
+    season UInt8 COMMENT 'season of the target: 1 December to February, 2 March to May, 3 June to August, 4 September to November, 0 all, of series with less than two years of data',
     model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology',
     samples UInt32 COMMENT 'number of residuals',
     low Float32 COMMENT '10th percentile of the natural logarithm of measured over forecast',
