@@ -68,3 +68,35 @@ func TestLatePlacesAreIssuedLater(t *testing.T) {
 		t.Errorf("issues and equal fits: %s, want one with one fit", got[0])
 	}
 }
+
+// TestTheLaterOfTwoIssuesIsRecorded lets the earlier of two issues of a base end last.
+func TestTheLaterOfTwoIssuesIsRecorded(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10")
+	w.usualDays("Pune", base, 60)
+	known := issueTime(base)
+	w.forecastOf("r", base, 60)
+	if _, err := w.issue(t.Context(), "r", "r", base, known.Add(-time.Minute), known); err != nil {
+		t.Fatal(err)
+	}
+	got := w.text("SELECT toString((SELECT issued_at FROM %[1]s.forecast_issue FINAL WHERE run = 'r') = (SELECT max(issued_at) FROM %[1]s.forecast WHERE run = 'r' AND horizon > 0))")
+	if got[0] != "1" {
+		t.Error("the record has the earlier issue, want the one whose forecasts are stored")
+	}
+}
+
+// TestOutcomesAreOfWholeDays: the day after the base has only its morning.
+func TestOutcomesAreOfWholeDays(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10")
+	w.usualDays("Pune", base, 60)
+	w.forecastOf("r", base, 60)
+	w.run("INSERT INTO %s.city_day (city, state, day, at, aqi, pm25) VALUES ('Pune', '', ?, ?, 100, 60)", dayText(base+1), (base + 1).Start().Add(10*time.Hour))
+	w.usualDays("Pune", base+2, 1)
+	got := w.text("SELECT DISTINCT toString(day) FROM %s.forecast_outcome WHERE run = 'r' AND parameter = 'pm25'")
+	if diff := cmp.Diff([]string{(base + 2).String()}, got); diff != "" {
+		t.Errorf("days with an outcome (-want +got):\n%s", diff)
+	}
+}

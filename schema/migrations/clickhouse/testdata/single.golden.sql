@@ -734,7 +734,7 @@ INNER JOIN
     (
         SELECT 'city' AS place_kind, city AS place, state, day,
             arrayJoin([('pm25', pm25), ('pm10', pm10), ('no2', no2), ('so2', so2), ('co', co), ('o3', o3), ('aqi', toNullable(toFloat64(aqi)))]) AS figure
-        FROM vayu.city_day FINAL
+        FROM vayu.city_day FINAL WHERE at >= toDateTime(day, 'UTC') - 19800 + 86400 - 6 * 3600
         UNION ALL
         SELECT 'station' AS place_kind, station AS place, '' AS state, toDate(at + 19800 - 1) AS day,
             arrayJoin([('pm25', pm25), ('pm10', pm10), ('no2', no2), ('so2', so2), ('co', co), ('o3', o3), ('aqi', toFloat64(aqi))]) AS figure
@@ -742,7 +742,7 @@ INNER JOIN
     )
     WHERE isNotNull(figure.2)
 ) AS came USING (place_kind, place, state, day, parameter)
-COMMENT 'Forecasts beside what came. One row per forecast of a day that has ended and has data.';
+COMMENT 'Forecasts beside what came. One row per forecast of a day that has data to within six hours of its end.';
 
 
 CREATE OR REPLACE VIEW vayu.forecast_score 
