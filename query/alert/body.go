@@ -167,6 +167,10 @@ func (f *faults) place(b *placeBody) *air.AlertPlace {
 		f.AddAs(schema.ConflictingParameters, "place", "Give only one of city, pincode, lat and lon, and station.")
 	case b.City != nil && (*b.City == "" || strings.IndexFunc(*b.City, unicode.IsLetter) < 0):
 		f.invalid("place.city", "The name of a city has at least one letter.")
+	case b.Station != nil && *b.Station == "":
+		f.invalid("place.station", "The id of a station has at least one character.")
+	case httpapi.HasValue(b.Pincode) && p.Pincode == "":
+		f.invalid("place.pincode", "A pin code has six digits 0–9 and does not begin with 0.")
 	case b.Latitude != nil && b.Longitude == nil:
 		f.Add("place.lon", "A position needs lat and lon.")
 	case b.Latitude == nil && b.Longitude != nil:
