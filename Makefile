@@ -10,9 +10,9 @@ FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
 # As in the image and the archive: without cgo and without paths of this machine.
 BUILD     := CGO_ENABLED=0 $(GO) build -trimpath
-# The longest package takes two minutes with -race on two cores. After twenty minutes a hanging
+# The longest package takes two minutes with -race on two cores. After forty minutes a hanging
 # test ends and prints its stacks.
-TIMEOUT   ?= 20m
+TIMEOUT   ?= 40m
 # SQLite is C code translated to Go. Race detection would make it three times slower, and it has
 # no Go races of its own. The validator of JSON schemas and the parser of YAML have no goroutines.
 # The callers of all of them stay instrumented.
