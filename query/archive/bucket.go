@@ -174,7 +174,8 @@ func (b *Bucket) Settle(context.Context) error { return nil }
 // Begin implements Place. Two runs at a time are possible, and the conditional write decides which one counts.
 func (b *Bucket) Begin(context.Context) error { return nil }
 
-// Put implements Place. The content is first in a temporary file, because its length and checksum precede it.
+// Put implements Place. The content is first in a temporary file, because its length and checksum precede it. It returns
+// the errors of write, of the file and of the bucket.
 func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error) {
 	file, err := os.CreateTemp("", "vayu-archive-*")
 	if err != nil {

@@ -27,7 +27,7 @@ type Folder struct {
 	lock *flock.Flock
 }
 
-// NewFolder returns the archive in a folder, which need not exist.
+// NewFolder returns the archive in a folder, which need not exist. It touches nothing on disk.
 func NewFolder(dir string) *Folder {
 	return &Folder{dir: dir, lock: flock.New(filepath.Join(dir, staging+".lock"))}
 }

@@ -103,7 +103,8 @@ func (t *Table) month(month string) (File, bool) {
 	return File{}, false
 }
 
-// ReadManifest reads the manifest of an archive. The error is [ErrMissing] if there is none.
+// ReadManifest reads the manifest of an archive. The error is [ErrMissing] if there is none. A manifest that cannot be
+// parsed is an error, too.
 func ReadManifest(ctx context.Context, place Reader) (Manifest, error) {
 	in, err := place.Open(ctx, ManifestName)
 	if err != nil {

@@ -42,7 +42,8 @@ type Result struct {
 	Bytes                        int64 // of the written files
 }
 
-// Write brings an archive up to date.
+// Write brings an archive up to date: it writes the months that have changed, and then replaces the manifest. The error
+// is [ErrBusy] if another run writes the archive. After an error, readers see the last archive.
 func Write(ctx context.Context, conn dataset.Conn, place Place, o Options) (result Result, err error) {
 	if err := place.Begin(ctx); err != nil {
 		return Result{}, fmt.Errorf("preparing the archive: %w", err)
