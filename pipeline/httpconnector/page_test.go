@@ -205,7 +205,7 @@ func TestBankPageExample(t *testing.T) {
 		})
 	}
 	for vpa, want := range map[string]bank.Answer{
-		"asha.rao@upi": {Outcome: bank.Found, Account: known}, "nobody@upi": {Outcome: bank.NotFound},
+		"asha.rao@upi": {Outcome: bank.Found, Account: known}, "unknown@upi": {Outcome: bank.NotFound},
 	} {
 		t.Run(vpa, func(t *testing.T) {
 			a, err := b.Resolve(t.Context(), bank.Order{Reference: "ver_" + vpa, Method: schema.VerifyUPI, VPA: vpa, CreatedAt: time.Now()})
