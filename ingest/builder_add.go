@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -31,8 +32,8 @@ func (b *Builder) Station(s air.Station) int {
 	s.Name = air.CleanPlace(s.Name)
 	s.City, s.State = gazetteer.Canonical(s.City, s.State)
 	if s.Located() && !geo.InIndia(s.Latitude, s.Longitude) {
+		b.RejectPosition(s.ID, formatDegrees(s.Latitude), formatDegrees(s.Longitude))
 		s.Latitude, s.Longitude = 0, 0
-		b.Reject(BadPosition)
 	}
 	b.stations = append(b.stations, described{Station: s})
 	b.known[s.ID] = len(b.stations) - 1
@@ -110,12 +111,31 @@ func (b *Builder) reject(reason Reason, field, station string) {
 	if b.record == nil || reason == MissingValue || b.kept[reason] == MaxKept {
 		return
 	}
-	line, raw := b.record()
-	if raw == "" {
+	if line, raw := b.record(); raw != "" {
+		b.keep(RejectedValue{Reason: reason, Field: field, Station: station, Line: line, Raw: raw})
+	}
+}
+
+// RejectPosition counts a position as [BadPosition]. The text that it keeps has the position only, because the record
+// of a reading need not have it. station may be "".
+func (b *Builder) RejectPosition(station, latitude, longitude string) {
+	b.batch.Rejected.Add(BadPosition, 1)
+	if b.record == nil || b.kept[BadPosition] == MaxKept {
 		return
 	}
-	b.kept.Add(reason, 1)
-	b.batch.Values = append(b.batch.Values, RejectedValue{Reason: reason, Field: field, Station: station, Line: line, Raw: CutRaw(raw)})
+	line, _ := b.record()
+	b.keep(RejectedValue{
+		Reason: BadPosition, Field: "position", Station: station, Line: line,
+		Raw: "latitude " + latitude + ", longitude " + longitude,
+	})
+}
+
+func formatDegrees(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func (b *Builder) keep(v RejectedValue) {
+	v.Raw = CutRaw(v.Raw)
+	b.kept.Add(v.Reason, 1)
+	b.batch.Values = append(b.batch.Values, v)
 }
 
 // Field reports a field or column of the source's records to the recorder. See [Fingerprint].

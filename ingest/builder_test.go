@@ -76,6 +76,28 @@ func TestBuilderKeepsRejectedValues(t *testing.T) {
 	}
 }
 
+// A rejected position is kept itself. The record of the reading need not have it.
+func TestBuilderKeepsRejectedPositions(t *testing.T) {
+	t.Parallel()
+	yield, batches := collect(t)
+	b := ingest.NewBuilder("test", now, yield)
+	b.Describe(func() (int64, string) { return 3, `{"pm25":50}` })
+	abroad := station("abroad")
+	abroad.Latitude, abroad.Longitude = 51.5, -0.12
+	b.Station(abroad)
+	b.RejectPosition("", "north", "77.2")
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []ingest.RejectedValue{
+		{Reason: ingest.BadPosition, Field: "position", Station: "abroad", Line: 3, Raw: "latitude 51.5, longitude -0.12"},
+		{Reason: ingest.BadPosition, Field: "position", Line: 3, Raw: "latitude north, longitude 77.2"},
+	}
+	if diff := cmp.Diff(want, batches()[0].Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
 // A run keeps the first values of each reason, whatever the number of its builders.
 func TestRunBoundsValues(t *testing.T) {
 	t.Parallel()

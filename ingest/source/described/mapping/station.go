@@ -112,9 +112,10 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 		}
 		return fallback
 	}
-	lat, lon, reason := cpcbformat.Position(f.Number(text(d.latitude, d.fixedLatitude)), f.Number(text(d.longitude, d.fixedLongitude)))
+	latitude, longitude := text(d.latitude, d.fixedLatitude), text(d.longitude, d.fixedLongitude)
+	lat, lon, reason := cpcbformat.Position(f.Number(latitude), f.Number(longitude))
 	if reason != ingest.None {
-		b.Reject(reason)
+		b.RejectPosition("", latitude, longitude)
 	}
 	name := air.CleanPlace(text(d.name, d.fixed.Name))
 	switch d.cpcbNames {

@@ -101,7 +101,7 @@ func (known Parameters) Parse(name string) parameter.Parameter {
 func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) {
 	lat, lon, reason := cpcbformat.Position(string(latitude), string(longitude))
 	if reason != ingest.None {
-		b.Reject(reason)
+		b.RejectPosition("", string(latitude), string(longitude))
 	}
 	return lat, lon
 }
