@@ -51,7 +51,7 @@ func Restore(ctx context.Context, conn driver.Conn, place Reader, o RestoreOptio
 		return m, fmt.Errorf("the archive is one of the %s world, not of %s", m.World, o.World)
 	}
 	r := &restore{conn: conn, place: place, o: o, database: o.Tables.Database}
-	if err := r.known(m); err != nil {
+	if err := r.check(m); err != nil {
 		return m, err
 	}
 	if err := r.begin(ctx, m); err != nil {
@@ -79,15 +79,22 @@ type restore struct {
 // catalogue is the table that the program writes itself when it prepares the tables.
 const catalogue = "parameter"
 
-// known returns an error unless this program knows the tables of the archive.
-func (r *restore) known(m Manifest) error {
-	known := dataset.Archived()
+// check returns an error unless this program knows the tables of the archive.
+func (r *restore) check(m Manifest) error {
+	all := known(m)
 	for _, t := range m.Tables {
-		if !slices.ContainsFunc(known, func(k dataset.Table) bool { return k.Name == t.Name }) {
+		if !slices.ContainsFunc(all, func(k dataset.Table) bool { return k.Name == t.Name }) {
 			return fmt.Errorf("the archive has a table %q, which this program does not know; upgrade the program", t.Name)
 		}
 	}
 	return nil
+}
+
+// known returns the tables of an archive that this program knows.
+func known(m Manifest) []dataset.Table {
+	return slices.DeleteFunc(dataset.Archived(), func(t dataset.Table) bool {
+		return !slices.ContainsFunc(m.Tables, func(of Table) bool { return of.Name == t.Name })
+	})
 }
 
 // file stores the rows of a file. It compares the checksum before it stores the first row.

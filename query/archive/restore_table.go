@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,24 @@ import (
 	"vayu/query/rollup"
 )
 
-// markName is a table that exists while a restore fills the others. It has no rows.
+// markName is a table that exists while a restore fills the others. It has no rows. Its comment has the time at which the
+// restore began.
 const markName = "archive_restore"
+
+// CheckComplete returns an error if a restore has filled a part of a database only, because it runs or was killed.
+func CheckComplete(ctx context.Context, conn rollup.Conn, databases ...string) error {
+	var database string
+	err := queryValue(ctx, conn, &database, "SELECT database FROM system.tables WHERE database IN {databases:Array(String)} AND name = {name:String}",
+		rollup.Param("databases", databases), rollup.Param("name", markName))
+	if err != nil {
+		return fmt.Errorf("looking for a killed restore: %w", err)
+	}
+	if database != "" {
+		return fmt.Errorf("a restore of an archive into %[1]s is running, or was killed, so tables may lack rows: "+
+			"repeat \"vayu archive restore --again\", or accept the tables as they are with: vayu sql --write \"DROP TABLE %[1]s.%[2]s\"", database, markName)
+	}
+	return nil
+}
 
 // mark returns the name of the mark, on a cluster with the clause for all nodes.
 func (r *restore) mark() string {
@@ -23,15 +40,16 @@ func (r *restore) mark() string {
 	return strings.TrimSuffix(name, "_local") + " " + cluster
 }
 
-// begin checks that the tables are empty, and marks them as incomplete.
+// begin checks that the tables are empty, and marks them as incomplete. If a killed restore has left its mark, begin
+// empties the tables.
 func (r *restore) begin(ctx context.Context, m Manifest) error {
-	var marks uint64
-	err := one(ctx, r.conn, &marks, "SELECT count() FROM system.tables WHERE database = {database:String} AND name = {name:String}",
+	var mark string
+	err := queryValue(ctx, r.conn, &mark, "SELECT comment FROM system.tables WHERE database = {database:String} AND name = {name:String}",
 		rollup.Param("database", r.database), rollup.Param("name", markName))
 	if err != nil {
 		return fmt.Errorf("reading the tables: %w", err)
 	}
-	if marks > 0 && !r.o.Again {
+	if mark != "" && !r.o.Again {
 		return fmt.Errorf("a restore into %s is running, or was killed: if it was killed, repeat the command with --again, which empties the tables first", r.database)
 	}
 	for _, t := range m.Tables {
@@ -43,16 +61,52 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 			r.keep = true
 			continue
 		}
-		if n > 0 && marks == 0 {
+		if n > 0 && mark == "" {
 			return fmt.Errorf("the table %s has %d rows: an archive is restored into an empty installation only", t.Name, n)
 		}
 	}
-	if marks > 0 {
+	if mark != "" {
+		if err := r.checkForeign(ctx, m, mark); err != nil {
+			return err
+		}
 		return r.empty(ctx, m)
 	}
-	err = r.conn.Exec(ctx, "CREATE TABLE "+r.mark()+" (at DateTime) ENGINE = Null COMMENT 'A restore of an archive is running, or was killed.'")
+	var began int64 // ClickHouse's clock also decides about the versions of new rows
+	if err := queryValue(ctx, r.conn, &began, "SELECT toInt64(toUnixTimestamp(now()))"); err != nil {
+		return fmt.Errorf("reading the time: %w", err)
+	}
+	err = r.conn.Exec(ctx, fmt.Sprintf("CREATE TABLE %s (at DateTime) ENGINE = Null COMMENT 'A restore of an archive began at %d (Unix time).'", r.mark(), began))
 	if err != nil {
 		return fmt.Errorf("marking the tables: %w", err)
+	}
+	return nil
+}
+
+// markTime matches the comment of the mark.
+var markTime = regexp.MustCompile(`began at (\d+) `)
+
+// checkForeign returns an error if a table has rows that were written after the killed restore began, because these are
+// not of the archive: a restored row keeps its version.
+func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) error {
+	began := markTime.FindStringSubmatch(mark)
+	if len(began) == 0 {
+		return fmt.Errorf("the table %s.%s is not that of a restore", r.database, markName)
+	}
+	for _, t := range known(m) {
+		if t.Version == "" {
+			continue
+		}
+		var n uint64
+		err := queryValue(ctx, r.conn, &n, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)+
+			" WHERE toUnixTimestamp("+t.Version+") > {began:Int64}", rollup.Param("began", began[1]))
+		if err != nil {
+			return fmt.Errorf("reading the table %s: %w", t.Name, err)
+		}
+		if n > 0 {
+			return fmt.Errorf("the table %s has %d rows that something else has stored since the restore began: "+
+				"to lose them, empty the table first (vayu sql --write \"TRUNCATE TABLE …\"), or keep all rows with: vayu sql --write \"DROP TABLE %s.%s\"",
+				t.Name, n, r.database, markName)
+		}
 	}
 	return nil
 }
@@ -93,8 +147,7 @@ func (r *restore) empty(ctx context.Context, m Manifest) error {
 
 // table restores a table. It omits months whose rows ClickHouse would delete.
 func (r *restore) table(ctx context.Context, t Table) error {
-	all := dataset.Archived()
-	table := all[slices.IndexFunc(all, func(k dataset.Table) bool { return k.Name == t.Name })]
+	table := known(Manifest{Tables: []Table{t}})[0]
 	present, err := dataset.Columns(ctx, r.conn, r.database, table)
 	if err != nil {
 		return err

@@ -76,9 +76,20 @@ func TestKilledRestoreIsRepeated(t *testing.T) {
 	if _, err := archive.Restore(t.Context(), to.conn, place, options); err == nil || !strings.Contains(err.Error(), "--again") {
 		t.Errorf("error %v after a kill, want that it names --again", err)
 	}
+	if err := archive.CheckComplete(t.Context(), to.conn, "other", to.database); err == nil || !strings.Contains(err.Error(), "--again") {
+		t.Errorf("error %v of the check after a kill, want that it names --again", err)
+	}
 	options.Again = true
+	to.exec("INSERT INTO air.bulletin (day, name, city, state, until, source, ingested_at) VALUES ('2026-11-01', 'Pune', 'Pune', '', 0, 'cpcb', now64(3) + 5)")
+	if _, err := archive.Restore(t.Context(), to.conn, place, options); err == nil || !strings.Contains(err.Error(), "bulletin has 1 rows that something else") {
+		t.Errorf("error %v with a row that was stored since, want that it stays", err)
+	}
+	to.exec("TRUNCATE TABLE air.bulletin")
 	if _, err := archive.Restore(t.Context(), to.conn, place, options); err != nil {
 		t.Fatal(err)
+	}
+	if err := archive.CheckComplete(t.Context(), to.conn, to.database); err != nil {
+		t.Errorf("error %v of the check after the restore, want none", err)
 	}
 	if diff := cmp.Diff(w.contents(), to.contents()); diff != "" {
 		t.Errorf("tables (-original +restored):\n%s", diff)

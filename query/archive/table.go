@@ -106,15 +106,15 @@ func (t *Table) add(all []dataset.Licence) {
 // Its file becomes empty. A table without any rows is new or lost, and its file stays.
 func (r *run) emptied(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
-	err := one(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")
+	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")
 	if err != nil || n == 0 {
 		return nil, err
 	}
 	return []dataset.Month{{}}, nil
 }
 
-// one reads the only value of a query.
-func one(ctx context.Context, conn rollup.Conn, to any, query string, args ...any) error {
+// queryValue reads the only value of a query.
+func queryValue(ctx context.Context, conn rollup.Conn, to any, query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)
 // table has the clause that says so.
 func keeps(ctx context.Context, conn rollup.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
-	err := one(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables
+	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables
 		WHERE database = {database:String} AND name IN ({table:String}, {local:String})`,
 		rollup.Param("database", database), rollup.Param("table", t.Name), rollup.Param("local", t.Name+"_local"))
 	if err != nil {

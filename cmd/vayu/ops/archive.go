@@ -102,7 +102,7 @@ func (r *archiveRun) restore(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+	return tool.Options{Create: true, Partial: true}.Run(cmd, func(ctx context.Context, t *tool.Database) error {
 		if t.DB.Embedded() && !t.DB.OwnsEngine() {
 			return errors.New("the service is running, and writes to the tables: stop it first")
 		}

@@ -82,7 +82,7 @@ func (r sqlFlags) run(cmd *cobra.Command, args []string) error {
 		defer stop()
 		cmd.SetContext(ctx)
 	}
-	return tool.Options{Guest: prompt}.Run(cmd, func(ctx context.Context, t *tool.Database) (err error) {
+	return tool.Options{Guest: prompt, Partial: c.Write}.Run(cmd, func(ctx context.Context, t *tool.Database) (err error) {
 		if c.Watch, _, err = t.DB.HTTP(false); err != nil {
 			return err
 		}

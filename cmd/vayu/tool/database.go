@@ -43,6 +43,7 @@ func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 type Options struct {
 	Create  bool          // create the data directory if it does not exist
 	Migrate bool          // migrate the tables, even if a running service uses them
+	Partial bool          // accept tables that a killed restore of an archive has filled in part
 	Guest   bool          // see columnstore.Config.Guest
 	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }
@@ -63,6 +64,11 @@ func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 	settings := t.ColumnStore()
 	settings.Share, settings.Guest, settings.ReadyTimeout = true, r.Guest, r.Timeout
 	return t.Run(cmd.Context(), settings, func(ctx context.Context) error {
+		if !r.Partial {
+			if err := checkRestored(ctx, t.DB); err != nil {
+				return err
+			}
+		}
 		if err := t.ensureTables(ctx, r.Migrate); err != nil {
 			return err
 		}

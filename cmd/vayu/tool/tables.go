@@ -12,6 +12,7 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
 	"vayu/internal/sleep"
+	"vayu/query/archive"
 	"vayu/schema"
 )
 
@@ -44,6 +45,11 @@ func ApplyStorage(ctx context.Context, db *columnstore.DB) error {
 		}
 	}
 	return nil
+}
+
+// checkRestored returns an error while a world is restored from an archive, or if the restore was killed.
+func checkRestored(ctx context.Context, db *columnstore.DB) error {
+	return archive.CheckComplete(ctx, db.Conn(), schema.Live.Database(), schema.Sandbox.Database())
 }
 
 // checkTimeout limits a check of the tables. A cluster needs some seconds to detect an unavailable node.
@@ -92,9 +98,12 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
-		if change || db.OwnsEngine() {
+		err = checkRestored(ctx, db)
+		switch {
+		case err != nil:
+		case change || db.OwnsEngine():
 			err = Migrate(ctx, db)
-		} else {
+		default:
 			err = checkTables(ctx, db)
 		}
 		switch {
