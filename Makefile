@@ -41,7 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 
 bench-analysts: build ## measure GET /v1/aqi and pushed readings beside analysts whose queries would eat the machine
 	$(GO) test -run '^$$' -bench 'BenchmarkBesideAnalysts$$' -benchtime 3000x -timeout 30m ./cmd/vayu
+
+bench-sql: $(NPM) ## measure vayu sql beside curl (fails below 0.9), and its memory
+	$(GO) test -run '^$$' -bench 'BenchmarkAgainstCurl$$' -benchtime 20x -timeout 20m ./query/console
 
 bench-export: $(NPM) ## measure exports beside the same rows as the engine writes them, and the memory of ten million rows
 	$(GO) test -run '^$$' -bench 'BenchmarkExport$$' -benchtime 3x -timeout 30m ./query/dataset
