@@ -14,6 +14,7 @@ import (
 	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
+	"vayu/schema/spelling"
 )
 
 // Limits of the parameters of GET /v1/aqi.
@@ -330,7 +331,8 @@ func conflict(field, message string) error {
 
 func unknownParameter(name string) error {
 	name = httpapi.Printable(name)
-	return invalid(name, "There is no parameter "+name+".")
+	known := []string{"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age"}
+	return invalid(name, "There is no parameter "+name+"."+spelling.DidYouMean(name, known))
 }
 
 // parseKinds parses a list of kinds of stations such as "reference,sensor".

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"vayu/schema"
+	"vayu/schema/spelling"
 )
 
 // parameters parses the query of a request. It rejects unknown, repeated and empty parameters.
@@ -32,7 +33,7 @@ func parameters(raw string, allowed []string) (map[string]string, error) {
 		case err != nil:
 			fault("", "The percent-encoding of the query is invalid.")
 		case !slices.Contains(allowed, name):
-			fault(shown, "There is no parameter "+shown+".")
+			fault(shown, "There is no parameter "+shown+"."+spelling.DidYouMean(name, allowed))
 		case twice:
 			fault(name, "The parameter "+name+" occurs more than once.")
 		case err2 != nil:

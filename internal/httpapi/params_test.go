@@ -22,7 +22,7 @@ func TestRoutesAcceptTheirParametersOnly(t *testing.T) {
 		"/v1/list?from=a%20b&limit=": "The parameter limit is empty.",
 		"/v1/list?from=a%20b":        `{"from":"a b"}`,
 		"/v1/list?from=a&from=a":     "The parameter from occurs more than once.",
-		"/v1/list?form=a":            "There is no parameter form.",
+		"/v1/list?form=a":            "There is no parameter form. Did you mean from?",
 		"/v1/list?from=%zz":          "The percent-encoding of the parameter from is invalid.",
 		"/v1/one":                    `null`,
 		"/v1/one?from=a":             "There is no parameter from.",

@@ -33,6 +33,7 @@ type Console struct {
 
 	format   format
 	settings url.Values // by SET
+	lookup   bool       // it reads names for suggestions, so its own errors have none
 }
 
 // New returns a console. It fails if no format of ClickHouse has the name in c.Format.

@@ -33,6 +33,12 @@ var plain = strings.NewReplacer(
 
 // failure returns an error of ClickHouse as its message and its suggestion, without code, scope, version and stack.
 func (c *Console) failure(text string) error {
+	message, name := readFailure(text)
+	return c.advised(message, name)
+}
+
+// readFailure returns the message of an error of ClickHouse, and the name of its code, "" if there is none.
+func readFailure(text string) (message, code string) {
 	text = marks.ReplaceAllString(traces.ReplaceAllString(strings.TrimSpace(text), ""), "")
 	text = versions.ReplaceAllString(text, "")
 	name := names.FindStringSubmatch(text)
@@ -49,18 +55,23 @@ func (c *Console) failure(text string) error {
 		names := strings.NewReplacer("'", "", ",", ", ").Replace(text[at[2]:at[3]])
 		text = text[:at[0]] + "; did you mean " + names + "?"
 	}
-	text = plain.Replace(strings.TrimSuffix(text, ":"))
+	if len(name) > 1 {
+		code = name[1]
+	}
+	return plain.Replace(strings.TrimSuffix(text, ":")), code
+}
+
+// advised returns the error of a message with the remedies of its code.
+func (c *Console) advised(text, code string) error {
 	if text == "" {
 		return errors.New("ClickHouse has failed without a message")
 	}
 	if m := unknown.FindStringSubmatch(text); m != nil {
 		text += fmt.Sprintf("; a text needs single quotes: '%s'", m[1])
 	}
-	if len(name) > 1 {
-		text += advice[name[1]]
-		if !c.Write {
-			text += writing[name[1]]
-		}
+	text += advice[code]
+	if !c.Write {
+		text += writing[code]
 	}
 	return fmt.Errorf("ClickHouse: %s", strings.TrimSpace(text)) //nolint:perfsprint // the same form as elsewhere
 }

@@ -62,7 +62,7 @@ func (c *Console) send(ctx context.Context, q query) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("querying ClickHouse: status %d: %w", reply.StatusCode, err)
 	}
-	return nil, c.failure(string(refusal))
+	return nil, c.refusal(ctx, q.text, string(refusal))
 }
 
 // maxRefusal limits the text of an error, in bytes. A syntax error of a long query repeats the query.

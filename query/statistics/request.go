@@ -3,6 +3,7 @@ package statistics
 import (
 	"cmp"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/parameter"
+	"vayu/schema/spelling"
 	"vayu/schema/views"
 )
 
@@ -97,7 +99,9 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 	default:
 		i, ok := snap.ByID[params["station"]]
 		if !ok {
-			return schema.NewProblem(schema.NotFound, "station", "There is no such station. GET /v1/stations lists them.")
+			all := slices.Collect(maps.Keys(snap.ByID))
+			return schema.NewProblem(schema.NotFound, "station",
+				"There is no such station."+spelling.DidYouMean(params["station"], all)+" GET /v1/stations lists them.")
 		}
 		// The views have a physical station under one of its ids.
 		q.station = cmp.Or(snap.Stations[i].SameAs, snap.Stations[i].ID)
@@ -121,8 +125,8 @@ func (q *Request) stateName(name string, snap *snapshot.Snapshot) error {
 		}
 		slices.Sort(all)
 		message := "There are no stations in such a state."
-		if text, found := strings.CutPrefix(suggestion(gazetteer.Key(name), all), "Did you mean "); found {
-			message += " Did you mean " + known[strings.TrimSuffix(text, "?")] + "?"
+		for _, key := range spelling.Similar(gazetteer.Key(name), all, 1) {
+			message += " Did you mean " + known[key] + "?"
 		}
 		return schema.NewProblem(schema.LocationNotFound, "state", message)
 	}

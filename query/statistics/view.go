@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xrash/smetrics"
+	"vayu/schema/spelling"
 )
 
 // period is the kind of time that a row of a view is about.
@@ -76,21 +76,10 @@ func viewNames() []string {
 	return all
 }
 
-// suggestion returns a sentence that proposes the most similar of the known names, or lists all of them.
+// suggestion returns a sentence that proposes the similar ones of the known names, or lists all of them.
 func suggestion(name string, known []string) string {
-	// As for keys of the configuration: a third of the letters may differ. A beginning is similar, too.
-	closest, least := "", max(1, len(name)/3)+1
-	for _, k := range known {
-		cost := smetrics.WagnerFischer(strings.ToLower(name), k, 1, 1, 1)
-		if len(name) >= 3 && strings.HasPrefix(k, strings.ToLower(name)) {
-			cost = 0
-		}
-		if cost < least {
-			closest, least = k, cost
-		}
-	}
-	if closest != "" {
-		return "Did you mean " + closest + "?"
+	if question := spelling.DidYouMean(name, known); question != "" {
+		return strings.TrimSpace(question)
 	}
 	return "There are: " + strings.Join(known, ", ") + "."
 }

@@ -1,0 +1,69 @@
+// Package spelling finds the names that a misspelt name may stand for.
+package spelling
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/xrash/smetrics"
+)
+
+// Similar returns up to limit known names that are similar to name in any case, the most similar first. A third of the
+// letters, but at least one, may differ. A name that contains the other, of three letters or more, is similar, too.
+func Similar(name string, known []string, limit int) (found []string) {
+	cost := map[string]int{}
+	for _, k := range known {
+		if _, seen := cost[k]; seen || k == name {
+			continue
+		}
+		if n, ok := difference(strings.ToLower(name), strings.ToLower(k)); ok {
+			cost[k] = n
+			found = append(found, k)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b string) int {
+		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	for i, k := range found { // those that are clearly less similar than the first only distract
+		if cost[k] > cost[found[0]]+1 {
+			found = found[:i]
+			break
+		}
+	}
+	return found[:min(limit, len(found))]
+}
+
+// DidYouMean returns a question with up to three similar names and a space before it; "" if no name is similar.
+func DidYouMean(name string, known []string) string {
+	found := Similar(name, known, 3)
+	if len(found) == 0 {
+		return ""
+	}
+	return " Did you mean " + strings.Join(found, ", ") + "?"
+}
+
+// longest is the length of the longest name that is compared, in bytes. The cost grows with the product of the lengths.
+const longest = 100
+
+// difference returns how many letters two names differ in. A part of a name differs more than a misspelling.
+func difference(name, known string) (cost int, similar bool) {
+	if len(name) > longest || len(known) > longest {
+		return 0, false
+	}
+	cost = smetrics.WagnerFischer(name, known, 1, 1, 1)
+	if cost == 2 && letters(name) == letters(known) { // two letters in the wrong order are one mistake
+		cost = 1
+	}
+	if cost <= max(1, len(name)/3) && cost < min(len(name), len(known)) {
+		return cost, true
+	}
+	return len(name), len(name) >= 3 && strings.Contains(known, name)
+}
+
+// letters returns the letters of a name in order.
+func letters(name string) string {
+	all := []byte(name)
+	slices.Sort(all)
+	return string(all)
+}
