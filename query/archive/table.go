@@ -40,10 +40,18 @@ func (r *run) table(ctx context.Context, t dataset.Table) error {
 	for _, c := range reader.Columns {
 		out.Columns = append(out.Columns, Column{c.Name, c.Type, c.Comment})
 	}
+	var partial []File
 	for _, m := range months {
 		last, ok := before.month(pathOf(t.Name, m.Month).Month)
-		if ok && !r.o.Prune && m.Rows < last.Rows && expiring(m.Month, kept, r.o.Now) {
-			continue // it stays below
+		if ok {
+			stays, err := r.stays(ctx, t, last, m.Rows, kept)
+			if err != nil {
+				return err
+			}
+			if stays {
+				partial = append(partial, last)
+				continue
+			}
 		}
 		f, err := r.month(ctx, reader, m, licences[m.Month], &before)
 		if err != nil {
@@ -52,30 +60,39 @@ func (r *run) table(ctx context.Context, t dataset.Table) error {
 		out.Files = append(out.Files, f)
 		out.add(licences[m.Month])
 	}
-	if err := r.past(&out, &before); err != nil {
+	absent, err := r.absent(ctx, t, months, &before, kept)
+	if err != nil {
+		return err
+	}
+	if err := r.retain(&out, append(partial, absent...), before.Licences); err != nil {
 		return err
 	}
 	r.Manifest.Tables = append(r.Manifest.Tables, out)
 	return nil
 }
 
-// past adds the files whose rows ClickHouse no longer has, or only in part.
-func (r *run) past(out, before *Table) error {
-	var past []File
+// absent returns the files that stay although ClickHouse has no rows of their months.
+func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Month, before *Table, kept time.Duration) ([]File, error) {
+	var all []File
 	for _, f := range before.Files {
-		if _, ok := out.month(f.Month); !ok {
-			past = append(past, f)
+		if slices.ContainsFunc(months, func(m dataset.Month) bool { return pathOf(t.Name, m.Month).Month == f.Month }) {
+			continue
 		}
-	}
-	slices.SortFunc(past, byMonth)
-	if n := len(past); r.o.Prune && n > 0 {
-		keep := past[:0]
-		if len(out.Files) == 0 {
-			keep = past[n-1:] // a table without any rows is more likely lost than expired
+		stays, err := r.stays(ctx, t, f, 0, kept)
+		if err != nil {
+			return nil, err
 		}
-		r.Removed += n - len(keep)
-		past = keep
+		if stays || r.o.Prune && len(months) == 0 && f == before.Files[len(before.Files)-1] { // a table without any rows is more likely lost than expired
+			all = append(all, f)
+			continue
+		}
+		r.Removed++
 	}
+	return all, nil
+}
+
+// retain adds the files whose rows ClickHouse no longer has, or only in part.
+func (r *run) retain(out *Table, past []File, licences []dataset.Licence) error {
 	for _, f := range past {
 		if !r.whole(f) {
 			return fmt.Errorf("the archive has lost %s or a part of it, and ClickHouse no longer has its rows: put the file back, or remove its entry with --prune", f.Path)
@@ -83,7 +100,7 @@ func (r *run) past(out, before *Table) error {
 		r.report(f, false)
 	}
 	if len(past) > 0 {
-		out.add(before.Licences)
+		out.add(licences)
 	}
 	r.Past += len(past)
 	out.Files = append(out.Files, past...)
@@ -148,14 +165,4 @@ func keeps(ctx context.Context, conn rollup.Conn, database string, t dataset.Tab
 		n *= 24
 	}
 	return time.Duration(n) * time.Hour, err
-}
-
-// expiring reports whether ClickHouse may have deleted rows of a month, which it keeps for so long.
-func expiring(month uint32, kept time.Duration, now time.Time) bool {
-	return kept > 0 && start(month).Add(kept).Before(now)
-}
-
-// start returns the beginning of a month such as 202611.
-func start(month uint32) time.Time {
-	return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
 }

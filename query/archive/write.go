@@ -26,9 +26,12 @@ type Options struct {
 	Database string // name of the database of the world
 	Version  string // of the program
 	Now      time.Time
-	// Prune removes months that ClickHouse no longer has, and rows of months that it keeps in part. It keeps the last file
-	// of each table.
+	// Prune removes months that ClickHouse no longer has, and rows of months that it keeps in part, whatever the reason. It
+	// keeps the last file of each table.
 	Prune bool
+	// Fewer is called for a file that stays because ClickHouse has fewer rows of its month and nothing explains it; nil for
+	// none. rows is the number of rows in ClickHouse.
+	Fewer func(f File, rows uint64)
 	// Progress is called after each file of a run; nil for none. changed is false for a file that stays as it is.
 	Progress func(f File, changed bool)
 }
@@ -37,9 +40,9 @@ type Options struct {
 type Result struct {
 	Manifest Manifest
 	// Written and Kept are files with rows of ClickHouse. Past are files that stay because ClickHouse no longer has their
-	// rows. Removed are files that are no longer in the archive.
-	Written, Kept, Past, Removed int
-	Bytes                        int64 // of the written files
+	// rows. Fewer of them have rows that nothing explains to be missing. Removed are files that are no longer in the archive.
+	Written, Kept, Past, Fewer, Removed int
+	Bytes                               int64 // of the written files
 }
 
 // Write brings an archive up to date: it writes the months that have changed, and then replaces the manifest. The error
@@ -72,6 +75,7 @@ type run struct {
 	o      Options
 	before Manifest
 	stored map[string]int64 // sizes of the files before the run
+	lost   bool             // the table of stations has lost rows, see checkStations
 }
 
 // begin reads the last archive. A new archive gets an empty manifest first. So files without a manifest are never those
@@ -113,6 +117,9 @@ func order() []dataset.Table {
 }
 
 func (r *run) write(ctx context.Context) error {
+	if err := r.checkStations(ctx); err != nil {
+		return err
+	}
 	for _, t := range order() {
 		if err := r.table(ctx, t); err != nil {
 			return fmt.Errorf("archiving the table %s: %w", t.Name, err)

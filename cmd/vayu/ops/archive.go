@@ -43,7 +43,7 @@ func NewArchive() *cobra.Command {
 		Use:   "archive --to DIR|s3://BUCKET/PREFIX",
 		Short: "Write the air as monthly Parquet files, beside a running service or without one",
 		Long: `Write the air as monthly Parquet files, in the layout of Hive, with a manifest. A later run writes the months that have changed.
-Months that ClickHouse no longer has stay. A run that fails leaves the last archive. Stations that accounts have not published are not in it.
+Months that ClickHouse no longer has, or only in part, stay. A run that fails leaves the last archive. Stations that accounts have not published are not in it.
 The keys, the region and the endpoint of a bucket are in the variables that AWS's tools read: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 AWS_REGION, AWS_ENDPOINT_URL.`,
 		Example: `  vayu archive --to /srv/air
@@ -52,7 +52,7 @@ AWS_REGION, AWS_ENDPOINT_URL.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.write(cmd) },
 	}
 	r.flags(cmd, "to")
-	cmd.Flags().BoolVar(&r.prune, "prune", false, "remove months that ClickHouse no longer has, except the last of a table")
+	cmd.Flags().BoolVar(&r.prune, "prune", false, "remove months and rows that ClickHouse no longer has, except the last month of a table")
 	cmd.AddCommand(newArchiveRestore(), newArchiveVerify())
 	return cmd
 }
@@ -70,6 +70,10 @@ func (r *archiveRun) write(cmd *cobra.Command) error {
 				if changed {
 					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d rows, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6)
 				}
+			},
+			Fewer: func(f archive.File, rows uint64) {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s stays with %d rows, because ClickHouse has only %d of its month, and no withdrawal explains it; "+
+					"--prune takes over the rows of ClickHouse\n", f.Path, f.Rows, rows)
 			},
 		})
 		if err != nil {

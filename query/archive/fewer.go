@@ -1,0 +1,103 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/query/dataset"
+	"vayu/query/rollup"
+)
+
+// stays reports whether the file of a month stays, although ClickHouse has fewer rows of the month. It stays if the
+// retention of the table has reached the month. It also stays if nothing explains the missing rows, such as after a loss,
+// or after the retention has been lengthened. Then the caller of the run gets a warning.
+func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64, kept time.Duration) (bool, error) {
+	if r.o.Prune || rows >= last.Rows {
+		return false, nil
+	}
+	from, to, err := last.bounds()
+	if err != nil {
+		return false, err
+	}
+	if kept > 0 && t.Time != "" && from.Add(kept).Before(r.o.Now) {
+		return true, nil
+	}
+	removed, err := r.removed(ctx, t, from, to)
+	if err != nil || removed >= last.Rows-rows {
+		return false, err
+	}
+	r.Fewer++
+	if r.o.Fewer != nil {
+		r.o.Fewer(last, rows)
+	}
+	return true, nil
+}
+
+// clocks is how much the clock of the program that stored a row, and the one of the last run, can differ.
+const clocks = time.Hour
+
+// removed returns how many rows of a month can have been removed on purpose since the last run. These are rows that were
+// withdrawn, rows of stations that are no longer public, and figures that a roll-up has computed again.
+func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) (sum uint64, err error) {
+	if t.Name == "station" && !r.lost {
+		return math.MaxUint64, nil
+	}
+	args := []any{
+		rollup.Param("database", r.o.Database), rollup.Param("table", t.Name),
+		rollup.Param("from", fmt.Sprint(from.Unix())), rollup.Param("to", fmt.Sprint(to.Unix())),
+		rollup.Param("since", fmt.Sprint(r.before.Made.Add(-clocks).Unix())),
+	}
+	var tombstones uint8
+	err = queryValue(ctx, r.conn, &tombstones, `SELECT toUInt8(count() > 0) FROM system.columns
+		WHERE database = {database:String} AND table = {table:String} AND name = 'removed'`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("reading the columns: %w", err)
+	}
+	var gone []string
+	if tombstones > 0 {
+		gone = append(gone, "(removed = 1 AND "+t.Version+" >= fromUnixTimestamp({since:Int64}))")
+	}
+	if t.Station != "" && !r.lost { // without the private stations, which were never in the archive
+		gone = append(gone, t.Station+" NOT IN (SELECT id FROM `"+r.o.Database+"`.station UNION ALL SELECT id FROM `"+r.o.Database+"`.pushed_station)")
+	}
+	if len(gone) > 0 {
+		query := "SELECT uniqExact(" + strings.Join(t.Key, ", ") + ") FROM `" + r.o.Database + "`.`" + t.Name + "` WHERE (" + strings.Join(gone, " OR ") + ")"
+		if t.Time != "" {
+			query += " AND toUnixTimestamp(toDateTime(" + t.Time + ", 'UTC')) >= {from:Int64} AND toUnixTimestamp(toDateTime(" + t.Time + ", 'UTC')) < {to:Int64}"
+		}
+		if err := queryValue(ctx, r.conn, &sum, query+" SETTINGS final = 0", args...); err != nil {
+			return 0, fmt.Errorf("counting the removed rows: %w", err)
+		}
+	}
+	if tombstones > 0 || !slices.Contains(rolledUp, t.Name) {
+		return sum, nil
+	}
+	var computed uint64 // a day of a city also depends on hours of the day before and after
+	err = queryValue(ctx, r.conn, &computed, `SELECT toUInt64(max(stations) * uniqExact(hour)) FROM (SELECT stations, arrayJoin(range(
+			toUInt32(greatest(toInt64(toUnixTimestamp(hours_from)), {from:Int64} - 86400)), toUInt32(least(toInt64(toUnixTimestamp(hours_to)), {to:Int64} + 86400)) + 1, 3600)) AS hour
+		FROM `+"`"+r.o.Database+"`"+`.rollup WHERE at >= fromUnixTimestamp({since:Int64})
+			AND toUnixTimestamp(hours_to) >= {from:Int64} - 86400 AND toUnixTimestamp(hours_from) <= {to:Int64} + 86400)`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("reading the roll-ups: %w", err)
+	}
+	return sum + computed, nil
+}
+
+// rolledUp are the tables from which a roll-up deletes figures that no longer follow from readings, without a trace.
+var rolledUp = []string{"city_day", "city_hour", "station_hour"}
+
+// checkStations sets lost if ClickHouse has less than half of the archive's stations. The others are then more likely
+// lost than withdrawn from the public, and must not empty the archive.
+func (r *run) checkStations(ctx context.Context) error {
+	var now uint64
+	if err := queryValue(ctx, r.conn, &now, "SELECT count() FROM `"+r.o.Database+"`.station FINAL"); err != nil {
+		return fmt.Errorf("counting the stations: %w", err)
+	}
+	before := r.before.table("station")
+	r.lost = 2*now < before.Rows()
+	return nil
+}
