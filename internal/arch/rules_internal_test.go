@@ -53,7 +53,7 @@ var internalMay = map[string][]string{
 	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "columnstore/embedded/chdb", "columnstore/migration", "config"},
 	"columnstore/embedded": {
 		"columnstore/embedded/access", "columnstore/embedded/chdb", "columnstore/embedded/fence",
-		"columnstore/embedded/session", "columnstore/embedded/statement", "columnstore/embedded/wire", "filelock",
+		"columnstore/embedded/session", "columnstore/embedded/statement", "columnstore/embedded/wire", "config", "filelock",
 	},
 	"columnstore/embedded/access":      {"columnstore/embedded/chdb", "columnstore/embedded/statement"},
 	"columnstore/embedded/fence":       {},

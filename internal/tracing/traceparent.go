@@ -26,9 +26,6 @@ func Traceparent(ctx context.Context) string {
 	return carrier[header]
 }
 
-// ValidTraceparent reports whether a text has the form of a result of Traceparent.
-func ValidTraceparent(parent string) bool { return parse(parent).IsValid() }
-
 func parse(parent string) otel.SpanContext {
 	if len(parent) != parentLength {
 		return otel.SpanContext{}

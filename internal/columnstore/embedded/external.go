@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,7 +100,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 	if columns == "" {
 		return chdb.NewException(codeBadArguments, "BAD_ARGUMENTS", "The external table %q has no description: give %s_structure or %s_types", name, name, name)
 	}
-	format := first(q.external.values.Get(name+"_format"), "TabSeparated")
+	format := cmp.Or(q.external.values.Get(name+"_format"), "TabSeparated")
 	if !statement.Name(format) || strings.EqualFold(format, "Values") { // whose values are expressions
 		return chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "The external table %q has the format %q, which is none of a table", name, format)
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -125,7 +126,7 @@ func (h *handler) authenticate(r *http.Request) (access.User, error) {
 			name, password = r.URL.Query().Get("user"), r.URL.Query().Get("password")
 		}
 	}
-	user := access.User(first(name, string(access.Admin)))
+	user := access.User(cmp.Or(name, string(access.Admin)))
 	if user == access.Admin && password == "" {
 		return "", chdb.NewException(codeRequiredPass, "REQUIRED_PASSWORD", "default: Authentication failed: password is required. "+
 			"It is in the file engine.password of the data directory. Analysts use the user analyst, with the file analyst.password")

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,10 +9,10 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 
 	"vayu/internal/columnstore/embedded/access"
+	"vayu/internal/config"
 )
 
 // Listen is a further address of the engine, for the user analyst only.
@@ -24,27 +25,19 @@ type Listen struct {
 
 // load replaces the names of the files by their texts, because the fence hides the files.
 func (l *Listen) load() error {
-	for _, file := range []*string{&l.Cert, &l.Key} {
-		if *file == "" {
-			continue
-		}
-		text, err := os.ReadFile(*file)
-		if err != nil {
-			return fmt.Errorf("reading the engine's certificate: %w", err)
-		}
-		*file = string(text)
+	if l.Cert == "" {
+		return nil
 	}
-	return nil
+	pair, err := config.ReadKeyPair(l.Cert, l.Key)
+	l.Cert, l.Key = string(pair.Cert), string(pair.Key)
+	return err
 }
 
 // port returns the port of the address, for the rules of the fence.
 func (l Listen) port() (int, error) {
 	_, port, err := net.SplitHostPort(l.Address)
-	if err != nil {
-		return 0, fmt.Errorf("reading the engine's further address: %w", err)
-	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
+	n, number := strconv.Atoi(port)
+	if err = cmp.Or(err, number); err != nil {
 		return 0, fmt.Errorf("reading the engine's further address: %w", err)
 	}
 	return n, nil
@@ -52,8 +45,8 @@ func (l Listen) port() (int, error) {
 
 // open listens at the address, with TLS if there is a certificate.
 func (l Listen) open(ctx context.Context) (net.Listener, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", l.Address)
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "tcp", l.Address)
 	if err != nil {
 		return nil, fmt.Errorf("listening for analysts: %w", err)
 	}
@@ -62,7 +55,7 @@ func (l Listen) open(ctx context.Context) (net.Listener, error) {
 	}
 	pair, err := tls.X509KeyPair([]byte(l.Cert), []byte(l.Key))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the engine's certificate: %w", err), listener.Close())
+		return nil, errors.Join(fmt.Errorf("reading the certificate for analysts: %w", err), listener.Close())
 	}
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
 }

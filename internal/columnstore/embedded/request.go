@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -62,7 +63,7 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	}
 	q := &request{
 		id:       values.Get("query_id"),
-		database: first(values.Get("database"), r.Header.Get("X-ClickHouse-Database")),
+		database: cmp.Or(values.Get("database"), r.Header.Get("X-ClickHouse-Database")),
 		wait:     wire.On(values.Get("wait_end_of_query")),
 		readonly: r.Method != http.MethodPost,
 	}
@@ -96,10 +97,10 @@ func (q *request) readStatement(values url.Values, r *http.Request, body io.Read
 	fallback := "TabSeparated"
 	if q.Data >= 0 {
 		fallback = "Values"
-	} else if requested := first(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); requested != "" {
+	} else if requested := cmp.Or(values.Get("default_format"), r.Header.Get("X-ClickHouse-Format")); requested != "" {
 		fallback = requested
 	}
-	q.format = first(q.Format, fallback)
+	q.format = cmp.Or(q.Format, fallback)
 	if !statement.Name(q.format) {
 		return chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "Unknown format %s", q.format)
 	}
@@ -172,13 +173,6 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	}
 	q.Statement = st
 	return nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // newSessionKey returns the session key of a request. A readonly request must not change anything, as ClickHouse's GET.

@@ -67,18 +67,27 @@ func enter(ctx context.Context, stdin io.Reader) error {
 	if s.Secrets, err = prepare(ctx, s.Config); err != nil {
 		return err
 	}
-	reader, writer, err := os.Pipe()
+	file, err := s.save()
 	if err != nil {
 		return fmt.Errorf("entering the engine's second stage: %w", err)
 	}
-	defer reader.Close()
-	if _, err := unix.FcntlInt(reader.Fd(), unix.F_SETFD, 0); err != nil { // the descriptor survives the execution
-		return fmt.Errorf("entering the engine's second stage: %w", err)
+	defer file.Close()
+	return fence.Exec(rules, append(os.Environ(), stageVariable+"="+strconv.Itoa(int(file.Fd()))))
+}
+
+// save writes the stage to a file without a name, which survives the execution of a program. The certificates in it can
+// be longer than a pipe holds.
+func (s *stage) save() (*os.File, error) {
+	file, err := os.CreateTemp(s.Config.Data, lockName) // the file's mode is 0600
+	if err != nil {
+		return nil, err
 	}
-	if err := errors.Join(json.NewEncoder(writer).Encode(s), writer.Close()); err != nil { // a pipe holds 64 KiB
-		return fmt.Errorf("entering the engine's second stage: %w", err)
+	_, keep := unix.FcntlInt(file.Fd(), unix.F_SETFD, 0)
+	err = errors.Join(os.Remove(file.Name()), keep, json.NewEncoder(file).Encode(s))
+	if _, start := file.Seek(0, io.SeekStart); err != nil || start != nil {
+		return nil, errors.Join(err, start, file.Close())
 	}
-	return fence.Exec(rules, append(os.Environ(), stageVariable+"="+strconv.Itoa(int(reader.Fd()))))
+	return file, nil
 }
 
 // maxLine limits the configuration, in bytes.

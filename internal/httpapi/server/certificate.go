@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
+
+	"vayu/internal/config"
 )
 
 const (
@@ -42,24 +43,11 @@ type Certificates struct {
 	expiry   prometheus.Gauge
 	manager  *autocert.Manager // nil if certificates come from files
 	current  atomic.Pointer[tls.Certificate]
-	seen     pair // content of the files when they were last read, valid or not
+	seen     config.KeyPair // content of the files when they were last read, valid or not
 
 	mu       sync.Mutex
 	expiries map[string]time.Time // expiry of each ACME certificate, by host name
 	failed   map[string]bool      // host names for which the last attempt failed
-}
-
-// pair is the content of the certificate file and the content of the key file.
-type pair struct{ cert, key []byte }
-
-func readPair(cert, key string) (p pair, err error) {
-	if p.cert, err = os.ReadFile(cert); err != nil {
-		return p, fmt.Errorf("reading the certificate: %w", err)
-	}
-	if p.key, err = os.ReadFile(key); err != nil {
-		return p, fmt.Errorf("reading the certificate's key: %w", err)
-	}
-	return p, nil
 }
 
 // Config returns the TLS settings: version 1.3 only, HTTP/2 and HTTP/1.1, and the current certificate.
@@ -72,9 +60,9 @@ func (s *Certificates) Config() *tls.Config {
 }
 
 // use makes a pair the current certificate, which the server presents on new connections.
-func (s *Certificates) use(p pair) error {
+func (s *Certificates) use(p config.KeyPair) error {
 	s.seen = p
-	c, err := tls.X509KeyPair(p.cert, p.key)
+	c, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
 		return fmt.Errorf("reading %s and %s: %w", s.config.Cert, s.config.Key, err)
 	}
@@ -160,8 +148,8 @@ func (s *Certificates) Run(ctx context.Context) error {
 // reload reloads the certificate files if they have changed. An invalid certificate or key is
 // logged once, and the current certificate stays in use.
 func (s *Certificates) reload() {
-	p, err := readPair(s.config.Cert, s.config.Key)
-	if bytes.Equal(p.cert, s.seen.cert) && bytes.Equal(p.key, s.seen.key) {
+	p, err := config.ReadKeyPair(s.config.Cert, s.config.Key)
+	if bytes.Equal(p.Cert, s.seen.Cert) && bytes.Equal(p.Key, s.seen.Key) {
 		return
 	}
 	if err == nil {

@@ -72,7 +72,7 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 		}),
 	}
 	if len(c.Domains) == 0 {
-		pair, err := readPair(c.Cert, c.Key)
+		pair, err := config.ReadKeyPair(c.Cert, c.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,20 @@
+package config
+
+import (
+	"fmt"
+	"os"
+)
+
+// KeyPair is the content of two files, PEM: the chain of a certificate, and its private key.
+type KeyPair struct{ Cert, Key []byte }
+
+// ReadKeyPair reads the two files. It does not check their content.
+func ReadKeyPair(cert, key string) (p KeyPair, err error) {
+	if p.Cert, err = os.ReadFile(cert); err != nil {
+		return p, fmt.Errorf("reading the certificate: %w", err)
+	}
+	if p.Key, err = os.ReadFile(key); err != nil {
+		return p, fmt.Errorf("reading the certificate's key: %w", err)
+	}
+	return p, nil
+}
