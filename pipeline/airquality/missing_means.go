@@ -7,13 +7,15 @@ import (
 	"time"
 )
 
-// meansDone is the value of the column rollup.means when the plain means of all readings from Vayu 0.1.0 exist.
-const meansDone int8 = 2
+// meansDone is the value of the column rollup.means when the plain means of all readings exist, by the formulas of this
+// program. A program with another formula has a value of its own: instances of both run side by side during an upgrade.
+const meansDone int8 = 4 // amounts_done
 
 // meansWanted reports whether plain means are missing, because a migration has copied
 // readings from Vayu 0.1.0 or added a column of means since they were last computed.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
-	rows, err := r.conn.Query(ctx, "SELECT maxIf(at, means = 'wanted') > maxIf(at, means = 'done') FROM "+r.tables.Database+".rollup")
+	rows, err := r.conn.Query(ctx, `SELECT maxIf(at, means = 'wanted') > maxIf(at, means IN ('done', 'amounts_done'))
+		OR maxIf(at, means = 'amounts_wanted') > maxIf(at, means = 'amounts_done') FROM `+r.tables.Database+".rollup")
 	if err != nil {
 		return false, fmt.Errorf("checking for missing means: %w", err)
 	}

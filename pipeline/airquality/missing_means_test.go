@@ -44,10 +44,32 @@ func TestMeansOfMigratedReadingsAreComputedOnce(t *testing.T) {
 	if diff := cmp.Diff(whole.text(hours), w.text(hours)); diff != "" {
 		t.Errorf("hours after the migration (-never migrated +migrated):\n%s", diff)
 	}
-	if done := w.text("SELECT toString(means) FROM %s.rollup ORDER BY means"); !slices.Contains(done, "done") {
+	if done := w.text("SELECT toString(means) FROM %s.rollup ORDER BY means"); !slices.Contains(done, "amounts_done") {
 		t.Errorf("the roll-ups are %s", strings.Join(done, ", "))
 	}
 	if wanted, err := w.rollup.meansWanted(t.Context()); err != nil || wanted {
 		t.Errorf("means are still wanted: %v, %v", wanted, err)
+	}
+}
+
+// An instance of before leads for a while during a rolling upgrade. It acknowledges only marks that it has known.
+func TestAnOlderProgramDoesNotAcknowledgeNewMeans(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	mark := func(value string) {
+		w.exec("INSERT INTO %s.rollup (started, hours_from, hours_to, stations, means, at) SELECT 0, now(), now(), 0, ?, max(at) + INTERVAL 1 SECOND FROM "+w.name+".rollup", value)
+	}
+	for _, step := range []struct {
+		mark   string
+		wanted bool
+	}{{"wanted", true}, {"amounts_wanted", true}, {"done", true}, {"amounts_done", false}, {"wanted", true}, {"amounts_done", false}} {
+		mark(step.mark)
+		got, err := w.rollup.meansWanted(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != step.wanted {
+			t.Errorf("after %s means are wanted: got %v, want %v", step.mark, got, step.wanted)
+		}
 	}
 }

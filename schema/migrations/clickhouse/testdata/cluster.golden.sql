@@ -1693,3 +1693,15 @@ COMMENT 'Trends without the season. One row per station and parameter with compl
 INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
 SELECT toDateTime64(0, 3, 'UTC'), now(), now(), 0, 'wanted' FROM (SELECT 1 FROM vayu.station_parameter_hour WHERE parameter = 'rain' AND averaging != 60 LIMIT 1)
 SETTINGS distributed_foreground_insert = 1;
+
+-- The mark of 0015 can be acknowledged by a program of before, which computes means of rain by the old formula, if it still
+-- leads during a rolling upgrade. It neither reads nor writes the values here.
+ALTER TABLE vayu.rollup_local ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
+
+ALTER TABLE vayu.rollup ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4) DEFAULT 'none' COMMENT 'wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
+
+INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
+SELECT toDateTime64(0, 3, 'UTC'), now(), now(), 0, 'amounts_wanted' FROM (SELECT 1 FROM vayu.station_parameter_hour WHERE parameter = 'rain' AND averaging != 60 LIMIT 1)
+SETTINGS distributed_foreground_insert = 1;
