@@ -54,6 +54,16 @@ func (w *fixture) statistics(t *testing.T, query string) (air.StatisticsReply, [
 	return reply, rows
 }
 
+// A slash needs no escape in JSON.
+func TestStatisticsNameUnits(t *testing.T) {
+	t.Parallel()
+	w := statisticsFixture(t)
+	_, _, body := w.get(t, "/v1/statistics?view=annual_statistics&city=Pune")
+	if want := `"unit":"µg/m³"`; !strings.Contains(body, want) {
+		t.Errorf("got %s, want %s in it", body, want)
+	}
+}
+
 // pick returns fields of rows as text.
 func pick(rows []map[string]any, fields ...string) []string {
 	out := []string{}

@@ -125,8 +125,8 @@ func (q *Request) stateName(name string, snap *snapshot.Snapshot) error {
 		}
 		slices.Sort(all)
 		message := "There are no stations in such a state."
-		for _, key := range spelling.Similar(gazetteer.Key(name), all, 1) {
-			message += " Did you mean " + known[key] + "?"
+		if found := spelling.Similar(gazetteer.Key(name), all, 1); len(found) > 0 {
+			message += " Did you mean " + known[found[0]] + "?"
 		}
 		return schema.NewProblem(schema.LocationNotFound, "state", message)
 	}

@@ -62,7 +62,7 @@ func (q *Request) sql(database string) (query string, args []any) {
 		where("key > {after:String}", rollup.Param("after", q.after))
 	}
 	return fmt.Sprintf(`SELECT %s AS key, formatRowNoNewline('JSONEachRow', * EXCEPT (%s), CAST(%s, 'Tuple(hours UInt32, expected_hours UInt32, capture Float64, complete Bool)') AS coverage)
-		FROM %s.%s WHERE %s ORDER BY key LIMIT %s SETTINGS distributed_product_mode = 'global'`,
+		FROM %s.%s WHERE %s ORDER BY key LIMIT %s SETTINGS distributed_product_mode = 'global', output_format_json_escape_forward_slashes = 0`,
 		q.view.key, q.view.except, q.view.coverage, database, q.view.name, strings.Join(conditions, " AND "), strconv.Itoa(q.limit+1)), args
 }
 
