@@ -37,7 +37,7 @@ var unknownNames = []unknownName{
 	{message: regexp.MustCompile(`^Not enough privileges.* grant SHOW DATABASES ON (\w+)\.\*$`), names: databaseNames, replace: "there is no database $1 for analysts"},
 	{message: regexp.MustCompile(`^Not enough privileges.* grant SHOW [A-Z]+ ON ([\w.]+)$`), names: tableNames, replace: "there is no table $1 for analysts"},
 	{message: regexp.MustCompile(`^unknown table '([^']+)'$`), names: tableNames},
-	{message: regexp.MustCompile("^Table (\\S+) does not exist$"), names: tableNames},
+	{message: regexp.MustCompile(`^Table (\S+) does not exist$`), names: tableNames},
 	{message: regexp.MustCompile("^unknown column(?: or function)? `([^`]+)`$"), names: columnNames},
 	{message: regexp.MustCompile(`^JOIN .*USING \([\w, ]*\) using identifier '(\w+)' cannot be resolved.*$`), names: columnNames, replace: "unknown column `$1` in USING"},
 	{message: regexp.MustCompile(`^JOIN .*USING \((\w+)\) .*$`), names: columnNames, replace: "unknown column `$1` in USING"},

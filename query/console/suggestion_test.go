@@ -21,7 +21,7 @@ func TestSuggestions(t *testing.T) {
 		"SELECT * FROM sandbox.annual":          "ClickHouse: Database sandbox does not exist; did you mean vayu_sandbox?",
 		"SHOW TABLES FROM vayo":                 "ClickHouse: Database vayo does not exist; did you mean vayu?",
 		"SELECT * FROM annual":                  "ClickHouse: unknown table 'annual'; did you mean annual_statistics?",
-		"DESCRIBE anual_statistics":             "ClickHouse: Table vayu.anual_statistics does not exist; did you mean vayu.annual_statistics?",
+		"DESCRIBE annual_statistic":             "ClickHouse: Table vayu.annual_statistic does not exist; did you mean vayu.annual_statistics?",
 		"SELECT statoin FROM annual_statistics": "ClickHouse: unknown column `statoin`; did you mean station?",
 		"SELECT pm FROM annual_statistics":      "ClickHouse: unknown column `pm`",
 		"SELECT {city:String}":                  "ClickHouse: parameter `city` is not set, and the statement does not use --param citi; set it with --param name=value",
