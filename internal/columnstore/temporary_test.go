@@ -14,6 +14,7 @@ import (
 )
 
 // startFor starts an engine of one test, and returns a function that sends a statement of the user analyst in a session.
+// More parameters of the URL can follow the name of the session.
 func startFor(t *testing.T, change func(*columnstore.Config)) func(session, statement string) (status int, text string) {
 	t.Helper()
 	var data string
@@ -27,7 +28,7 @@ func startFor(t *testing.T, change func(*columnstore.Config)) func(session, stat
 	}
 	return func(session, statement string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/?session_id="+url.QueryEscape(session), strings.NewReader(statement))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/?session_id="+session, strings.NewReader(statement))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,6 +78,24 @@ func TestTemporaryTablesHaveLimits(t *testing.T) {
 		}
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s: %.80s: got %d %q, want %q", c.session, c.statement, status, got, c.want)
+		}
+	}
+}
+
+// A session keeps the settings in the URL of its last request.
+func TestSettingsOfSessionsHaveLimits(t *testing.T) {
+	t.Parallel()
+	ask := startFor(t, func(cfg *columnstore.Config) { cfg.Analysts.MaxTemporary = config.MiB })
+	long := url.QueryEscape("1 /* " + strings.Repeat("a", 200<<10) + " */")
+	for _, c := range []struct{ session, want string }{
+		{"a&additional_result_filter=" + long, "1\n"},
+		{"b&additional_result_filter=" + long, "1\n"},
+		{"c&additional_result_filter=" + long, "The limit of all sessions together is 1048576 bytes"},
+		{"b&max_threads=1", "1\n"},
+		{"c&additional_result_filter=" + long, "1\n"},
+	} {
+		if _, got := ask(c.session, "SELECT 1"); !strings.Contains(got, c.want) {
+			t.Errorf("%.40s: got %.300q, want %q", c.session, got, c.want)
 		}
 	}
 }

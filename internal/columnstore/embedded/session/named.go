@@ -88,7 +88,7 @@ type namedSession struct {
 	applied  string            // these settings, as a SET statement
 	tables   int64             // bytes of its temporary tables
 	settings int64             // bytes of its SET statements
-	bytes    int64             // of both; guarded by named.mu
+	bytes    int64             // of these and of applied; guarded by named.mu
 }
 
 // AcquireNamed waits for a slot and returns the session that q names. It opens a missing session.
@@ -193,7 +193,7 @@ func (s *namedSession) prepare(q Request) error {
 	}
 	s.applied, s.replaced = "", nil
 	if set == "" {
-		return nil
+		return s.of.within(s)
 	}
 	replaced := map[string]string{}
 	for _, setting := range q.Settings {
@@ -207,7 +207,7 @@ func (s *namedSession) prepare(q Request) error {
 		return err
 	}
 	s.applied, s.replaced = set, replaced
-	return nil
+	return s.of.within(s)
 }
 
 // ran records what a statement has changed: the database of USE, and settings of SET.

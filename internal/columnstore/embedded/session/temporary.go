@@ -43,22 +43,19 @@ func (s *Session) Stored(verb, text string) error {
 	default:
 		return nil
 	}
-	if err := s.named.of.within(s.named); err != nil {
-		s.End()
-		return err
-	}
-	return nil
+	return s.named.of.within(s.named)
 }
 
-// within returns an error if a session, or all sessions of its user, keep more than the limit.
+// within returns an error if a session of analysts, or all of them, keep more than the limit. The session then ends. The
+// settings of a request are kept here, and by the engine.
 func (n *named) within(s *namedSession) error {
 	limit := n.pool.temporary
-	if limit == 0 {
+	if limit == 0 || s.key.user != access.Analyst {
 		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.bytes = s.tables + s.settings
+	s.bytes = s.tables + s.settings + 2*int64(len(s.applied))
 	var sum int64
 	for key, other := range n.all {
 		if key.user == s.key.user {
@@ -67,8 +64,10 @@ func (n *named) within(s *namedSession) error {
 	}
 	switch {
 	case s.bytes > limit/2:
+		s.session.End()
 		return tooLarge("of this session", s.bytes, "one session", limit/2)
 	case sum > limit:
+		s.session.End()
 		return tooLarge("of all sessions", sum, "all sessions together", limit)
 	}
 	return nil
@@ -76,6 +75,6 @@ func (n *named) within(s *namedSession) error {
 
 func tooLarge(whose string, bytes int64, of string, limit int64) error {
 	return chdb.NewException(codeMemoryLimit, "MEMORY_LIMIT_EXCEEDED",
-		"The temporary tables %s need %d bytes of memory. The limit of %s is %d bytes (engine.analysts.max-temporary). This session has ended, with its tables",
+		"The temporary tables and settings %s need %d bytes of memory. The limit of %s is %d bytes (engine.analysts.max-temporary). This session has ended, with its tables",
 		whose, bytes, of, limit)
 }
