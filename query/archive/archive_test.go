@@ -81,6 +81,8 @@ func full(t *testing.T) *fixture {
 		"INSERT INTO air.city_hour (city, state, at, pm25, aqi, dominant, stations_used, stations_total, updated) VALUES ('Delhi', 'Delhi', '2026-10-01 00:30:00', 40.25, 67, 'pm25', 1, 2, '2026-10-01 00:30:00')",
 		"INSERT INTO air.city_day (city, state, day, at, pm25, aqi, dominant, stations_used, stations_total, updated) VALUES ('Delhi', 'Delhi', '2026-10-01', '2026-10-01 18:30:00', 40.25, 67, 'pm25', 1, 2, '2026-10-01 18:30:00')",
 		"INSERT INTO air.bulletin (day, name, city, state, until, aqi, category, prominent, source) VALUES ('2026-10-01', 'Delhi', 'Delhi', 'Delhi', '2026-10-01 10:30:00', 301, 'Very Poor', ['pm25', 'o3'], 'cpcb')",
+		"INSERT INTO air.forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, reason, issued_at) SELECT run, kind, ['Delhi', 's0'][1 + (kind = 'station')], if(kind = 'city', 'Delhi', ''), 'aqi', '2026-10-02', 2, 'persistence', 1, 90.5, 100, 110, '', '2026-10-01 20:30:00' FROM (SELECT arrayJoin(['', 'replay']) AS run, arrayJoin(['city', 'station']) AS kind)",
+		"INSERT INTO air.forecast_issue (run, base, issued_at, fitted_at, forecasts) VALUES ('', '2026-09-30', '2026-10-01 20:30:00', 0, 2)",
 		"INSERT INTO air.rollup (started, hours_from, hours_to, stations) VALUES (now64(3), 0, 3600, 2)",
 		"INSERT INTO air.parameter (id, name, unit, substance_group, in_index, molar_mass, least, most) VALUES ('pm25', 'PM2.5', 'µg/m³', 'particle', true, 0, 0, 1000)",
 	} {
@@ -124,6 +126,9 @@ func (w *fixture) contents() map[string]string {
 		where := ""
 		if t.Name == "reading" {
 			where = " WHERE station != 'private'"
+		}
+		if t.Only != "" {
+			where = " WHERE " + t.Only
 		}
 		var n, hash uint64
 		query := fmt.Sprintf("SELECT count(), sum(cityHash64(tuple(%s))) FROM %s.%s%s", strings.Join(names, ", "), w.database, t.Name, where)

@@ -107,11 +107,11 @@ func (r *run) begin(ctx context.Context) error {
 	return err
 }
 
-// order returns the tables in the order in which they are read. Marks of the roll-up come first, and sources of figures
-// come after the figures. So an archive has the sources of everything that it says. Stations are last.
+// order returns the tables in the order in which they are read. Marks of the roll-up and of forecasts come first, and
+// sources of figures come after the figures. So an archive has the sources of everything that it says. Stations are last.
 func order() []dataset.Table {
 	all := dataset.Archived()
-	rank := map[string]int{"rollup": -1, "reading": 1, "parameter": 2, "station": 3}
+	rank := map[string]int{"rollup": -1, "forecast_issue": -1, "reading": 1, "parameter": 2, "station": 3}
 	slices.SortStableFunc(all, func(a, b dataset.Table) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	return all
 }

@@ -26,6 +26,8 @@ func (t *Table) owners() (own, station string) {
 		return t.Station, "if(same_as = '', id, same_as)"
 	case t.Station != "":
 		return t.Station, "id"
+	case t.Forecast:
+		return "if(place_kind = 'station', place, toString((place, state)))", "arrayJoin([toString(id), toString((city, state))])"
 	case t.City:
 		return "(city, state)", "(city, state)"
 	}

@@ -38,6 +38,9 @@ func (s *Selection) conditions(database string) (all []condition, args []any) {
 		early := !t.Derived && slices.Contains(t.Key, column)
 		all, args = append(all, condition{sql, early}), append(args, more...)
 	}
+	if t.Only != "" {
+		add(t.Key[0], t.Only)
+	}
 	if s.From != 0 {
 		add(t.Time, s.bound(">", ">=", "from"), rollup.Param("from", s.limit(s.From)))
 	}
@@ -50,10 +53,16 @@ func (s *Selection) conditions(database string) (all []condition, args []any) {
 	if s.Station != "" && t.Station != "" {
 		add(t.Station, t.Station+" = {station:String}", rollup.Param("station", s.Station))
 	}
+	if t.Forecast && s.Station != "" {
+		add("place", "place_kind = 'station' AND place = {station:String}", rollup.Param("station", s.Station))
+	}
+	if t.Forecast && s.City != "" {
+		add("place", "place_kind = 'city' AND place = {city:String}", rollup.Param("city", s.City))
+	}
 	if t.City && s.City != "" {
 		add("city", "city = {city:String}", rollup.Param("city", s.City))
 	}
-	if t.City && s.State != "" {
+	if (t.City || t.Forecast) && s.State != "" {
 		add("state", "state = {state:String}", rollup.Param("state", s.State))
 	}
 	if t.Station != "" && t.Name != "station" {

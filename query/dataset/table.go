@@ -27,11 +27,19 @@ type Table struct {
 	City bool
 	// Parameter is the column with the id of a parameter; "" for none.
 	Parameter string
+	// Forecast means that the place of a row is a city or a station, in the columns place_kind, place and state, and that its
+	// day can be in the future.
+	Forecast bool
 	// Wide means that each pollutant has columns of its own, such as pm25 and pm25_index.
 	Wide bool
+	// Only is a condition on the key that every exported row meets; "" for none.
+	Only string
 	// Derived means that the rows follow from other tables, as those of a view do. An archive omits the table.
 	Derived bool
 }
+
+// issued omits the forecasts of replays, which are experiments of the operator.
+const issued = "run = ''"
 
 // Tables are all tables and views that can be exported, by name. The view openair is missing: a month of it costs as much
 // as all of it, because its time follows from the day and the hour.
@@ -45,6 +53,7 @@ var Tables = []Table{
 	{Name: "data_capture", Time: "month", Daily: true, Key: []string{"station", "parameter", "month"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "diurnal", Key: []string{"station", "parameter", "year", "hour"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "exceedance", Key: []string{"station", "parameter", "year", "standard", "period"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
+	{Name: "forecast", Time: "day", Daily: true, Key: []string{"run", "place_kind", "place", "state", "parameter", "day", "horizon", "model"}, Version: "issued_at", Parameter: "parameter", Forecast: true, Only: issued},
 	{Name: "monthly_statistics", Time: "month", Daily: true, Key: []string{"station", "parameter", "month"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "nox_form", Time: "day", Daily: true, Key: []string{"station", "day"}, Version: "computed_at", Station: "station"},
 	{Name: "parameter", Key: []string{"id"}, Parameter: "id"},
@@ -64,6 +73,7 @@ var Tables = []Table{
 // operations are the tables that only an archive has: decisions of the operator, and marks of the roll-up.
 var operations = []Table{
 	{Name: "colocation", Key: []string{"sensor", "reference", "hours_from", "hours_to"}, Version: "fitted_at", Station: "sensor"},
+	{Name: "forecast_issue", Time: "base", Daily: true, Key: []string{"run", "base"}, Version: "recorded_at", Only: issued},
 	{Name: "rollup", Time: "at", Key: []string{"at", "started", "hours_from", "hours_to", "stations"}},
 	{Name: "station_alias", Key: []string{"alias"}, Version: "made_at", Station: "station"},
 	{Name: "station_change", Key: []string{"at", "station", "field", "before", "after"}, Station: "station"},

@@ -118,7 +118,7 @@ func (r *resolver) days(context.Context) error {
 		if err != nil || len(one.text) != len("2006-01-02") {
 			return invalid(one.field, "The parameter %s is a date that exists, written YYYY-MM-DD.", one.field)
 		}
-		if day > r.q.Today {
+		if day > r.q.Today && !s.Table.Forecast {
 			return invalid(one.field, "The parameter %s is a day in the future (Indian time).", one.field)
 		}
 		*one.day = day
@@ -128,6 +128,9 @@ func (r *resolver) days(context.Context) error {
 	}
 	return nil
 }
+
+// aqi is the parameter of forecasts of the index.
+const aqi = "aqi"
 
 func (r *resolver) parameters(context.Context) error {
 	t := &r.out.Selection.Table
@@ -144,11 +147,18 @@ func (r *resolver) parameters(context.Context) error {
 		for p := range parameter.All() {
 			known = append(known, p.ID())
 		}
+		if t.Forecast {
+			known = append(known, aqi)
+		}
 	default:
 		return invalid("parameters", "The table %s has no parameters.", t.Name)
 	}
 	for name := range strings.SplitSeq(r.q.Parameters, ",") {
 		name = strings.TrimSpace(name)
+		if t.Forecast && name == aqi {
+			r.out.Selection.Parameters = append(r.out.Selection.Parameters, aqi)
+			continue
+		}
 		p, ok := parameter.Parse(name)
 		if !ok || !slices.Contains(known, p.ID()) {
 			return unknown(schema.InvalidRequest, "parameters", "parameter", name, known)
@@ -168,7 +178,8 @@ func (r *resolver) place(ctx context.Context) error {
 		field, text string
 		has         bool
 	}{
-		{"city", r.q.City, t.City || t.Station != ""}, {"station", r.q.Station, t.Station != ""}, {"state", r.q.State, t.City || t.Station != ""},
+		{"city", r.q.City, t.City || t.Forecast || t.Station != ""}, {"station", r.q.Station, t.Forecast || t.Station != ""},
+		{"state", r.q.State, t.City || t.Forecast || t.Station != ""},
 	} {
 		switch {
 		case one.text == "":

@@ -1,0 +1,46 @@
+package export_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Forecasts are of cities and of stations. Those of a replay are an experiment of the operator.
+func TestForecasts(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.exec(`INSERT INTO air.forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, issued_at) VALUES
+		('', 'city', 'Pune', 'Maharashtra', 'aqi', '2026-11-22', 2, 'persistence', 1, 90, 100, 110, '2026-11-20 02:00:00'),
+		('', 'city', 'Pune', 'Maharashtra', 'pm25', '2026-11-22', 2, 'persistence', 1, 40, 50, 60, '2026-11-20 02:00:00'),
+		('', 'city', 'Delhi', 'Delhi', 'aqi', '2026-11-22', 2, 'persistence', 1, 300, 310, 320, '2026-11-20 02:00:00'),
+		('', 'station', 's0', '', 'aqi', '2026-11-21', 1, 'persistence', 1, 300, 311, 320, '2026-11-20 02:00:00'),
+		('replay', 'city', 'Pune', 'Maharashtra', 'aqi', '2026-11-22', 2, 'persistence', 1, 1, 2, 3, '2026-11-20 02:00:00')`)
+	for query, want := range map[string]struct{ p50, attribution string }{
+		"format=csv":                                   {"310 100 50 311", "CPCB"},
+		"city=Pune&format=csv":                         {"100 50", "MPCB"},
+		"city=Pune&parameters=aqi&format=csv":          {"100", "MPCB"},
+		"state=Maharashtra&parameters=pm25&format=csv": {"50", "MPCB"},
+		"station=s0&format=csv":                        {"311", "CPCB"},
+		"from=2026-11-22&to=2026-12-01&format=csv":     {"310 100 50", "CPCB"},
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			status, header, body := w.get(t, "forecast?"+query)
+			if status != http.StatusOK {
+				t.Fatalf("status %d: %s", status, body)
+			}
+			var got []string
+			lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+			for _, line := range lines[1:] {
+				got = append(got, strings.Split(line, ",")[10])
+			}
+			if strings.Join(got, " ") != want.p50 {
+				t.Errorf("got %v, want %s", got, want.p50)
+			}
+			if text := header.Get("X-SERVICE-Attribution"); !strings.Contains(text, want.attribution) {
+				t.Errorf("got the attribution %q, want %s", text, want.attribution)
+			}
+		})
+	}
+}
