@@ -1,7 +1,10 @@
 package alert
 
 import (
+	"errors"
 	"math"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -20,10 +23,42 @@ import (
 const maxName = 100
 
 // faults collects all errors of a request.
-type faults struct{ schema.RequestErrors }
+type faults struct {
+	schema.RequestErrors
+
+	suggestions, candidates []string // of an unknown place
+}
 
 // invalid adds an error about a field of a place or a condition that is well formed but impossible.
 func (f *faults) invalid(field, message string) { f.AddAs(schema.InvalidAlert, field, message) }
+
+// about reports whether there is an error about a field or a part of it.
+func (f *faults) about(field string) bool {
+	return slices.ContainsFunc(f.RequestErrors, func(d schema.ProblemDetail) bool {
+		return d.Field == field || strings.HasPrefix(d.Field, field+".")
+	})
+}
+
+// add adds an error about a place. It returns other errors than a *schema.Problem of the request, such as
+// service_unavailable.
+func (f *faults) add(err error) error {
+	problem, ok := errors.AsType[*schema.Problem](err)
+	if !ok || problem.Code.Status() >= http.StatusInternalServerError {
+		return err
+	}
+	f.AddAs(problem.Code, problem.Field, problem.Message)
+	f.suggestions, f.candidates = problem.Suggestions, problem.Candidates
+	return nil
+}
+
+// problem returns all errors as one *schema.Problem; nil if there are none.
+func (f *faults) problem() error {
+	err := f.ProblemByStatus()
+	if problem, ok := errors.AsType[*schema.Problem](err); ok {
+		problem.Suggestions, problem.Candidates = f.suggestions, f.candidates
+	}
+	return err
+}
 
 // optional is a field that a body may leave out. It distinguishes null from a missing field.
 type optional[T any] struct {
@@ -74,13 +109,13 @@ type patch struct {
 	named  bool // the body names at least one field
 }
 
-// patchOf parses a body. If whole is true, the body must have a place and a condition.
-func patchOf(c *httpapi.Call, whole bool) (patch, error) {
+// patchOf parses a body, and adds its faults. If whole is true, the body must have a place and a condition. The error is
+// that of a body that is no such JSON object.
+func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	b, err := httpapi.Decode[body](c)
 	if err != nil {
 		return patch{}, err
 	}
-	var f faults
 	for field, null := range map[string]bool{"name": b.Name.null, "place": b.Place.null, "condition": b.Condition.null, "hysteresis": b.Hyst.null, "minimum_interval": b.Minimum.null, "language": b.Language.null, "active": b.Active.null} {
 		if null {
 			f.Add(field, "The "+field+" cannot be null; leave it out.")
@@ -130,7 +165,7 @@ func patchOf(c *httpapi.Call, whole bool) (patch, error) {
 			}
 		}
 	}
-	return p, f.ProblemByStatus()
+	return p, nil
 }
 
 func set[T any](field *T, o *optional[T]) {

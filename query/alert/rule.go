@@ -205,19 +205,19 @@ func newRule(f *faults, d *Definition) rule {
 			r.pollutant = i
 		}
 	}
+	if d.MinimumInterval < 0 || d.MinimumInterval > maxInterval {
+		f.invalid("minimum_interval", "The minimum interval lies between 0 and "+strconv.Itoa(maxInterval)+" seconds (30 days).")
+	}
+	r.quiet = f.quietHours(d.QuietHours)
 	if !slices.Contains(metrics(), r.metric) {
 		f.invalid("condition.metric", "The metrics are "+join(metrics())+".")
 		return r
 	}
 	f.limit(&r, &d.Condition)
 	f.forecast(&r, &d.Condition)
-	if span := r.span(); d.Hysteresis < 0 || d.Hysteresis > span {
+	if span := r.span(); !f.about("condition") && (d.Hysteresis < 0 || d.Hysteresis > span) {
 		f.invalid("hysteresis", "The hysteresis of this condition lies between 0 and "+number(span)+".")
 	}
-	if d.MinimumInterval < 0 || d.MinimumInterval > maxInterval {
-		f.invalid("minimum_interval", "The minimum interval lies between 0 and "+strconv.Itoa(maxInterval)+" seconds (30 days).")
-	}
-	r.quiet = f.quietHours(d.QuietHours)
 	return r
 }
 
@@ -362,7 +362,7 @@ func (f *faults) quietHours(q *air.AlertQuietHours) *quietHours {
 		return nil
 	}
 	out := &quietHours{f.clock("quiet_hours.from", q.From), f.clock("quiet_hours.to", q.To)}
-	if len(f.RequestErrors) == 0 && out.from == out.to {
+	if !f.about("quiet_hours") && out.from == out.to {
 		f.invalid("quiet_hours.to", "Quiet hours end at another time than they begin; pause the alert for the whole day.")
 	}
 	return out

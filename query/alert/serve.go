@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -84,28 +85,47 @@ func shown(status int, a *Alert) httpapi.Response {
 	return httpapi.Response{Status: status, Value: air.AlertReply{Status: schema.Success, Alert: a.Wire()}}
 }
 
-// check returns the rule of a definition, or a *schema.Problem.
-func (s *Service) check(d *Definition) (rule, error) {
-	var f faults
-	r := newRule(&f, d)
+// check returns the rule of a definition, and adds its faults. It leaves out fields that already have one.
+func (s *Service) check(f *faults, d *Definition) rule {
+	var found faults
+	r := newRule(&found, d)
 	if r.metric == metricForecast && !s.Air.Forecasts() {
-		f.invalid("condition.metric", "This service has no forecasts.")
+		found.invalid("condition.metric", "This service has no forecasts.")
 	}
-	return r, f.ProblemByStatus()
+	known := *f
+	for _, one := range found.RequestErrors {
+		field, _, _ := strings.Cut(one.Field, ".")
+		if !known.about(field) {
+			f.RequestErrors = append(f.RequestErrors, one)
+		}
+	}
+	return r
+}
+
+// resolve finds the place of a request, and adds its faults. requested is nil for no place.
+func (s *Service) resolve(f *faults, c *httpapi.Call, requested *air.AlertPlace) (p Place, err error) {
+	if requested == nil {
+		return p, nil
+	}
+	if p, err = s.Air.Place(c.Context(), c.World, *requested); err != nil {
+		err = f.add(err)
+	}
+	return p, err
 }
 
 func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
-	p, err := patchOf(c, true)
+	var f faults
+	p, err := f.patchOf(c, true)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	d := Definition{Language: string(advice.English)}
 	p.apply(&d)
-	r, err := s.check(&d)
-	if err != nil {
+	r := s.check(&f, &d)
+	if d.Place, err = s.resolve(&f, c, p.place); err != nil {
 		return httpapi.Response{}, err
 	}
-	if d.Place, err = s.Air.Place(c.Context(), c.World, *p.place); err != nil {
+	if err := f.problem(); err != nil {
 		return httpapi.Response{}, err
 	}
 	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
@@ -178,15 +198,21 @@ func (s *Service) history(c *httpapi.Call) (httpapi.Response, error) {
 
 // patch changes an alert. A change of the place or the condition, and a pause, resolve a triggered alert.
 func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
-	p, err := patchOf(c, false)
+	var f faults
+	p, err := f.patchOf(c, false)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	var place Place
-	if p.place != nil {
-		if place, err = s.Air.Place(c.Context(), c.World, *p.place); err != nil {
-			return httpapi.Response{}, err
-		}
+	place, err := s.resolve(&f, c, p.place)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if a, err := one(s.DB.View(c.Context()), c.Owner(), idOf(c)); err == nil { // an error is found again below
+		p.apply(&a.Definition)
+		s.check(&f, &a.Definition)
+	}
+	if err := f.problem(); err != nil {
+		return httpapi.Response{}, err
 	}
 	return s.Change(func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 		revision, err := nextRevision(tx)
@@ -206,7 +232,9 @@ func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 		if p.active != nil {
 			a.Active = *p.active
 		}
-		if a.rule, err = s.check(&a.Definition); err != nil {
+		var f faults // the alert may have changed since the first check
+		a.rule = s.check(&f, &a.Definition)
+		if err := f.problem(); err != nil {
 			return httpapi.Response{}, audit.Entry{}, err
 		}
 		now := s.Now()

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
+import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
 import { t } from './i18n';
 import { Shell } from './Shell';
@@ -15,7 +16,7 @@ import { LazyPart } from './ui/LazyPart';
 import { Page } from './ui/Page';
 import { routes as webhooks } from './webhooks/routes';
 
-const pages = [...air, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
+const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
 /** App renders the sign-in page without a session, and the dashboard with one. */
 export function App(): JSX.Element {

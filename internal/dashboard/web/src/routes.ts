@@ -17,7 +17,7 @@ export interface Entry {
 	/** also are prefixes of other addresses that belong to the entry. */
 	also?: readonly string[];
 	/** scope is the scope without which the page shows nothing. */
-	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'account:read' | 'keys:manage';
+	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'alerts:manage' | 'account:read' | 'keys:manage';
 }
 
 /** Group is entries with a heading. */
@@ -34,6 +34,7 @@ export const groups: readonly Group[] = [
 			{ to: '/', name: 'shell.map', also: ['/air', '/pin'], scope: 'aqi:read' },
 			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
 			{ to: '/forecast', name: 'shell.forecast', scope: 'aqi:read' },
+			{ to: '/alerts', name: 'shell.alerts', scope: 'alerts:manage' },
 			{ to: '/sources', name: 'shell.sources', scope: 'aqi:read' },
 		],
 	},

@@ -10,6 +10,7 @@ const pages: Record<string, string> = {
 	wh: '/webhooks/',
 	dlv: '/deliveries/',
 	evt: '/events/',
+	alt: '/alerts/',
 };
 
 /** pageOf returns the dashboard page of the object with an id; undefined if it has none. */

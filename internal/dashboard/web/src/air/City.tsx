@@ -5,6 +5,7 @@ import { Link } from 'wouter-preact';
 import { api, Problem, unwrap } from '../api/client';
 import { before, today } from '../dates';
 import { t } from '../i18n';
+import { hasScope } from '../session';
 import { Time } from '../ui/Badge';
 import { Empty, Loading } from '../ui/FetchState';
 import { Card, Page } from '../ui/Page';
@@ -43,6 +44,11 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 						<Link class="primary" href={`/compare?city=${encodeURIComponent(where.city)}`}>
 							{t('air.compare')}
 						</Link>
+						{hasScope('alerts:manage') && (
+							<Link class="primary" href={`/alerts/new?city=${encodeURIComponent(where.city)}`}>
+								{t('alerts.add')}
+							</Link>
+						)}
 					</>
 				)
 			}

@@ -25,7 +25,7 @@ const invalidatedBy: Record<string, readonly string[]> = {
 	air: ['air'],
 	batch: ['batches'],
 	delivery: ['deliveries', 'health'],
-	event: ['events', 'recharges', 'verifications', 'wallet', 'audit'],
+	event: ['events', 'recharges', 'verifications', 'wallet', 'audit', 'alerts'],
 };
 
 /**

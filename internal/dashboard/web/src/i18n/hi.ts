@@ -1,9 +1,10 @@
 import type { en } from './en';
 import { account } from './hi/account';
 import { air } from './hi/air';
+import { alerts } from './hi/alerts';
 import { shell } from './hi/shell';
 import { transactions } from './hi/transactions';
 import { webhooks } from './hi/webhooks';
 
 /** The Hindi texts. */
-export const hi: Record<keyof typeof en, string> = { ...shell, ...air, ...account, ...transactions, ...webhooks };
+export const hi: Record<keyof typeof en, string> = { ...shell, ...air, ...alerts, ...account, ...transactions, ...webhooks };

@@ -23,6 +23,7 @@ test('the subject of an event has a page', () => {
 	expect(eventSubject({ verification_id: id('ver') })?.to).toBe(`/verifications/${id('ver')}`);
 	expect(eventSubject({ batch_id: id('bat') })?.to).toBe(`/batches/${id('bat')}`);
 	expect(eventSubject({ batch_id: id('rbt') })?.to).toBe(`/batches/${id('rbt')}`);
+	expect(eventSubject({ alert_id: id('alt') })?.to).toBe(`/alerts/${id('alt')}`);
 	expect(eventSubject({ payment_id: id('pay') })?.to).toBe(`/wallet?show=payments&id=${id('pay')}`);
 });
 

@@ -42,7 +42,7 @@ export interface EventSubject {
 	to: string;
 }
 
-const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id'] as const;
+const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id', 'alert_id'] as const;
 
 /**
  * eventSubject finds the subject of an event in its data. It is undefined for a quota, a test event, and an id of

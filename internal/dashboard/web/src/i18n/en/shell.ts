@@ -5,6 +5,7 @@ export const shell = {
 	'shell.map': 'Map and cities',
 	'shell.compare': 'Compare cities',
 	'shell.forecast': 'Forecasts',
+	'shell.alerts': 'Alerts',
 	'shell.sources': 'Sources',
 	'shell.transactions': 'Transactions',
 	'shell.recharges': 'Recharges',

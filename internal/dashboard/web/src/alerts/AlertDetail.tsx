@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api, unwrap } from '../api/client';
+import { queries } from '../api/queries';
+import { number } from '../format';
+import { locale, t } from '../i18n';
+import { hasScope } from '../session';
+import { CopyableText, Time } from '../ui/Badge';
+import { Fetched } from '../ui/FetchState';
+import { Form } from '../ui/Form';
+import { Card, Facts, Page } from '../ui/Page';
+import { span } from '../webhooks/eventTypes';
+import { AlertFields } from './AlertFields';
+import { AlertHistory } from './AlertHistory';
+import { DeleteAlertDialog } from './DeleteAlertDialog';
+import { AlertBadge, conditionText, placeText, title } from './describe';
+import { changesOf, type Alert as Definition, draftOf } from './draft';
+import { RequireAlerts } from './RequireAlerts';
+import { TestAlert } from './TestAlert';
+import './alerts.css';
+
+/** Alert shows one alert with its actions and its history. */
+export function Alert(props: { id?: string }): JSX.Element {
+	return (
+		<Page title={t('alerts.one')} actions={<Link href="/alerts">{t('alerts.back')}</Link>}>
+			<RequireAlerts>
+				<Loaded id={props.id ?? ''} />
+			</RequireAlerts>
+		</Page>
+	);
+}
+
+function Loaded(props: { id: string }): JSX.Element {
+	const { id } = props;
+	const query = useQuery({
+		queryKey: ['alerts', 'one', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/alerts/{id}', { params: { path: { id } }, signal })),
+	});
+	return (
+		<Fetched query={query}>
+			{(alert) => (
+				<>
+					<One alert={alert} />
+					<Card title={t('alerts.history')}>
+						<AlertHistory id={id} />
+					</Card>
+				</>
+			)}
+		</Fetched>
+	);
+}
+
+const refresh = () => queries.invalidateQueries({ queryKey: ['alerts'] });
+
+function One(props: { alert: Definition }): JSX.Element {
+	const { alert } = props;
+	const { id, active, quiet_hours: quiet } = alert;
+	const [open, setOpen] = useState<'edit' | 'remove'>();
+	const pause = async () => {
+		await unwrap(api.PATCH('/v1/alerts/{id}', { params: { path: { id } }, body: { active: !active } }));
+		await refresh();
+	};
+	const close = () => setOpen(undefined);
+	return (
+		<>
+			<Card>
+				<header class="card-head">
+					<h2 class="alerts-name">{title(alert)}</h2>
+					<AlertBadge alert={alert} />
+				</header>
+				<p>{conditionText(alert.condition)}</p>
+				<Facts
+					of={[
+						[t('alerts.place'), placeText(alert.place)],
+						[t('alerts.hysteresis'), alert.hysteresis > 0 ? number(alert.hysteresis) : undefined],
+						[t('alerts.interval'), alert.minimum_interval > 0 ? span(alert.minimum_interval, locale.value) : undefined],
+						[t('alerts.quiet'), quiet ? t('alerts.quiet.text', { from: quiet.from, to: quiet.to }) : undefined],
+						[t('alerts.language'), alert.language === 'hi' ? 'हिन्दी' : 'English'],
+						[t('alerts.triggered.at'), alert.triggered_at ? <Time key="at" at={alert.triggered_at} /> : t('alerts.never')],
+						[t('alerts.created'), <Time key="created" at={alert.created_at} />],
+						[t('alerts.id'), <CopyableText key="id" value={id} />],
+					]}
+				/>
+				<div class="actions alerts-do">
+					<Form submit={pause} button={t(active ? 'alerts.pause' : 'alerts.resume')} />
+					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
+						{t('action.edit')}
+					</button>
+					<button type="button" class="danger" onClick={() => setOpen('remove')}>
+						{t('action.delete')}
+					</button>
+				</div>
+				{!active && (
+					<p class="note" role="status">
+						{t('alerts.paused.note')}
+					</p>
+				)}
+			</Card>
+			{open === 'edit' && <Edit alert={alert} done={close} />}
+			<Card title={t('alerts.test')}>
+				<p class="hint">{t('alerts.test.about')}</p>
+				<TestAlert id={id} />
+				{hasScope('webhooks:manage') && (
+					<p>
+						<Link href="/webhooks">{t('alerts.webhooks')}</Link>
+					</p>
+				)}
+			</Card>
+			{open === 'remove' && <DeleteAlertDialog alert={alert} close={close} />}
+		</>
+	);
+}
+
+function Edit(props: { alert: Definition; done: () => void }): JSX.Element {
+	const { alert, done } = props;
+	const { id } = alert;
+	const [draft, setDraft] = useState(() => draftOf(alert));
+	const save = async () => {
+		const body = changesOf(alert, draft);
+		if (Object.keys(body).length > 0) {
+			await unwrap(api.PATCH('/v1/alerts/{id}', { params: { path: { id } }, body }));
+			await refresh();
+		}
+		done();
+	};
+	return (
+		<Form class="alerts-edit" submit={save} button={t('action.save')} tone="primary" cancel={done}>
+			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
+		</Form>
+	);
+}

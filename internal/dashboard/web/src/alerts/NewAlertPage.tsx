@@ -1,0 +1,40 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { api, unwrap } from '../api/client';
+import { invalidate } from '../api/queries';
+import { language, t } from '../i18n';
+import { Form, type IdempotencyKey } from '../ui/Form';
+import { Page } from '../ui/Page';
+import { AlertFields } from './AlertFields';
+import { bodyOf, newDraft } from './draft';
+import { RequireAlerts } from './RequireAlerts';
+
+/** NewAlert creates an alert, and opens its page. The parameter city of the address fills in the place. */
+export function NewAlert(): JSX.Element {
+	return (
+		<Page title={t('alerts.new')} actions={<Link href="/alerts">{t('alerts.back')}</Link>}>
+			<RequireAlerts>
+				<Make />
+			</RequireAlerts>
+		</Page>
+	);
+}
+
+function Make(): JSX.Element {
+	const [search] = useSearchParams();
+	const [, go] = useLocation();
+	const [draft, setDraft] = useState(() => newDraft(search.get('city') ?? '', language.value));
+	const save = async (idempotencyKey: IdempotencyKey) => {
+		const body = bodyOf(draft);
+		const params = { header: { 'Idempotency-Key': idempotencyKey(body) } };
+		const made = await unwrap(api.POST('/v1/alerts', { params, body }));
+		invalidate('alerts');
+		go(`/alerts/${made.id}`);
+	};
+	return (
+		<Form submit={save} button={t('alerts.save')} tone="primary">
+			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
+		</Form>
+	);
+}
