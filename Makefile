@@ -103,6 +103,7 @@ notebooks: build ## execute docs/notebooks and the queries of Grafana's dashboar
 # required, as in CI.
 kills: bin/vayu-crash ## run the tests that kill the service, KILLS times each
 	VAYU_TEST_KILLS=$(KILLS) $(GO) test -tags integration -count=1 -v -timeout 3h -run 'TestIntegration.*(Killed|Instances|Kafka|Acknowledged)' ./cmd/vayu
+	VAYU_TEST_KILLS=20 $(GO) test -count=1 -v -timeout 1h -run 'TestKilledReplay$$' ./query/alert/evaluation
 
 bench: $(NPM) ## run every benchmark, BENCHTIME each
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 60m ./...

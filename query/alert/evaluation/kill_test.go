@@ -122,7 +122,9 @@ func TestKilledReplay(t *testing.T) {
 			addAlerts(t, db, days)
 			stop()
 			for n := range kills {
-				replay(t, c, n, len(days)/(kills+1)-n%3)
+				if !replay(t, c, n, len(days)/(kills+1)-n%3) {
+					t.Errorf("kill %d of %d did not happen", n+1, kills)
+				}
 			}
 			replay(t, c, kills, 0)
 			if diff := cmp.Diff(want, replayed(t, sqlstoretest.Open(t, c))); diff != "" {
@@ -163,8 +165,8 @@ func addAlerts(t *testing.T, db *sqlstore.DB, days []map[string]int) {
 }
 
 // replay runs the child process, and kills it during the evaluation after it has printed some days. A child that ends
-// before must have succeeded.
-func replay(t *testing.T, c sqlstore.Config, run, most int) {
+// before must have succeeded. It returns whether the process was killed.
+func replay(t *testing.T, c sqlstore.Config, run, most int) (killed bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayChild$")
 	cmd.Env = append(os.Environ(), replayData+"="+c.Data, replayDSN+"="+string(c.DSN))
@@ -176,7 +178,6 @@ func replay(t *testing.T, c sqlstore.Config, run, most int) {
 		t.Fatal(err)
 	}
 	var lines []string
-	killed := false
 	for text := bufio.NewScanner(out); text.Scan(); {
 		lines = append(lines, text.Text())
 		if len(lines) == most && most > 0 && !killed {
@@ -187,6 +188,7 @@ func replay(t *testing.T, c sqlstore.Config, run, most int) {
 	if err := cmd.Wait(); err != nil && !killed {
 		t.Fatalf("run %d: %v: %v", run, err, lines[max(len(lines)-5, 0):])
 	}
+	return killed
 }
 
 // replayed returns the events of each alert by its name, in their order.
