@@ -82,7 +82,7 @@ type rule struct {
 func (r *rule) changes() bool { return r.direction != "" }
 
 // Chances returns the probability that the AQI of a place is in a category or a worse one, so many days after today. It
-// returns false if there is no such forecast.
+// returns false if there is no such forecast. Calls must not overlap.
 type Chances func(category string, day int) (float64, bool)
 
 // Observation is what is known about the air of a place.

@@ -203,13 +203,13 @@ func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	place, err := s.resolve(&f, c, p.place)
-	if err != nil {
-		return httpapi.Response{}, err
-	}
 	if a, err := one(s.DB.View(c.Context()), c.Owner(), idOf(c)); err == nil { // an error is found again below
 		p.apply(&a.Definition)
 		s.check(&f, &a.Definition)
+	}
+	place, err := s.resolve(&f, c, p.place)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
 	if err := f.problem(); err != nil {
 		return httpapi.Response{}, err

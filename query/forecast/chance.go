@@ -33,9 +33,10 @@ func (p *Place) Chance(category string, day schema.Day) (float64, bool) {
 // Nearest returns the forecasts of the station nearest to a position that has one of a day after today, within 100 km;
 // nil if there is none.
 func (i *Issue) Nearest(snap *snapshot.Snapshot, point places.Point, today schema.Day) *Place {
-	n, km := snap.Nearest(point, func(st *snapshot.Station) bool { return snap.Kinds.Has(st.Kind) && i.Station(st.ID).Has(today) })
-	if n < 0 || km > snapshot.NearestReach {
-		return nil
+	for _, near := range snap.Around(point, snapshot.NearestReach, snap.Kinds) {
+		if of := i.Station(snap.Stations[near.Station].ID); of.Has(today) {
+			return of
+		}
 	}
-	return i.Station(snap.Stations[n].ID)
+	return nil
 }

@@ -61,25 +61,37 @@ func (a Air) Observe(world schema.World, p *alert.Place) (o alert.Observation, o
 // Forecasts reports whether the service has forecasts.
 func (a Air) Forecasts() bool { return a.Latest[schema.Live] != nil }
 
-// Chances returns the forecasts of a place. It looks them up when it is called, so that it uses the latest ones.
+// Chances returns the forecasts of a place. It looks them up when it is called, so that it uses the latest ones, and
+// remembers where they are until there is a new snapshot, issue or day.
 func (a Air) Chances(world schema.World, p *alert.Place) alert.Chances {
+	type key struct {
+		snap  *snapshot.Snapshot
+		issue *forecast.Issue
+		today schema.Day
+	}
+	var last key
+	var of *forecast.Place
 	return func(category string, day int) (float64, bool) {
-		snap, issue := a.Publishers[world].Latest(), a.Latest[world].Issue()
-		if snap == nil || issue == nil {
+		now := key{a.Publishers[world].Latest(), a.Latest[world].Issue(), schema.DayOf(a.Now())}
+		if now.snap == nil || now.issue == nil {
 			return 0, false
 		}
-		today := schema.DayOf(a.Now())
-		var of *forecast.Place
-		switch {
-		case p.Station != "":
-			of = issue.Station(p.Station)
-		case p.City != "":
-			of = issue.City(places.City{Name: p.City, State: p.State})
-		default:
-			of = issue.Nearest(snap, p.Point, today)
+		if now != last {
+			last, of = now, forecastOf(p, now.issue, now.snap, now.today)
 		}
-		return of.Chance(category, today+schema.Day(day))
+		return of.Chance(category, now.today+schema.Day(day))
 	}
+}
+
+// forecastOf returns the forecasts of a place; nil for none.
+func forecastOf(p *alert.Place, issue *forecast.Issue, snap *snapshot.Snapshot, today schema.Day) *forecast.Place {
+	switch {
+	case p.Station != "":
+		return issue.Station(p.Station)
+	case p.City != "":
+		return issue.City(places.City{Name: p.City, State: p.State})
+	}
+	return issue.Nearest(snap, p.Point, today)
 }
 
 // Hours returns the hours of a place on the given days, in time order.

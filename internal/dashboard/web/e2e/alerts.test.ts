@@ -165,7 +165,7 @@ test('the form has every kind of place and condition, in Hindi, too', async () =
 		{ metric: 'forecast', over: 0.6, category: 'Very Poor', day: 2 },
 	]);
 	expect(data.map(({ place }) => place.pincode ?? place.lat ?? place.city)).toEqual(['110001', 28.6, 'Mumbai']);
-	await page.getByLabel('Language', { exact: true }).selectOption('hi');
+	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
 	await page.getByRole('button', { name: 'अलर्ट सहेजें' }).waitFor();
 	await pictured(page, 'alert-new-hi');
 	await page.goto('/dashboard/alerts');

@@ -43,7 +43,7 @@ export const alerts = {
 	'alerts.comparison.under': 'under',
 	'alerts.comparison.change': 'each change',
 	'alerts.limit': 'Limit',
-	'alerts.limit.hint.aqi': '0 to 500',
+	'alerts.limit.hint.aqi': 'An AQI, such as 300',
 	'alerts.limit.hint.amount': 'In {unit}, measured at the place',
 	'alerts.limit.hint.grap_band': '0 to 4: band 1 begins at 201, 2 at 301, 3 at 401, 4 at 451',
 	'alerts.limit.hint.age': 'In seconds: 21600 are six hours',

@@ -44,7 +44,7 @@ export const alerts: Record<keyof typeof en, string> = {
 	'alerts.comparison.under': 'से नीचे',
 	'alerts.comparison.change': 'हर बदलाव',
 	'alerts.limit': 'सीमा',
-	'alerts.limit.hint.aqi': '0 से 500',
+	'alerts.limit.hint.aqi': 'AQI, जैसे 300',
 	'alerts.limit.hint.amount': '{unit} में, उसी जगह मापा हुआ',
 	'alerts.limit.hint.grap_band': '0 से 4: दायरा 1 201 से, 2 301 से, 3 401 से, 4 451 से शुरू होता है',
 	'alerts.limit.hint.age': 'सेकंड में: 21600 यानी छह घंटे',
