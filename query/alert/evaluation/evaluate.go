@@ -33,7 +33,7 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 		if !g.known || g.behind {
 			continue
 		}
-		found = evaluated(found, g.alerts, &g.air, now)
+		found = w.changes(found, g.alerts, &g.air, now)
 	}
 	slices.SortFunc(found, func(a, b outcome) int { return cmp.Compare(a.alert.ID, b.alert.ID) })
 	if err := e.commit(ctx, w, found, now); err != nil {
@@ -47,9 +47,12 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 	return nil
 }
 
-// evaluated appends the changes of alerts of one place.
-func evaluated(found []outcome, alerts []*alert.Alert, o *alert.Observation, now time.Time) []outcome {
+// changes appends the changes of alerts of one place.
+func (w *world) changes(found []outcome, alerts []*alert.Alert, o *alert.Observation, now time.Time) []outcome {
 	for _, a := range alerts {
+		if w.publication == w.inherited && a.OfHour() && o.At == a.State.Hour {
+			continue
+		}
 		if step, ok := a.Step(o, now); ok {
 			found = append(found, newOutcome(a, step, o, now))
 		}

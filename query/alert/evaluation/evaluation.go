@@ -111,6 +111,9 @@ type world struct {
 	unchecked []string  // keys of the places that the present comparison has left
 
 	publication rollup.Publication // newest that is stored as evaluated
+	// inherited is the newest publication whose changes another instance has stored. An instance that read its tables
+	// while a roll-up wrote them has other figures of it. So they change no alert whose last change is of their hour.
+	inherited rollup.Publication
 }
 
 // place has the alerts of one place, and its figures in the publication that was evaluated last.

@@ -41,6 +41,11 @@ func TestNewLeaderWithOlderAirWaits(t *testing.T) {
 			newer:  &moment{publication(1), map[string]cityHour{"Delhi": {at(1), 290}}},
 			want:   []string{"Delhi triggered 310 crossed", "Delhi resolved 290 corrected"},
 		},
+		"roll-up in progress": {
+			older: &moment{publication(1), map[string]cityHour{"Delhi": {at(1), 250}}},
+			newer: &moment{publication(1), map[string]cityHour{"Delhi": {at(1), 310}}},
+			want:  []string{"Delhi triggered 310 crossed"},
+		},
 		"promotion": {
 			older: &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 250}}},
 			newer: &moment{rollup.Publication{RolledUp: 1, Promoted: at(1)}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 310}}},
@@ -73,6 +78,30 @@ func TestNewLeaderWithOlderAirWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A frozen leader that read its air during a roll-up changes nothing, although it reads the new state.
+func TestFrozenLeaderWithAirOfARollUpInProgress(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *fixture) {
+		f.add(t, delhi)
+		f.now = start.Add(80 * time.Minute)
+		before := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Delhi": {at(1), 250}}}
+		frozen, own := f.lagging(before)
+		if err := frozen.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.air.restore(&moment{before.publication, map[string]cityHour{"Delhi": {at(1), 310}}})
+		f.turn(t)
+		for _, aqi := range []int{320, 250, 250} { // the first change fails, because the version has changed
+			own.restore(&moment{before.publication, map[string]cityHour{"Delhi": {at(1), aqi}}})
+			f.now = f.now.Add(2 * time.Minute)
+			if err := frozen.Turn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want(t, f, "Delhi triggered 310 crossed")
+	})
 }
 
 // A frozen leader whose air is older changes nothing, although it reads the new state.

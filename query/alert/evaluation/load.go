@@ -26,7 +26,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 			if err != nil {
 				return nil, err
 			}
-			w.evaluated, w.publication, w.lagging = last.Hour, last.Publication, last.Lagging
+			w.evaluated, w.publication, w.inherited, w.lagging = last.Hour, last.Publication, last.Publication, last.Lagging
 		}
 	}
 	err = alert.Since(ctx, e.DB, since, func(a *alert.Alert) {
@@ -53,6 +53,8 @@ func (e *Evaluator) reread(ctx context.Context) (changed []*alert.Alert, err err
 		}
 		e.remove(id)
 		if a != nil {
+			w := e.worlds[a.World]
+			w.inherited = w.publication
 			e.put(a)
 			changed = append(changed, a)
 		}

@@ -91,7 +91,7 @@ func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time
 				due = append(due, a)
 			}
 		}
-		if err := e.commit(ctx, w, evaluated(nil, due, h, now), now); err != nil {
+		if err := e.commit(ctx, w, w.changes(nil, due, h, now), now); err != nil {
 			return err
 		}
 	}
