@@ -39,7 +39,7 @@ func BenchmarkAlertsOfPositions(b *testing.B) {
 			clock := func() time.Time { return at }
 			e := evaluation.New(evaluation.Config{DB: db, Air: w.service.Air(), Events: outbox.New(outbox.Config{DB: db}), Now: clock})
 			turn := func() {
-				if err := e.Turn(b.Context()); err != nil {
+				if err := e.Refresh(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -59,7 +59,7 @@ type texts map[Language]string
 //go:embed advice.json
 var file []byte
 
-type book struct {
+type catalogue struct {
 	Sources []Source `json:"sources"`
 	Groups  []struct {
 		Group string `json:"group"`
@@ -75,7 +75,7 @@ type book struct {
 }
 
 // load parses the file once. A test parses it, too, so that it cannot fail.
-var load = sync.OnceValue(func() (b book) {
+var load = sync.OnceValue(func() (b catalogue) {
 	if err := json.Unmarshal(file, &b); err != nil {
 		panic("schema/advice: " + err.Error())
 	}

@@ -51,7 +51,7 @@ func BenchmarkEvaluation(b *testing.B) {
 		f.air.publish(hour, aqi(n))
 		f.now = start.Add(time.Duration(hour) * time.Hour)
 		hour++
-		if err := f.Turn(b.Context()); err != nil {
+		if err := f.Refresh(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -82,7 +82,7 @@ func (e *Evaluator) advance(ctx context.Context, w *world, p rollup.Publication)
 }
 
 func advance(tx *sqlstore.Tx, w schema.World, p rollup.Publication) error {
-	newest, err := alert.Advance(tx, w, p)
+	newest, err := storePublication(tx, w, p)
 	if err == nil && !newest {
 		err = errOlderAir
 	}

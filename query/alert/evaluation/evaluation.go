@@ -34,7 +34,7 @@ const (
 	// recheckPlaces is the largest number of places that one call of Recheck compares, each with a query.
 	recheckPlaces = 10
 	purgeInterval = time.Hour
-	// catchUpPlaces is the largest number of places whose missed hours one turn reads, each with a query.
+	// catchUpPlaces is the largest number of places whose missed hours one refresh reads, each with a query.
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second
@@ -149,7 +149,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 	leading := leader.Config{DB: e.DB, Name: "alerts", Log: e.Log, Metrics: e.Config.Metrics}
 	return leader.Run(ctx, leading, func(ctx context.Context, _ leader.Fence) error {
 		e.mu.Lock()
-		e.forget()
+		e.reset()
 		e.mu.Unlock()
 		defer e.metrics.reset()
 		var rechecking sync.WaitGroup
@@ -157,13 +157,13 @@ func (e *Evaluator) Run(ctx context.Context) error {
 			sleep.Repeat(ctx, interval, func(ctx context.Context) { e.rechecks.Observe(ctx, e.Recheck(ctx)) })
 		})
 		defer rechecking.Wait()
-		sleep.Repeat(ctx, interval, func(ctx context.Context) { e.failures.Observe(ctx, e.Turn(ctx)) })
+		sleep.Repeat(ctx, interval, func(ctx context.Context) { e.failures.Observe(ctx, e.Refresh(ctx)) })
 		return ctx.Err()
 	})
 }
 
-// forget discards what an earlier term has loaded.
-func (e *Evaluator) forget() {
+// reset discards what an earlier term has loaded.
+func (e *Evaluator) reset() {
 	e.loaded, e.revision, e.alerts, e.lost = false, -1, make(map[string]*alert.Alert), nil
 	for _, w := range schema.Worlds {
 		e.worlds[w] = &world{world: w, places: make(map[string]*place)}
@@ -171,16 +171,16 @@ func (e *Evaluator) forget() {
 	e.clockAt, e.purgeAt = time.Time{}, time.Time{}
 }
 
-// reload makes the next turn read all alerts.
+// reload makes the next refresh read all alerts.
 func (e *Evaluator) reload() { e.loaded, e.revision = false, -1 }
 
-// Turn evaluates what has changed since the last turn: air, alerts and the time. After an error of the store the next
-// turn repeats the evaluation. An error of one world or place does not affect the others.
-func (e *Evaluator) Turn(ctx context.Context) error {
+// Refresh evaluates what has changed since the last refresh: air, alerts and the time. After an error of the store the next
+// refresh repeats the evaluation. An error of one world or place does not affect the others.
+func (e *Evaluator) Refresh(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.alerts == nil {
-		e.forget()
+		e.reset()
 	}
 	changed, err := e.load(ctx)
 	if err != nil {
@@ -193,7 +193,7 @@ func (e *Evaluator) Turn(ctx context.Context) error {
 	}
 	var errs []error
 	for _, w := range e.worlds {
-		errs = append(errs, e.superseded(e.turn(ctx, w, changed, clock, now)))
+		errs = append(errs, e.superseded(e.refreshWorld(ctx, w, changed, clock, now)))
 	}
 	if !now.Before(e.purgeAt) {
 		e.purgeAt = now.Add(purgeInterval)
@@ -203,7 +203,7 @@ func (e *Evaluator) Turn(ctx context.Context) error {
 }
 
 // superseded returns an error of an evaluation. If another instance has evaluated newer air, it returns nil, and the
-// next turn reads all alerts.
+// next refresh reads all alerts.
 func (e *Evaluator) superseded(err error) error {
 	if errors.Is(err, errOlderAir) {
 		e.reload()
@@ -212,9 +212,9 @@ func (e *Evaluator) superseded(err error) error {
 	return err
 }
 
-// turn evaluates one world. changed are the alerts that accounts have changed. clock means that all alerts are
+// refreshWorld evaluates one world. changed are the alerts that accounts have changed. clock means that all alerts are
 // evaluated even without new air.
-func (e *Evaluator) turn(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
+func (e *Evaluator) refreshWorld(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
 	current := e.Air.Published(w.world)
 	if current == nil || current.Newest() < w.evaluated || current.Publication().Compare(w.publication) < 0 {
 		return nil // this instance has older air than the last leader had

@@ -35,9 +35,9 @@ func TestOneEventForEachCrossing(t *testing.T) {
 		id := f.add(t, delhi)
 		for hour, aqi := range []int{250, 310, 320, 290, 305} {
 			f.hour(t, hour, map[string]int{"Delhi": aqi})
-			f.turn(t)
+			f.refresh(t)
 			f.restart()
-			f.turn(t)
+			f.refresh(t)
 		}
 		want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered", "Delhi triggered 305 crossed")
 		if got := f.state(t, id); got != "triggered" {
@@ -60,13 +60,13 @@ func TestFrozenLeaderChangesNothing(t *testing.T) {
 		frozen := f.Evaluator
 		f.restart()
 		f.hour(t, 1, map[string]int{"Delhi": 310})
-		if err := frozen.Turn(t.Context()); err != nil {
+		if err := frozen.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		want(t, f, "Delhi triggered 310 crossed")
 		f.hour(t, 2, map[string]int{"Delhi": 290})
-		for range 2 { // the first turn finds that the version has changed
-			if err := frozen.Turn(t.Context()); err != nil {
+		for range 2 { // the first refresh finds that the version has changed
+			if err := frozen.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,13 +85,13 @@ func TestHoursWithoutLeaderAreCaughtUp(t *testing.T) {
 		f.air.fails = map[string]bool{"Delhi": true}
 		f.air.publish(3, map[string]int{"Delhi": 280})
 		f.now = start.Add(3 * time.Hour)
-		if err := f.Turn(t.Context()); err == nil {
+		if err := f.Refresh(t.Context()); err == nil {
 			t.Error("hours that cannot be read are skipped")
 		}
 		f.air.fails = nil
 		f.now = f.now.Add(time.Minute)
-		f.turn(t)
-		f.turn(t)
+		f.refresh(t)
+		f.refresh(t)
 		want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
 	})
 }
@@ -104,7 +104,7 @@ func TestNewAlertIsEvaluatedAtOnce(t *testing.T) {
 		f.hour(t, 5, map[string]int{"Delhi": 320, "Pune": 100})
 		f.add(t, delhi)
 		f.add(t, `{"place":{"city":"Pune"},"condition":{"metric":"aqi","over":300}}`)
-		f.turn(t)
+		f.refresh(t)
 		want(t, f, "Delhi triggered 320 crossed")
 	})
 }
@@ -139,7 +139,7 @@ func TestChangesByTheAccountResolve(t *testing.T) {
 				id := f.add(t, delhi)
 				f.hour(t, 0, map[string]int{"Delhi": 310, "Pune": 100})
 				f.client.Do(f.tenant.Keys[schema.Sandbox], row.method, "/v1/alerts/"+id, row.body).Want(t, name, 200)
-				f.turn(t)
+				f.refresh(t)
 				f.hour(t, 1, map[string]int{"Delhi": 320, "Pune": 100})
 				wanted := []string{"Delhi triggered 310 crossed"}
 				if row.reason != "" {
@@ -171,7 +171,7 @@ func TestQuietHoursEndWithTheClock(t *testing.T) {
 		f.hour(t, 0, map[string]int{"Delhi": 310})
 		want(t, f)
 		f.now = start.Add(time.Hour)
-		f.turn(t)
+		f.refresh(t)
 		want(t, f, "Delhi triggered 310 crossed")
 	})
 }
@@ -202,7 +202,7 @@ func TestPurge(t *testing.T) {
 		for _, hours := range []int{0, 2} {
 			f.now = start.Add(time.Duration(hours)*time.Hour + 30*time.Minute)
 			f.restart()
-			f.turn(t)
+			f.refresh(t)
 			rows, err := sqlstore.All(f.db.View(t.Context()), sqlstore.Scalar[string], "SELECT id FROM alert")
 			if err != nil {
 				t.Fatal(err)

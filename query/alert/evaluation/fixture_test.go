@@ -22,7 +22,7 @@ import (
 // start is 12:00 in India.
 var start = time.Date(2026, 11, 20, 6, 30, 0, 0, time.UTC)
 
-// fakeAir is the air of the sandbox: an AQI for each hour of each city. Its fields must not change during a turn.
+// fakeAir is the air of the sandbox: an AQI for each hour of each city. Its fields must not change during a refresh.
 type fakeAir struct {
 	published  *moment
 	past       map[string]map[uint32]int
@@ -183,12 +183,12 @@ func (f *fixture) hour(t *testing.T, hour int, aqi map[string]int) {
 	t.Helper()
 	f.air.publish(hour, aqi)
 	f.now = start.Add(time.Duration(hour)*time.Hour + 20*time.Minute)
-	f.turn(t)
+	f.refresh(t)
 }
 
-func (f *fixture) turn(t *testing.T) {
+func (f *fixture) refresh(t *testing.T) {
 	t.Helper()
-	if err := f.Turn(t.Context()); err != nil {
+	if err := f.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Recheck(t.Context()); err != nil {

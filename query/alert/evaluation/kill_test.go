@@ -17,7 +17,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/realdata"
-	"vayu/query/alert"
+	"vayu/query/alert/evaluation"
 	"vayu/schema"
 )
 
@@ -87,7 +87,7 @@ func TestReplayChild(t *testing.T) {
 	f := &fixture{db: sqlstoretest.Open(t, c), air: &fakeAir{past: make(map[string]map[uint32]int)}, now: start}
 	f.outbox(t)
 	f.restart()
-	evaluated, err := alert.Evaluated(t.Context(), f.db, schema.Sandbox)
+	evaluated, err := evaluation.ReadProgress(t.Context(), f.db, schema.Sandbox)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestReplayChild(t *testing.T) {
 		if hour := uint32(start.Unix()) + uint32(n*24*3600); hour >= evaluated.Hour {
 			f.hour(t, n*24, day)
 			for range 20 { // each evaluates the missed hours of some cities
-				f.turn(t)
+				f.refresh(t)
 			}
 			_, _ = fmt.Fprintln(os.Stdout, "day", n)
 		}

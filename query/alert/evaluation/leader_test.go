@@ -60,18 +60,18 @@ func TestNewLeaderWithOlderAirWaits(t *testing.T) {
 				for _, m := range []*moment{row.before, row.newer} {
 					if m != nil {
 						f.air.restore(m)
-						f.turn(t)
+						f.refresh(t)
 					}
 				}
 				other, own := f.lagging(row.older)
 				for range 2 { // the second is that of the clock
-					if err := other.Turn(t.Context()); err != nil {
+					if err := other.Refresh(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					f.now = f.now.Add(2 * time.Minute)
 				}
 				own.restore(row.newer)
-				if err := other.Turn(t.Context()); err != nil {
+				if err := other.Refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				want(t, f, row.want...)
@@ -88,15 +88,15 @@ func TestFrozenLeaderWithAirOfARollUpInProgress(t *testing.T) {
 		f.now = start.Add(80 * time.Minute)
 		before := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Delhi": {at(1), 250}}}
 		frozen, own := f.lagging(before)
-		if err := frozen.Turn(t.Context()); err != nil {
+		if err := frozen.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f.air.restore(&moment{before.publication, map[string]cityHour{"Delhi": {at(1), 310}}})
-		f.turn(t)
+		f.refresh(t)
 		for _, aqi := range []int{320, 250, 250} { // the first change fails, because the version has changed
 			own.restore(&moment{before.publication, map[string]cityHour{"Delhi": {at(1), aqi}}})
 			f.now = f.now.Add(2 * time.Minute)
-			if err := frozen.Turn(t.Context()); err != nil {
+			if err := frozen.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,14 +113,14 @@ func TestFrozenLeaderWithOlderAirChangesNothing(t *testing.T) {
 		f.now = start.Add(20 * time.Minute)
 		older := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 250}}}
 		frozen, _ := f.lagging(older)
-		if err := frozen.Turn(t.Context()); err != nil {
+		if err := frozen.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		f.air.restore(&moment{rollup.Publication{RolledUp: 2}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 310}}})
-		f.turn(t)
+		f.refresh(t)
 		for range 3 {
 			f.now = f.now.Add(time.Hour)
-			if err := frozen.Turn(t.Context()); err != nil {
+			if err := frozen.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

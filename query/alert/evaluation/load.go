@@ -19,10 +19,10 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	}
 	since := e.revision
 	if !e.loaded || revision < since { // a new term, a lost change, or another store
-		e.forget()
+		e.reset()
 		since = -1
 		for _, w := range e.worlds {
-			last, err := alert.Evaluated(ctx, e.DB, w.world)
+			last, err := ReadProgress(ctx, e.DB, w.world)
 			if err != nil {
 				return nil, err
 			}
@@ -36,7 +36,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 		}
 	})
 	if err != nil {
-		e.forget() // some of the alerts may be in memory
+		e.reset() // some of the alerts may be in memory
 		return nil, err
 	}
 	e.loaded, e.revision = true, revision

@@ -64,7 +64,7 @@ func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error
 		if err := advance(tx, w.world, w.publication); err != nil {
 			return err
 		}
-		return alert.SetEvaluated(tx, w.world, newest, lagging)
+		return storeHour(tx, w.world, newest, lagging)
 	})
 	if err == nil {
 		w.evaluated, w.lagging, w.pending = newest, lagging, false

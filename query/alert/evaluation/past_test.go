@@ -22,14 +22,14 @@ func TestCorrectionsDoNotDelayEvents(t *testing.T) {
 		f.now = f.now.Add(10 * time.Minute)
 		f.air.gate, f.air.reading = make(chan struct{}), make(chan struct{}, 1)
 		f.air.publish(2, map[string]int{"Delhi": 320})
-		if err := f.Turn(t.Context()); err != nil {
+		if err := f.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
 		go func() { done <- f.Recheck(t.Context()) }()
 		<-f.air.reading
 		f.air.publish(3, map[string]int{"Delhi": 290})
-		if err := f.Turn(t.Context()); err != nil {
+		if err := f.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
@@ -54,12 +54,12 @@ func TestRecheckIsBounded(t *testing.T) {
 		f.hour(t, 0, aqi)
 		f.hour(t, 1, aqi)
 		for range 3 {
-			f.turn(t)
+			f.refresh(t)
 		}
 		f.air.reads = nil
 		f.now = f.now.Add(10 * time.Minute)
 		f.air.publish(2, aqi)
-		if err := f.Turn(t.Context()); err != nil {
+		if err := f.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, reads := range []int{10, 20, 25, 25} {
@@ -85,7 +85,7 @@ func TestFailedRecheckAffectsOnePlace(t *testing.T) {
 		f.air.past["Delhi"][at(0)], f.air.past["Pune"][at(0)] = 200, 200
 		f.air.past["Delhi"][at(1)], f.air.past["Pune"][at(1)] = 200, 200
 		f.now = f.now.Add(time.Hour)
-		if err := f.Turn(t.Context()); err != nil {
+		if err := f.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.Recheck(t.Context()); err == nil {
@@ -111,7 +111,7 @@ func TestFailedCatchUpAffectsOnePlace(t *testing.T) {
 		f.air.fails = map[string]bool{"Delhi": true}
 		f.now = start.Add(3 * time.Hour)
 		for range 3 {
-			if err := f.Turn(t.Context()); err == nil {
+			if err := f.Refresh(t.Context()); err == nil {
 				t.Error("got no error, want that of Delhi")
 			}
 		}
@@ -121,7 +121,7 @@ func TestFailedCatchUpAffectsOnePlace(t *testing.T) {
 		}
 		f.restart()
 		f.air.fails = nil
-		f.turn(t)
+		f.refresh(t)
 		want(t, f, "Pune triggered 310 crossed", "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
 	})
 }
@@ -137,7 +137,7 @@ func TestCatchUpLeavesOutAges(t *testing.T) {
 			f.air.publish(hour, map[string]int{"Delhi": 250})
 		}
 		f.now = start.Add(4*time.Hour + 20*time.Minute)
-		f.turn(t)
+		f.refresh(t)
 		want(t, f)
 	})
 }
@@ -156,16 +156,16 @@ func TestMissedHoursOfPlacesThatLag(t *testing.T) {
 				f.add(t, cityAlert("Pune"))
 				f.now = start.Add(140 * time.Minute)
 				f.air.restore(lagging(1, 0, 250))
-				f.turn(t)
+				f.refresh(t)
 				if restart {
 					f.restart()
 				}
 				f.air.restore(lagging(2, 1, 310)) // not evaluated
 				f.air.restore(lagging(3, 2, 290))
-				f.turn(t)
+				f.refresh(t)
 				want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
 				f.restart()
-				f.turn(t)
+				f.refresh(t)
 				want(t, f, "Delhi triggered 310 crossed", "Delhi resolved 290 recovered")
 			})
 		})

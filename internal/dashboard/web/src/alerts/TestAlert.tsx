@@ -21,7 +21,7 @@ export function TestAlert(props: { id: string }): JSX.Element {
 			<p role="status">
 				{sent && (
 					<>
-						{sent.webhooks > 0 ? t('alerts.test.sent', { count: number(sent.webhooks) }) : t('alerts.test.nobody')}{' '}
+						{sent.webhooks > 0 ? t('alerts.test.sent', { count: number(sent.webhooks) }) : t('alerts.test.none')}{' '}
 						{hasScope('webhooks:manage') && <Link href={`/events/${sent.event_id}`}>{t('alerts.event')}</Link>}
 					</>
 				)}

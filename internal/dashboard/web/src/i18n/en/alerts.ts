@@ -83,7 +83,7 @@ export const alerts = {
 	'alerts.test.about': 'The event air.alert.test with the current figures of the place. The state of the alert stays as it is.',
 	'alerts.test.send': 'Send test event',
 	'alerts.test.sent': 'The event is stored. Webhooks that get it: {count}.',
-	'alerts.test.nobody': 'The event is stored. No active webhook names the type air.alert.test.',
+	'alerts.test.none': 'The event is stored. No active webhook names the type air.alert.test.',
 	'alerts.webhooks': 'Webhooks',
 	'alerts.event': 'Open the event',
 	'alerts.event.triggered': 'Triggered',

@@ -84,7 +84,7 @@ export const alerts: Record<keyof typeof en, string> = {
 	'alerts.test.about': 'जगह के मौजूदा आँकड़ों के साथ air.alert.test इवेंट। अलर्ट की दशा नहीं बदलती।',
 	'alerts.test.send': 'परीक्षण इवेंट भेजें',
 	'alerts.test.sent': 'इवेंट दर्ज हुआ। इसे पाने वाले वेबहुक: {count}।',
-	'alerts.test.nobody': 'इवेंट दर्ज हुआ। किसी चालू वेबहुक में air.alert.test नहीं चुना गया है।',
+	'alerts.test.none': 'इवेंट दर्ज हुआ। किसी चालू वेबहुक में air.alert.test नहीं चुना गया है।',
 	'alerts.webhooks': 'वेबहुक',
 	'alerts.event': 'इवेंट खोलें',
 	'alerts.event.triggered': 'चेतावनी',
