@@ -54,10 +54,7 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 	}
 	if s.Before != none && f.At == s.Hour && a.rule.level(aqi) == s.Before { // the figures of the change were corrected
 		if s.Triggered {
-			step := a.resolve(f.At, air.AlertCorrected, a.rule.levelValue(s.Before), now)
-			step.previous = a.rule.levelValue(s.Level)
-			step.State.Level, step.State.Before = s.Before, none
-			return step, true
+			return a.undoLevel(f.At, now), true
 		}
 		s.Level, s.Before, s.Hour, s.Version = s.Before, none, f.At, s.Version+1
 		return Step{State: s}, true
@@ -79,10 +76,14 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 
 // Recheck compares the crossing of a triggered alert with the present figures of that hour, which a correction may have
 // changed. hours are the hours of the place from the crossing to the current one, in time order. If a later hour also
-// meets the condition, it becomes the hour of the crossing. Otherwise the alert is resolved as corrected.
+// meets the condition, it becomes the hour of the crossing. Otherwise the alert is resolved as corrected. A change of a
+// level is compared likewise.
 func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	if !a.Correctable() || a.rule.quiet.has(now) {
 		return Step{}, false
+	}
+	if a.rule.changes() {
+		return a.recheckLevel(hours, now)
 	}
 	known := false
 	for i := range hours {
@@ -109,12 +110,47 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
+// recheckLevel repeats the hours since an announced change from the level before it. It finds nothing if they lead to a
+// third level, which the evaluation of the present hour announces.
+func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
+	s := a.State
+	level, last := s.Before, -1
+	for i := range hours {
+		v, ok := a.rule.value(&hours[i], now)
+		if !ok || hours[i].At < s.Hour {
+			continue
+		}
+		last = i
+		if level = a.rule.next(level, v); level != s.Level {
+			continue
+		}
+		if hours[i].At == s.Hour {
+			return Step{}, false
+		}
+		s.Hour, s.Version = hours[i].At, s.Version+1
+		return Step{State: s}, true
+	}
+	if last < 0 || level != s.Before {
+		return Step{}, false
+	}
+	return a.undoLevel(hours[last].At, now), true
+}
+
+// undoLevel returns to the level before the last change, which was announced.
+func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
+	s := &a.State
+	step := a.resolve(hour, air.AlertCorrected, a.rule.levelValue(s.Before), now)
+	step.previous = a.rule.levelValue(s.Level)
+	step.State.Level, step.State.Before = s.Before, none
+	return step
+}
+
 // OfHour reports whether the value of the condition belongs to an hour. An age or a forecast belongs to the present time.
 func (a *Alert) OfHour() bool { return a.rule.correctable() }
 
 // Correctable reports whether a correction of earlier hours can resolve the alert.
 func (a *Alert) Correctable() bool {
-	return a.State.Triggered && !a.rule.changes() && a.rule.correctable()
+	return a.State.Triggered && a.rule.correctable() && (!a.rule.changes() || a.State.Before != none)
 }
 
 // tooSoon reports whether the last event air.alert.triggered is younger than the minimum interval.

@@ -266,6 +266,61 @@ func TestCorrectionOfAnEarlierHour(t *testing.T) {
 	}
 }
 
+// A correction of the hours since a change of the category takes the change back, unless a later hour has it.
+func TestCorrectionOfAnEarlierChange(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		corrected []int
+		reason    air.AlertReason
+		moved     uint32
+		level     int
+	}{
+		"still changed":      {[]int{320, 310, 305}, "", 0, 4},
+		"undone":             {[]int{195, 190, 180}, air.AlertCorrected, 0, 2},
+		"changed later":      {[]int{195, 315, 305}, "", 3600, 4},
+		"within hysteresis":  {[]int{205, 205, 205}, air.AlertCorrected, 0, 2},
+		"another level":      {[]int{250, 250, 250}, "", 0, 4},
+		"hour was withdrawn": {[]int{-1, 190, 180}, air.AlertCorrected, 0, 2},
+		"nothing known":      {[]int{-1, -1, -1}, "", 0, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := defined(t, `{"condition":{"metric":"category","change":"any"},"hysteresis":10}`)
+			f.hours(150)
+			change := f.hour
+			f.hours(320, 315)
+			var hours []Observation
+			for i, aqi := range row.corrected {
+				o := f.at(aqi)
+				o.At = change + uint32(i)*3600
+				if aqi >= 0 {
+					hours = append(hours, *o)
+				}
+			}
+			step, ok := f.Recheck(hours, f.now)
+			if got, want := ok, row.reason != "" || row.moved > 0; got != want {
+				t.Fatalf("changed: got %t, want %t", got, want)
+			}
+			if !ok {
+				return
+			}
+			if step.Reason != row.reason {
+				t.Errorf("got the reason %q, want %q", step.Reason, row.reason)
+			}
+			if step.State.Level != row.level {
+				t.Errorf("got the level %d, want %d", step.State.Level, row.level)
+			}
+			if row.moved > 0 && step.State.Hour != change+row.moved {
+				t.Errorf("got the change at %d, want %d", step.State.Hour, change+row.moved)
+			}
+			f.State = step.State
+			if again, repeated := f.Recheck(hours, f.now); repeated {
+				t.Errorf("got the step %+v again, want none", again)
+			}
+		})
+	}
+}
+
 func TestImpossibleConditions(t *testing.T) {
 	t.Parallel()
 	for definition, field := range map[string]string{

@@ -197,7 +197,7 @@ func (e *Evaluator) Refresh(ctx context.Context) error {
 	}
 	if !now.Before(e.purgeAt) {
 		e.purgeAt = now.Add(purgeInterval)
-		errs = append(errs, alert.Purge(ctx, e.DB, now))
+		errs = append(errs, purge(ctx, e.DB, now))
 	}
 	return errors.Join(errs...)
 }

@@ -124,6 +124,21 @@ func TestCorrectionsResolve(t *testing.T) {
 	})
 }
 
+// A correction of the earlier hour of a change takes the change back.
+func TestCorrectionsTakeChangesBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *fixture) {
+		f.add(t, `{"place":{"city":"Delhi"},"condition":{"metric":"category","change":"worse"},"hysteresis":30}`)
+		f.hour(t, 0, map[string]int{"Delhi": 250})
+		f.hour(t, 1, map[string]int{"Delhi": 340})
+		f.hour(t, 2, map[string]int{"Delhi": 290})
+		want(t, f, "Delhi triggered Very Poor crossed")
+		f.air.past["Delhi"][at(1)] = 280
+		f.hour(t, 3, map[string]int{"Delhi": 285})
+		want(t, f, "Delhi triggered Very Poor crossed", "Delhi resolved Poor corrected")
+	})
+}
+
 func TestChangesByTheAccountResolve(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ method, body, reason string }{
