@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/alert/wording"
 	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/advice"
@@ -41,69 +42,39 @@ func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData
 	return d
 }
 
-// phrases has the parts of messages in one language.
-type phrases struct {
-	is, unknown, over, under, changed, age, forecast, band string
-	reasons                                                map[air.AlertReason]string
-}
-
-// phrasesOf returns the parts of messages in a language.
-func phrasesOf(language advice.Language) phrases {
-	if language == advice.Hindi {
-		return phrases{
-			is: "%[1]s: %[2]s %[3]s है", unknown: "%s: अभी कोई आँकड़ा नहीं", over: ", सीमा %s से ऊपर", under: ", सीमा %s से नीचे", changed: ", पहले %s",
-			age: "आख़िरी माप की आयु (सेकंड)", forecast: "“%s” या उससे ख़राब होने की संभावना", band: "GRAP का दायरा (AQI के अनुसार)",
-			reasons: map[air.AlertReason]string{
-				air.AlertRecovered: "। चेतावनी समाप्त: शर्त अब पूरी नहीं होती।", air.AlertCorrected: "। चेतावनी समाप्त: आँकड़े सुधारे गए।",
-				air.AlertEdited: "। चेतावनी समाप्त: अलर्ट बदला गया।", air.AlertPaused: "। चेतावनी समाप्त: अलर्ट रोका गया।",
-				air.AlertRemoved: "। चेतावनी समाप्त: अलर्ट हटाया गया।", air.AlertTest: "। यह एक परीक्षण है।", air.AlertCrossed: "।",
-			},
-		}
-	}
-	return phrases{
-		is: "%[1]s: %[2]s is %[3]s", unknown: "%s: no figures", over: ", over the limit of %s", under: ", under the limit of %s", changed: ", before it was %s",
-		age: "the age of the last reading in seconds", forecast: "the probability of %s or worse", band: "the GRAP band by AQI",
-		reasons: map[air.AlertReason]string{
-			air.AlertRecovered: ". Resolved: the condition is not met any more.", air.AlertCorrected: ". Resolved: the figures were corrected.",
-			air.AlertEdited: ". Resolved: the alert was changed.", air.AlertPaused: ". Resolved: the alert was paused.",
-			air.AlertRemoved: ". Resolved: the alert was deleted.", air.AlertTest: ". This is a test.", air.AlertCrossed: ".",
-		},
-	}
-}
-
 // message returns a sentence about an event, in the language of the alert.
 func (a *Alert) message(d *air.AlertData, language advice.Language) string {
-	p := phrasesOf(language)
+	p := wording.Of(language)
 	var b strings.Builder
 	if d.Value == nil {
-		fmt.Fprintf(&b, p.unknown, a.Place.Name)
-		return b.String() + p.reasons[d.Reason]
+		fmt.Fprintf(&b, p.Unknown, a.Place.Name)
+		return b.String() + p.Reasons[d.Reason]
 	}
-	fmt.Fprintf(&b, p.is, a.Place.Name, a.subject(p, language), a.text(d.Value, language))
+	fmt.Fprintf(&b, p.Is, a.Place.Name, a.subject(p, language), a.text(d.Value, language))
 	if d.Category != nil && a.rule.metric == metricAQI {
 		b.WriteString(" (" + nameOf(*d.Category, language) + ")")
 	}
 	switch {
 	case d.Reason != air.AlertCrossed:
 	case d.Previous != nil:
-		fmt.Fprintf(&b, p.changed, a.text(d.Previous, language))
+		fmt.Fprintf(&b, p.Changed, a.text(d.Previous, language))
 	case a.Condition.Under != nil:
-		fmt.Fprintf(&b, p.under, a.limitText(a.Condition.Under, language))
+		fmt.Fprintf(&b, p.Under, a.limitText(a.Condition.Under, language))
 	default:
-		fmt.Fprintf(&b, p.over, a.limitText(a.Condition.Over, language))
+		fmt.Fprintf(&b, p.Over, a.limitText(a.Condition.Over, language))
 	}
-	return b.String() + p.reasons[d.Reason]
+	return b.String() + p.Reasons[d.Reason]
 }
 
 // subject returns the name of the metric in a sentence.
-func (a *Alert) subject(p phrases, language advice.Language) string {
+func (a *Alert) subject(p wording.Phrases, language advice.Language) string {
 	switch a.rule.metric {
 	case metricAge:
-		return p.age
+		return p.Age
 	case metricBand:
-		return p.band
+		return p.Band
 	case metricForecast:
-		return fmt.Sprintf(p.forecast, nameOf(a.rule.category, language))
+		return fmt.Sprintf(p.Forecast, nameOf(a.rule.category, language))
 	case metricAQI, metricCategory:
 		return "AQI"
 	}

@@ -273,7 +273,7 @@ func (s *Service) reset(tx *sqlstore.Tx, before, after *Alert, reason air.AlertR
 	if resolves {
 		step.State.ChangedAt = now
 	}
-	if saved, err := SaveState(tx, before.ID, step.State); err != nil || !saved {
+	if saved, err := SaveStates(tx, []string{before.ID}, []State{step.State}); err != nil || !saved[before.ID] {
 		return errors.Join(err, errUnlocked)
 	}
 	after.State = step.State
@@ -281,7 +281,7 @@ func (s *Service) reset(tx *sqlstore.Tx, before, after *Alert, reason air.AlertR
 		return nil
 	}
 	data := s.data(before, &step, now)
-	return Record(tx, s.Events, before, step.Event, step.State.Version, &data, now)
+	return Record(tx, s.Events, []Entry{{before, step.Event, step.State.Version, &data}}, now)
 }
 
 // data returns the data of an event with the current figures of the place.

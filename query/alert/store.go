@@ -151,37 +151,68 @@ func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
 	return nil
 }
 
-// SaveState stores a new state. It returns false if the stored version is not the one before it: another instance has
-// changed the state, or the account has paused, changed or deleted the alert.
-func SaveState(tx *sqlstore.Tx, id string, s State) (bool, error) {
-	state := stateOK
-	if s.Triggered {
-		state = stateTriggered
-	}
-	n, err := tx.Exec(`UPDATE alert SET state = $2, level = $3, before = $4, hour = $5, changed_at = $6, triggered_at = $7, version = $8
-		WHERE id = $1 AND version = $9 AND deleted_at IS NULL`,
-		id, state, s.Level, s.Before, int64(s.Hour)*microseconds, sqlstore.Micros(s.ChangedAt), sqlstore.Micros(s.TriggeredAt), s.Version, s.Version-1)
+// saveStates needs the values of State after the id.
+var saveStates = sqlstore.NewBatchStatement(0, `UPDATE alert SET state = v.column2, level = v.column3, before = v.column4, hour = v.column5,
+	changed_at = v.column6, triggered_at = v.column7, version = v.column8 FROM (VALUES `,
+	"(?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))",
+	") AS v WHERE alert.id = v.column1 AND alert.version = v.column8 - 1 AND alert.deleted_at IS NULL RETURNING id")
+
+// SaveStates stores new states, by the ids of the alerts. It returns the ids whose state is stored. A state is not if the
+// stored version is not the one before it: another instance has changed the state, or the account has paused, changed or
+// deleted the alert.
+func SaveStates(tx *sqlstore.Tx, ids []string, states []State) (saved map[string]bool, err error) {
+	saved = make(map[string]bool, len(ids))
+	err = saveStates.Each(len(ids), func(text string, from, to int) error {
+		var args []any
+		for i := from; i < to; i++ {
+			s, state := &states[i], stateOK
+			if s.Triggered {
+				state = stateTriggered
+			}
+			args = append(args, ids[i], state, s.Level, s.Before, int64(s.Hour)*microseconds, sqlstore.Micros(s.ChangedAt), sqlstore.Micros(s.TriggeredAt), s.Version)
+		}
+		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
+			id, err := sqlstore.Scalar[string](row)
+			saved[id] = true
+			return err
+		}, text, args...)
+	})
 	if err != nil {
-		return false, fmt.Errorf("storing the state of an alert: %w", err)
+		return nil, fmt.Errorf("storing the states of alerts: %w", err)
 	}
-	return n == 1, nil
+	return saved, nil
 }
 
-// Record appends the event of a change to the outbox, and the change to the history, in the transaction of the change.
-func Record(tx *sqlstore.Tx, events Events, a *Alert, event schema.EventType, version int64, data *air.AlertData, now time.Time) error {
-	id, err := events.Append(tx, a.Account, a.World, event, *data)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(data)
-	if err != nil {
-		return fmt.Errorf("writing a change of an alert: %w", err)
-	}
-	_, err = tx.Exec("INSERT INTO alert_change (alert_id, number, at, event_id, data) VALUES ($1, $2, $3, $4, $5)", a.ID, version, now.UnixMicro(), id, string(text))
-	if err != nil {
-		return fmt.Errorf("storing a change of an alert: %w", err)
-	}
-	return nil
+// Entry is a change with an event.
+type Entry struct {
+	Alert   *Alert
+	Event   schema.EventType
+	Version int64 // of the state after the change
+	Data    *air.AlertData
+}
+
+var insertChanges = sqlstore.NewBatchStatement(0, "INSERT INTO alert_change (alert_id, number, at, event_id, data) VALUES ", "(?, ?, ?, ?, ?)", "")
+
+// Record appends the events of changes to the outbox, and the changes to the history, in the transaction of the changes.
+func Record(tx *sqlstore.Tx, events Events, entries []Entry, now time.Time) error {
+	return insertChanges.Each(len(entries), func(statement string, from, to int) error {
+		var args []any
+		for _, e := range entries[from:to] {
+			id, err := events.Append(tx, e.Alert.Account, e.Alert.World, e.Event, *e.Data)
+			if err != nil {
+				return err
+			}
+			text, err := json.Marshal(e.Data)
+			if err != nil {
+				return fmt.Errorf("writing a change of an alert: %w", err)
+			}
+			args = append(args, e.Alert.ID, e.Version, now.UnixMicro(), id, string(text))
+		}
+		if _, err := tx.Exec(statement, args...); err != nil {
+			return fmt.Errorf("storing changes of alerts: %w", err)
+		}
+		return nil
+	})
 }
 
 // Events appends events to the outbox, in the transaction of the change.

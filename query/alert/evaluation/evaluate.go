@@ -124,32 +124,31 @@ func (e *Evaluator) commitEach(ctx context.Context, w *world, part []outcome, no
 
 // commitGroup stores changes in one transaction with their events.
 func (e *Evaluator) commitGroup(ctx context.Context, w *world, part []outcome, now time.Time) error {
-	var saved []bool
-	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		saved = make([]bool, len(part)) // the function may run again
+	ids, states := make([]string, len(part)), make([]alert.State, len(part))
+	for i := range part {
+		ids[i], states[i] = part[i].alert.ID, part[i].step.State
+	}
+	var saved map[string]bool
+	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		if err := advance(tx, w.world, w.publication); err != nil {
 			return err
 		}
+		if saved, err = alert.SaveStates(tx, ids, states); err != nil {
+			return err
+		}
+		var entries []alert.Entry
 		for i := range part {
-			o := &part[i]
-			var err error
-			if saved[i], err = alert.SaveState(tx, o.alert.ID, o.step.State); err != nil {
-				return err
-			}
-			if !saved[i] || o.step.Event == "" {
-				continue
-			}
-			if err := alert.Record(tx, e.Events, o.alert, o.step.Event, o.step.State.Version, &o.data, now); err != nil {
-				return err
+			if o := &part[i]; saved[ids[i]] && o.step.Event != "" {
+				entries = append(entries, alert.Entry{Alert: o.alert, Event: o.step.Event, Version: o.step.State.Version, Data: &o.data})
 			}
 		}
-		return nil
+		return alert.Record(tx, e.Events, entries, now)
 	})
 	if err != nil {
 		return err
 	}
 	for i := range part {
-		if !saved[i] { // another instance or the account has changed it
+		if !saved[ids[i]] { // another instance or the account has changed it
 			e.lost = append(e.lost, part[i].alert.ID)
 			continue
 		}
