@@ -131,7 +131,7 @@ bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
 
-bench-analysts: build ## measure GET /v1/aqi and pushed readings beside analysts whose queries would eat the machine
+bench-analysts: build ## measure GET /v1/aqi and pushed readings beside analysts whose queries would eat the machine (fails above twice the p99)
 	$(GO) test -run '^$$' -bench 'BenchmarkBesideAnalysts$$' -benchtime 3000x -timeout 30m ./cmd/vayu
 
 bench-sql: $(NPM) ## measure vayu sql beside curl (fails below 0.9), and its memory

@@ -30,9 +30,12 @@ var greedy = []string{
 	"SELECT number, toString(number) FROM numbers(100000000)",
 }
 
+// maxBesideRatio is the largest p99 of GET /v1/aqi beside analysts, as a multiple of that without them.
+const maxBesideRatio = 2.0
+
 // BenchmarkBesideAnalysts measures the real program, alone and beside four analysts with greedy queries: the latency of
 // b.N requests of GET /v1/aqi, and of a tenth as many pushed readings, which ClickHouse has stored when the reply comes.
-// The windows alternate. It needs bin/vayu (make build).
+// The windows alternate. It fails if the p99 of GET /v1/aqi more than doubles. It needs bin/vayu (make build).
 func BenchmarkBesideAnalysts(b *testing.B) {
 	program, err := filepath.Abs(filepath.Join("..", "..", "bin", "vayu"))
 	if err == nil {
@@ -54,6 +57,9 @@ func BenchmarkBesideAnalysts(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(0, "ns/op")
+	if ratio := float64(p99(beside.aqi)) / float64(p99(quiet.aqi)); ratio > maxBesideRatio {
+		b.Errorf("got a ratio of the p99 of GET /v1/aqi of %.2f, want at most %.1f", ratio, maxBesideRatio)
+	}
 	for name, all := range map[string][2][]time.Duration{"aqi": {quiet.aqi, beside.aqi}, "push": {quiet.push, beside.push}} {
 		b.ReportMetric(float64(p99(all[0]).Microseconds())/1000, name+"-alone-p99-ms")
 		b.ReportMetric(float64(p99(all[1]).Microseconds())/1000, name+"-beside-p99-ms")
