@@ -63,6 +63,9 @@ func openHistory(path string, line *liner.State) (*history, error) {
 // oneLine returns the lines of a statement as one line for the history. It is "" for a statement that may change if its
 // line breaks become blanks: one with a comment until the end of a line, or with a string over several lines.
 func oneLine(lines []string) string {
+	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" { // the empty line that sends it
+		lines = lines[:len(lines)-1]
+	}
 	for _, line := range lines[:len(lines)-1] {
 		for _, quote := range []string{"'", `"`, "`"} {
 			if strings.Count(line, quote)%2 == 1 {

@@ -12,6 +12,7 @@ func TestOneLineKeepsStrings(t *testing.T) {
 		"SELECT 'a  b',\n  2;":           "SELECT 'a  b',   2;",
 		"SELECT 1 -- one\n + 2;":         "",
 		"SELECT 1 + 2; -- three":         "SELECT 1 + 2; -- three",
+		"SELECT 1 -- sent by a line\n":   "SELECT 1 -- sent by a line",
 		"SELECT 'a\nb';":                 "",
 		"SELECT 'a\\'\nb';":              "",
 		"SELECT 1\n":                     "SELECT 1",
