@@ -225,7 +225,7 @@ func (d *Description) readFeed(root *section.Section) {
 		Schedule: root.Text("schedule"),
 		Jitter:   root.Duration("jitter", 0, 0, time.Hour),
 		Timeout:  root.Duration("timeout", 10*time.Minute, time.Second, mostTimeout),
-		Lookback: root.Duration("overlap", 3*time.Hour, time.Minute, mostHistory),
+		Lookback: root.Duration("overlap", 3*time.Hour, time.Second, mostHistory),
 
 		MaxSilence: root.Duration("max-silence", 0, time.Minute, mostHistory),
 	}
