@@ -26,9 +26,11 @@ type Loader struct {
 	conn     driver.Conn
 	database string
 
-	mu       sync.Mutex // serialises access to the station tables
-	cache    *station.Cache
-	loadedAt time.Time
+	mu          sync.Mutex // serialises access to the station tables
+	cache       *station.Cache
+	loadedAt    time.Time     // when the aliases were read
+	stationsAt  time.Time     // when the stations were read
+	stationsFor time.Duration // how long they are valid
 }
 
 // New returns a loader into a database, see [schema.World.Database]. It does

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,9 +15,13 @@ import (
 	"vayu/schema/air"
 )
 
-// cacheLifetime is the maximum age of the cached stations. Another process, such as an
-// import, may write the tables too.
-const cacheLifetime = 10 * time.Second
+// Another process, such as an import, may write the tables too. cacheLifetime is the maximum age of the cached aliases,
+// and of the stations if they are read fast. maxReadShare is the largest share of the time that is spent on reading the
+// stations: reading a million of them takes seconds.
+const (
+	cacheLifetime = 10 * time.Second
+	maxReadShare  = 0.01
+)
 
 var stationColumns = []clickhouse.ColumnNameAndType{
 	{Name: "id", Type: "String"},
@@ -77,13 +82,24 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
-// refreshCache reads the stations and their aliases if the cache is missing or expired.
-// The caller holds l.mu.
+// refreshCache reads the aliases if they are older than cacheLifetime. It reads the stations if there is a new alias, or
+// if they have expired. The caller holds l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
 	first := l.cache == nil
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {
 		return nil
 	}
+	if !first && time.Since(l.stationsAt) <= l.stationsFor {
+		aliases, err := l.readAliases(ctx)
+		if err != nil {
+			return err
+		}
+		if maps.EqualFunc(aliases, l.cache.Aliases, func(a, b station.Alias) bool { return a.Station == b.Station }) {
+			l.loadedAt = time.Now()
+			return nil
+		}
+	}
+	began := time.Now()
 	fresh, err := l.readStations(ctx)
 	if err != nil {
 		return err
@@ -93,7 +109,8 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 			return err
 		}
 	}
-	l.cache, l.loadedAt = fresh, time.Now()
+	l.cache, l.loadedAt, l.stationsAt = fresh, time.Now(), time.Now()
+	l.stationsFor = max(cacheLifetime, time.Duration(float64(time.Since(began))/maxReadShare))
 	if first {
 		l.cache.ApplyRules()
 	}
@@ -186,27 +203,36 @@ func (l *Loader) readStations(ctx context.Context) (*station.Cache, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading the stations: %w", err)
 	}
-	return b, l.readAliases(ctx, b)
+	if b.Aliases, err = l.readAliases(ctx); err != nil {
+		return nil, err
+	}
+	for alias := range b.Aliases {
+		delete(b.Known, alias) // an alias is no station of its own
+	}
+	if l.cache != nil {
+		b.KeepSeen(l.cache)
+	}
+	return b, nil
 }
 
-func (l *Loader) readAliases(ctx context.Context, b *station.Cache) error {
+func (l *Loader) readAliases(ctx context.Context) (map[string]station.Alias, error) {
 	rows, err := l.conn.Query(ctx, "SELECT alias, station, reason, actor FROM "+l.database+".station_alias FINAL")
 	if err != nil {
-		return fmt.Errorf("reading the aliases of stations: %w", err)
+		return nil, fmt.Errorf("reading the aliases of stations: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
+	all := make(map[string]station.Alias)
 	for rows.Next() {
 		var a station.Alias
 		if err := rows.Scan(&a.Alias, &a.Station, &a.Reason, &a.Actor); err != nil {
-			return fmt.Errorf("reading an alias: %w", err)
+			return nil, fmt.Errorf("reading an alias: %w", err)
 		}
-		b.Aliases[a.Alias] = a
-		delete(b.Known, a.Alias) // an alias is no station of its own
+		all[a.Alias] = a
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading the aliases of stations: %w", err)
+		return nil, fmt.Errorf("reading the aliases of stations: %w", err)
 	}
-	return nil
+	return all, nil
 }
 
 // wholeSecond truncates a time to the table's precision, so that equal times

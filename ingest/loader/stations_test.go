@@ -154,3 +154,47 @@ func TestUnchangedStationIsNotWrittenAgain(t *testing.T) {
 		t.Errorf("%d rows of one station that never changed, want 1", got)
 	}
 }
+
+// The row of a station with a reading each minute is written once an hour. Its last_seen is less than an hour old, also
+// after a restart.
+func TestLastSeenIsWrittenOnceAnHour(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := loader.New(conn, name)
+	const minutes = 180
+	for m := range minutes {
+		at := now.Add(time.Duration(m-minutes) * time.Minute)
+		if err := l.Load(t.Context(), batchOf(t, "test", station("a"), concentration(air.PM25, at, 50))); err != nil {
+			t.Fatal(err)
+		}
+		if m == minutes/2 {
+			l = loader.New(conn, name)
+		}
+		if m%30 == 29 {
+			if late := at.Sub(storedStation(t, conn, name).LastSeen); late < 0 || late >= time.Hour {
+				t.Errorf("after %d minutes: last_seen is %s behind, want less than an hour", m, late)
+			}
+		}
+	}
+	got := count(t, conn, "SELECT uniqExact(last_seen) FROM "+name+".station")
+	if want := 1 + minutes/60; got > want {
+		t.Errorf("got %d written rows in three hours, want at most %d", got, want)
+	}
+}
+
+// A change of the description is written at once.
+func TestChangeWithinTheHourIsWritten(t *testing.T) {
+	t.Parallel()
+	conn, name := database(t)
+	l := loader.New(conn, name)
+	for m, text := range []string{"old", "new"} {
+		s := station("a")
+		s.Name = text
+		if err := l.Load(t.Context(), batchOf(t, "test", s, concentration(air.PM25, now.Add(time.Duration(m-5)*time.Minute), 50))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := storedStation(t, conn, name).Name; got != "new" {
+		t.Errorf("got the name %q, want the new one", got)
+	}
+}

@@ -2,8 +2,11 @@ package station
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
@@ -11,7 +14,7 @@ import (
 
 // Cache has the stations and aliases in memory, and the changes that are not stored yet.
 type Cache struct {
-	Known      map[string]air.Station
+	Known      map[string]air.Station // LastSeen may be later than in the stored row, see seenInterval
 	Aliases    map[string]Alias
 	Placements map[string]Placement // by id; passed on to the next cache
 	index      *stationIndex        // built on first use
@@ -72,7 +75,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 	}
 	merged, refused := mergeStation(old, s)
 	b.locate(&merged)
-	if merged == old {
+	if onlySeen(old, merged) {
+		b.Known[merged.ID] = merged
 		return refused
 	}
 	b.logChanges(old, merged, s.Source)
@@ -81,6 +85,33 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 		b.linkTwin(merged.ID)
 	}
 	return refused
+}
+
+// seenInterval is how often the row of a station is written only because last_seen has changed. A sensor has a reading
+// each minute, and a network has a million sensors.
+const seenInterval = time.Hour
+
+// KeepSeen copies the times LastSeen of an earlier cache that are later than in the stored rows.
+func (b *Cache) KeepSeen(earlier *Cache) {
+	for id, s := range b.Known {
+		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {
+			s.LastSeen = was.LastSeen
+			b.Known[id] = s
+		}
+	}
+}
+
+// onlySeen reports whether nothing but LastSeen differs, by so little that the stored row stays. Each station has its
+// own boundaries between the intervals, so that a network does not write all its rows at once. Readings that are an
+// interval apart are in different intervals.
+func onlySeen(old, merged air.Station) bool {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, merged.ID)
+	shift := int64(h.Sum32()) % int64(seenInterval/time.Second)
+	interval := func(at time.Time) int64 { return (at.Unix() + shift) / int64(seenInterval/time.Second) }
+	same := interval(old.LastSeen) == interval(merged.LastSeen)
+	old.LastSeen = merged.LastSeen
+	return same && merged == old
 }
 
 // canonical converts the description of an alias to a description of the alias's station. The station keeps its name,

@@ -42,11 +42,19 @@ func degrees(p places.Point) (lat, lon *float64) {
 	return &a, &b
 }
 
+// lastSeen returns the time of the last reading. The row of a station may be up to an hour behind its figures.
+func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
+	if updated := rollup.Instant(f.Updated); updated.After(st.LastSeen) {
+		return updated
+	}
+	return st.LastSeen
+}
+
 // Entry returns a station with its figures as an entry of GET /v1/stations.
 func Entry(st *air.Station, f *rollup.Figures) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
-		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: st.LastSeen,
+		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: lastSeen(st, f),
 		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
 		SubIndices: map[string]int{},
 	}
