@@ -40,6 +40,7 @@ type Rollup struct {
 	tables  migration.Params
 	tester  *quality.Tester
 	steps   []step
+	kinds   string // SQL literals of the kinds that count in the AQI of their city
 	keep    retention
 	log     *slog.Logger
 	metrics *metrics
@@ -92,7 +93,7 @@ func New(c Config) (*Rollup, error) {
 		return nil, err
 	}
 	return &Rollup{
-		conn: c.Conn, tables: c.Tables, tester: tester, steps: steps, keep: retention{c.KeepReadings, c.KeepHours},
+		conn: c.Conn, tables: c.Tables, tester: tester, steps: steps, kinds: kindLiterals(c.Kinds), keep: retention{c.KeepReadings, c.KeepHours},
 		log: c.Log.With("database", c.Tables.Database), metrics: newMetrics(c.Metrics, c.Tables.Database),
 	}, nil
 }
@@ -211,20 +212,61 @@ func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planFunc) 
 // readings or an AQI.
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
-		if c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans {
+		switch {
+		case c.citiesOnly && !s.ofCities || c.meansOnly && !s.ofMeans || c.between && s.ofCities:
 			continue
+		case c.between:
+			s = *s.between
 		}
-		ctx := c.parameters(ctx, started, r.keep)
-		begun := time.Now()
-		if err := r.write(ctx, s.insert); err != nil {
-			return fmt.Errorf("computing %s: %w", s.table, err)
+		if err := r.computeStep(ctx, s, c, started); err != nil {
+			return err
 		}
-		if err := r.sweep(ctx, s, started); err != nil {
-			return fmt.Errorf("removing stale rows of %s: %w", s.table, err)
+	}
+	if !c.between || c.meansOnly {
+		return nil
+	}
+	counting, err := r.countingStations(ctx, c)
+	if err != nil {
+		return err
+	}
+	for part := range columnstore.NameGroups(counting) {
+		if err := r.compute(ctx, chunk{from: c.from, to: c.to, stations: part, citiesOnly: true}, started); err != nil {
+			return err
 		}
-		r.log.DebugContext(ctx, "computed", "table", s.table, "stations", len(c.stations), "from", c.from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
 	}
 	return nil
+}
+
+// computeStep runs one step for a chunk.
+func (r *Rollup) computeStep(ctx context.Context, s step, c chunk, started time.Time) error {
+	ctx = c.parameters(ctx, started, r.keep)
+	begun := time.Now()
+	if err := r.write(ctx, s.insert); err != nil {
+		return fmt.Errorf("computing %s: %w", s.table, err)
+	}
+	if err := r.sweep(ctx, s, started); err != nil {
+		return fmt.Errorf("removing stale rows of %s: %w", s.table, err)
+	}
+	r.log.DebugContext(ctx, "computed", "table", s.table, "stations", len(c.stations), "from", c.from, "to", c.to, "elapsed", time.Since(begun).Round(time.Millisecond))
+	return nil
+}
+
+// countingStations returns the stations of a chunk with between that count in the AQI of their city.
+func (r *Rollup) countingStations(ctx context.Context, c chunk) (ids []string, err error) {
+	rows, err := r.conn.Query(ctx, "SELECT id FROM "+r.tables.Database+".station FINAL WHERE id BETWEEN ? AND ? AND kind IN ("+r.kinds+", 'city_mean')",
+		c.ids().First, c.ids().Last)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stations of cities: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("reading the stations of cities: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // recordColumns are the columns that [Rollup.record] sets in the table rollup.

@@ -2,6 +2,7 @@ package airquality
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/columnstore"
+	"vayu/pipeline/airquality/quality"
 )
 
 // chunk is the work of one pass, which runs every statement once. It covers the hours `from` to
@@ -16,7 +18,10 @@ import (
 // memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
-	stations []string
+	stations []string // sorted, in a chunk with between
+	// between makes the pass compute all stations from the first to the last one by a range of keys. It is set if most
+	// stations in the range are among stations.
+	between bool
 	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
 	// the stations.
 	cities [][2]string
@@ -37,16 +42,27 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	for i, city := range c.cities {
 		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
 	}
-	stations := make([]string, len(c.stations))
-	for i, s := range c.stations {
-		stations[i] = quote(s)
-	}
-	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
+	parameters := clickhouse.Parameters{
 		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second),
 		"computed": started.UTC().Format(second + ".000"),
 		"readings": oldest(started, keep.readings), "hours": oldest(started, keep.hours),
-		"stations": "[" + strings.Join(stations, ",") + "]", "cities": "[" + strings.Join(cities, ",") + "]",
-	}))
+		"cities": "[" + strings.Join(cities, ",") + "]",
+	}
+	if c.between {
+		maps.Copy(parameters, c.ids().Parameters())
+	} else {
+		stations := make([]string, len(c.stations))
+		for i, s := range c.stations {
+			stations[i] = quote(s)
+		}
+		parameters["stations"] = "[" + strings.Join(stations, ",") + "]"
+	}
+	return clickhouse.Context(ctx, clickhouse.WithParameters(parameters))
+}
+
+// ids returns the range of ids of a chunk with between.
+func (c *chunk) ids() quality.Range {
+	return quality.Range{First: c.stations[0], Last: c.stations[len(c.stations)-1]}
 }
 
 const second = "2006-01-02 15:04:05"
@@ -148,14 +164,25 @@ func (c *chunk) with(others []string) []string {
 	return slices.Compact(all)
 }
 
+// Chunks with at least minBetween stations may use a range of keys, with up to maxBetween stations. The limit bounds the
+// memory of a pass: 31 hours of so many stations need about 1 GB.
+const (
+	minBetween = 5_000
+	maxBetween = 50_000
+)
+
 // split splits chunks that have too many stations for one request. If two parts have stations of the same city, both
 // parts compute the city. The result of the second part is correct, because all stations of the city have been computed
 // by then.
 func split(chunks []chunk) []chunk {
 	var out []chunk
 	for _, c := range chunks {
-		for part := range columnstore.NameGroups(c.stations) {
-			out = append(out, chunk{from: c.from, to: c.to, stations: part})
+		parts := columnstore.NameGroups(c.stations)
+		if c.between {
+			parts = slices.Chunk(c.stations, maxBetween)
+		}
+		for part := range parts {
+			out = append(out, chunk{from: c.from, to: c.to, stations: part, between: c.between})
 		}
 	}
 	return out

@@ -173,5 +173,33 @@ func (r *Rollup) chunksOf(ctx context.Context, from, condition string, args ...a
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("selecting readings: %w", err)
 	}
-	return split(merge(joinSpans(chunks))), nil
+	chunks = merge(joinSpans(chunks))
+	for i := range chunks {
+		if chunks[i].between, err = r.isDense(ctx, &chunks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return split(chunks), nil
+}
+
+// isDense reports whether a chunk has at least minBetween stations, and these are most of the stations that have
+// readings and whose ids are between theirs. It sorts the stations.
+func (r *Rollup) isDense(ctx context.Context, c *chunk) (dense bool, err error) {
+	if len(c.stations) < minBetween {
+		return false, nil
+	}
+	slices.Sort(c.stations)
+	rows, err := r.conn.Query(ctx, "SELECT uniq(station) FROM "+r.tables.Database+`.reading
+		WHERE at >= ? AND at <= ? AND station BETWEEN ? AND ?`, c.firstReading(), c.lastReading(), c.ids().First, c.ids().Last)
+	if err != nil {
+		return false, fmt.Errorf("counting the stations of a range: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var all uint64
+	for rows.Next() {
+		if err := rows.Scan(&all); err != nil {
+			return false, fmt.Errorf("counting the stations of a range: %w", err)
+		}
+	}
+	return uint64(2*len(c.stations)) >= all, rows.Err()
 }

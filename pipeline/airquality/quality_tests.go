@@ -124,6 +124,9 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 		return nil
 	}
 	from, to := c.firstReading(), c.lastReading()
+	if c.between {
+		return r.tester.ValuesIn(ctx, c.ids(), from, to)
+	}
 	if err := r.tester.Values(ctx, c.stations, from, to); err != nil {
 		return err
 	}

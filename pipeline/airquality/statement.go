@@ -22,6 +22,7 @@ type step struct {
 	table    string
 	insert   string
 	stale    string   // FROM clause for the rows that the pass did not write again
+	between  *step    // the step for a range of stations; nil for a step of cities
 	key      []string // columns that identify the stale rows
 	removes  bool     // the table's engine supports a column `removed`
 	ofCities bool     // the table has rows of cities
@@ -97,11 +98,7 @@ func newSteps(tables migration.Params, kinds []air.StationKind, tester *quality.
 		{table: "city_hour", insert: "city_hour.sql", stale: cities + hours + ofHours, key: []string{"city", "state", "at"}, ofCities: true},
 		{table: "city_day", insert: "city_day.sql", stale: cities + days + " AND day > toDate({hours:DateTime('UTC')})", key: []string{"city", "state", "day"}, ofCities: true},
 	}
-	quoted := make([]string, len(kinds))
-	for i, kind := range kinds {
-		quoted[i] = quote(kind.String())
-	}
-	f.Kinds = strings.Join(quoted, ", ")
+	f.Kinds = kindLiterals(kinds)
 	write := func(text string) (string, error) {
 		t, err := template.New("roll-up").Funcs(functions).Parse(text)
 		if err != nil {
@@ -132,8 +129,22 @@ func newSteps(tables migration.Params, kinds []air.StationKind, tester *quality.
 		if s.stale, err = write("FROM {{.Database}}." + s.table + " FINAL WHERE " + s.stale + " AND computed_at < {computed:DateTime64(3, 'UTC')}"); err != nil {
 			return nil, err
 		}
+		if !s.ofCities {
+			ranged := *s
+			ranged.insert, ranged.stale = quality.Between(s.insert), quality.Between(s.stale)
+			s.between = &ranged
+		}
 	}
 	return steps, nil
+}
+
+// kindLiterals returns kinds of stations as a list of SQL literals.
+func kindLiterals(kinds []air.StationKind) string {
+	quoted := make([]string, len(kinds))
+	for i, kind := range kinds {
+		quoted[i] = quote(kind.String())
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // roundFour returns an SQL expression that rounds to four decimals, and rounds a half

@@ -11,7 +11,7 @@ measured AS
         multiIf(both < 2, 'unknown', abs(a - b) > {{.ChannelMicrograms}} AND abs(a - b) > {{.ChannelShare}} * (a + b) / 2, 'differ', 'agree') AS channels
     FROM {{.Database}}.reading FINAL
     WHERE kind = 'concentration' AND parameter IN ('pm25', 'humidity', 'pm25_a', 'pm25_b')
-        AND station IN {stations:Array(String)} AND station IN (SELECT id FROM {{.Database}}.station FINAL WHERE kind = 'sensor')
+        AND station IN {stations:Array(String)} AND station IN (SELECT id FROM {{.Database}}.station FINAL WHERE id IN {stations:Array(String)} AND kind = 'sensor')
         AND at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}
     GROUP BY station, at, averaging
     HAVING countIf(parameter = 'pm25') = 1 AND countIf(parameter = 'humidity') = 1
