@@ -41,7 +41,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-sensors scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -140,6 +140,13 @@ bench-sql: $(NPM) ## measure vayu sql beside curl (fails below 0.9), and its mem
 bench-export: $(NPM) ## measure exports beside the same rows as the engine writes them, and the memory of ten million rows
 	$(GO) test -run '^$$' -bench 'BenchmarkExport$$' -benchtime 3x -timeout 30m ./query/dataset
 	$(GO) test -run '^$$' -bench 'BenchmarkExportMemory$$' -benchtime 1x -timeout 30m ./query/dataset
+
+# Ten minutes of a million sensors take 25 minutes and some 10 GB of memory. PostgreSQL is required
+# (VAYU_TEST_POSTGRES).
+SENSORS ?= 100000
+MINUTES ?= 10
+bench-sensors: build ## measure SENSORS sensors with a reading a minute for MINUTES through three ingest instances
+	SENSORS=$(SENSORS) MINUTES=$(MINUTES) $(GO) test -run '^$$' -bench 'BenchmarkSensors$$' -benchtime 1x -timeout 60m ./cmd/vayu
 
 # Each benchmark repeats itself as often as needed, so one run is enough. PostgreSQL and Kafka
 # are measured if VAYU_TEST_POSTGRES and VAYU_TEST_KAFKA are set.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -178,7 +179,7 @@ func processes() map[int][]string {
 			continue // the process has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(fields) > 21 {
+		if fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(fields) > 21 {
 			all[pid] = fields
 		}
 	}

@@ -129,10 +129,10 @@ func (s *sensorService) run(minutes int) {
 	})
 	s.metric(time.Since(began).Seconds(), "s/registration")
 	first := time.Now().Truncate(time.Minute).Add(time.Minute)
-	time.Sleep(time.Until(first))
+	<-time.After(time.Until(first))
 	before := s.usage()
 	last := first.Add(time.Duration(minutes-1) * time.Minute)
-	time.Sleep(time.Until(last.Add(time.Minute)))
+	<-time.After(time.Until(last.Add(time.Minute)))
 	after := s.usage()
 	s.network.close(last)
 	s.report(first, last, after.since(before))
@@ -199,13 +199,16 @@ const patienceOfSensors = 10 * time.Minute
 // await polls a condition. It returns false if the benchmark fails because the condition is not met in time.
 func (s *sensorService) await(what string, done func() bool) bool {
 	s.Helper()
-	deadline := time.Now().Add(patienceOfSensors)
+	deadline := time.After(patienceOfSensors)
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
 	for !done() {
-		if time.Now().After(deadline) {
+		select {
+		case <-tick.C:
+		case <-deadline:
 			s.Errorf("waited %s for %s", patienceOfSensors, what)
 			return false
 		}
-		time.Sleep(2 * time.Second)
 	}
 	return true
 }
