@@ -40,7 +40,8 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 // fit fits the model to an input: to the days up to base that were known at a time. It works on one parameter
 // after the other, because the residuals of all of them would need several gigabytes.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
-	texts, err := f.sql.fit(int(days.Last-days.First) + 1)
+	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}
+	texts, err := f.sql.fit(int(recent.Last-recent.First) + 1)
 	if err != nil {
 		return err
 	}
@@ -50,6 +51,9 @@ func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, know
 			"slots": "[" + strconv.Itoa(slot+1) + "]",
 		}
 		for i, what := range [...]string{"climatology", "coefficients", "residuals", "pooled residuals"} {
+			if i > 0 {
+				p["first"] = dayText(recent.First)
+			}
 			if err := f.exec(ctx, what+" of "+air.RecordPollutants[slot].String(), texts[i], p); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -20,12 +21,14 @@ const (
 	lateEvery = time.Hour
 )
 
-// Run issues the forecasts of each Indian day until ctx ends, and fits the model each week. Only one instance
+// Run issues the forecasts of each Indian day and of hours until ctx ends, and fits the models. Only one instance
 // may run it. It logs and counts failures, and retries.
 func (f *Forecaster) Run(ctx context.Context) error {
 	defer f.metrics.reset()
 	for failures := 0; ctx.Err() == nil; {
-		if _, err := f.Due(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		_, err := f.Due(ctx, time.Now())
+		_, failed := f.DueHours(ctx, time.Now())
+		if err := errors.Join(err, failed); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "could not issue forecasts; retrying", "error", err)
 			sleep.For(ctx, sleep.Backoff(failures, firstRetry, checkEvery))
 			failures++

@@ -16,7 +16,9 @@ func TestFirstDaysOfASeason(t *testing.T) {
 	const figures = "SELECT concat(place, ' ', parameter, ' ', toString(horizon), ': ', model, ' ', reason) AS line FROM %s.forecast FINAL WHERE parameter IN ('pm25', 'aqi') AND served AND run = "
 	want := []string{
 		"Pune aqi 1: persistence too_little_history", "Pune aqi 2: persistence too_little_history", "Pune aqi 3: persistence too_little_history", "Pune aqi 4: persistence too_little_history",
+		"Pune aqi 5: persistence too_little_history",
 		"Pune pm25 1: persistence too_little_history", "Pune pm25 2: persistence too_little_history", "Pune pm25 3: persistence too_little_history", "Pune pm25 4: persistence too_little_history",
+		"Pune pm25 5: persistence too_little_history",
 	}
 	if diff := cmp.Diff(want, w.text(figures+"'alone' ORDER BY line")); diff != "" {
 		t.Errorf("forecasts of a city (-want +got):\n%s", diff)

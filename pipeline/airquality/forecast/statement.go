@@ -16,7 +16,9 @@ var texts embed.FS
 
 // Policy of the model. FIELD measurements are those that make forecast-score repeats.
 const (
-	horizons = 4 // the fourth day ahead of yesterday is the third day ahead of today
+	// horizons is the number of days ahead of the base. The base is yesterday, or until the issue after midnight the day before,
+	// so three days after today are always ahead.
+	horizons = 5
 	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
 	members = 50
 	// climateReach is the half width of the window of a climatology, in days, and minClimate the least number of values in it.
@@ -35,6 +37,9 @@ const (
 	largest = 999
 	// recalibrated and judged are numbers of days before an issue.
 	recalibrated, judged = 60, 90
+	// residualDays is how far back weights and residuals reach: five years, which are 450 days of each season. A climatology
+	// uses all.
+	residualDays = 5 * 365
 	// recentDays is the number of days that an issue reads: the judged days with their bases and weeks.
 	recentDays = judged + horizons + 6
 )
@@ -42,11 +47,13 @@ const (
 // templateData is the input of the templates of the SQL statements.
 type templateData struct {
 	Database, Settings, Names, Season, Levels, Days, Samples, Shared string
+	Hours, HourSamples, HourBases, HourLevels, HourSettings          string
 	Parameters, Residuals                                            []string
 	Horizons                                                         []int
 	Ingested                                                         bool
 
 	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                                  int
+	Half, HourDays, HourGrid, Leads, MinHours, MinHourErrors                                                                         int
 	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, LongHistory, Recalibrated, Judged int
 }
 
@@ -60,11 +67,12 @@ type statements struct {
 	input, ingestedInput, ready, late, issue, reason string
 	fit                                              func(days int) ([4]string, error)
 	data                                             templateData
+	hours                                            hourStatements
 }
 
 func newStatements(database string) (statements, error) {
 	d := templateData{
-		Database: database, Settings: insertSettings, IndiaSeconds: int(schema.IndiaOffset.Seconds()), Farthest: horizons, Members: members, Largest: largest,
+		Database: database, Settings: insertSettings, IndiaSeconds: int(schema.IndiaOffset.Seconds()), Farthest: horizons, Members: members, Half: members / 2, Largest: largest,
 		MinPollutants: naqi.MinPollutants, ClimateReach: climateReach, ClimateWidth: 2*climateReach + 1, MinClimate: minClimate, MinHistory: minHistory,
 		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, LongHistory: longHistory, Recalibrated: recalibrated, Judged: judged,
 		// Three months each, as the published measurement has them: winter is December to February.
@@ -87,6 +95,9 @@ func newStatements(database string) (statements, error) {
 
 	s := statements{data: d}
 	var err error
+	if s.hours, err = newHourStatements(d); err != nil {
+		return s, err
+	}
 	write := func(name string, d templateData) string {
 		text, failed := d.write(name)
 		if err == nil {

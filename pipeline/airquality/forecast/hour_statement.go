@@ -1,0 +1,56 @@
+package forecast
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Policy of the forecasts of hours.
+const (
+	// leads is the number of hours that are forecast. The next issue comes six to ten hours after a base, and until then
+	// 48 hours are ahead.
+	leads = 60
+	// fitWeeks is how far back a fit reaches, and usualDays are the days of the usual value of an hour.
+	fitWeeks, usualHourDays = 4, 14
+	minHours                = 12  // hours with data of the last 24
+	minHourErrors           = 100 // residuals of a place in six leads
+	// Lengths of the input of a fit and of an issue, in hours. Before its first base a fit needs two weeks, a day of
+	// anomalies and a day to compare them with. An issue repeats days that are up to three days old.
+	fitHours, issueHours = (fitWeeks*7 + usualHourDays + 2) * 24, (usualHourDays + 4) * 24
+)
+
+// hourStatements are the SQL statements of the forecasts of hours.
+type hourStatements struct {
+	fitInput, input, coefficient, residual, score, issue, ready string
+}
+
+func newHourStatements(d templateData) (s hourStatements, err error) {
+	d.Leads, d.MinHours, d.MinHourErrors = leads, minHours, minHourErrors
+	// Of n errors, the share between the k-th least and the k-th largest is 1 - 2k/(n+1) on average.
+	const days = fitWeeks * 7
+	level := 0.1*(days+1)/days - 1./days
+	d.HourDays, d.HourLevels = days, fmt.Sprintf("%.4f, 0.5, %.4f", level, 1-level)
+	d.HourSettings = "SETTINGS distributed_foreground_insert = 1, distributed_product_mode = 'global', parallel_distributed_insert_select = 0, join_use_nulls = 0"
+	fit, issue := d, d
+	fit.HourGrid, issue.HourGrid = fitHours+leads, issueHours+leads
+	// Every seventh hour is enough for a fit, and they have all hours of the day.
+	fit.HourBases = fmt.Sprintf("position %% 7 = %d AND position BETWEEN %d AND %d", fitHours%7, fitHours-fitWeeks*7*24, fitHours)
+	issue.HourBases = fmt.Sprintf("position = %d", issueHours)
+	for _, piece := range [...]struct {
+		name string
+		to   *templateData
+		text *string
+	}{
+		{"hours.sql", &fit, &fit.Hours}, {"hours.sql", &issue, &issue.Hours},
+		{"hour_samples.sql", &fit, &fit.HourSamples}, {"hour_samples.sql", &issue, &issue.HourSamples},
+		{"hour_input.sql", &fit, &s.fitInput}, {"hour_input.sql", &issue, &s.input}, {"hour_coefficient.sql", &fit, &s.coefficient},
+		{"hour_residual.sql", &fit, &s.residual}, {"hour_score.sql", &fit, &s.score}, {"hour_issue.sql", &issue, &s.issue}, {"hour_ready.sql", &issue, &s.ready},
+	} {
+		text, err := piece.to.write(piece.name)
+		if err != nil {
+			return s, err
+		}
+		*piece.text = strings.TrimSuffix(text, "\n")
+	}
+	return s, nil
+}
