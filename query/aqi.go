@@ -26,7 +26,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},
-		{Method: http.MethodGet, Path: "/v1/forecast", Scope: scope, Params: []string{"city", "pincode", "lat", "lon", "days"}, Handler: s.forecast},
+		{Method: http.MethodGet, Path: "/v1/forecast", Scope: scope, Params: []string{"city", "pincode", "lat", "lon", "days", "hours"}, Handler: s.forecast},
 		{Method: http.MethodGet, Path: "/v1/forecast/score", Scope: scope, Params: []string{"city"}, Handler: s.forecastScore},
 		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
 		{Method: http.MethodGet, Path: "/v1/sources/{source}", Scope: string(schema.SourcesRead), Handler: s.oneSource},

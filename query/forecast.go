@@ -2,15 +2,15 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 
 	"vayu/internal/httpapi"
 	"vayu/query/forecast"
-	"vayu/schema"
 )
 
-// forecast handles GET /v1/forecast: the days after today of a city, a pin code or a position.
+// forecast handles GET /v1/forecast: the days after today, and the hours after now, of a city, a pin code or a position.
 func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
-	q, days, err := parseForecast(c.Params)
+	q, request, err := parseForecast(c.Params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -18,55 +18,62 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	now := s.now()
-	today := schema.DayOf(now)
 	if q.has(paramPincode) {
 		if q.point, err = s.locatePin(c.Context(), q.pin); err != nil {
 			return httpapi.Response{}, err
 		}
 	}
-	issue := a.forecasts.Issue()
+	request.Now, request.Issue, request.Hours = s.now(), a.forecasts.Issue(), a.forecasts.Hours()
 	var resp httpapi.Response
 	if q.has(paramCity) {
-		resp, err = forecast.OfCity(snap, issue, q.city, today, days)
+		resp, err = forecast.OfCity(snap, request, q.city)
 	} else {
-		resp, err = forecast.Near(snap, issue, q.point, today, days)
+		resp, err = forecast.Near(snap, request, q.point)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cache.At(request.Now)
 	return resp, nil
 }
 
-// parseForecast returns the place and the number of days that the parameters name.
-func parseForecast(params map[string]string) (q aqiQuery, days int, err error) {
+// parseForecast returns the place, and the numbers of days and hours, that the parameters name.
+func parseForecast(params map[string]string) (q aqiQuery, r forecast.Request, err error) {
 	if err := checkParams(params); err != nil {
-		return q, 0, err
+		return q, r, err
 	}
-	days = forecast.MaxDays
-	for _, name := range [...]string{"city", "pincode", "lat", "lon", "days"} {
+	r.Days = forecast.MaxDays
+	for _, name := range [...]string{"city", "pincode", "lat", "lon", "days", "hours"} {
 		value, given := params[name]
 		switch {
 		case !given:
 		case name == "days":
-			if len(value) != 1 || value[0] < '1' || value[0] > '0'+forecast.MaxDays {
-				return q, 0, invalid(name, fmt.Sprintf("The parameter days is a whole number from 1 to %d.", forecast.MaxDays))
-			}
-			days = int(value[0] - '0')
+			r.Days, err = parseCount(name, value, forecast.MaxDays)
+		case name == "hours":
+			r.Count, err = parseCount(name, value, forecast.MaxHours)
 		default:
 			bit := parameterBit(name)
 			q.given |= bit
-			if err := q.set(bit, name, value); err != nil {
-				return q, 0, err
-			}
+			err = q.set(bit, name, value)
+		}
+		if err != nil {
+			return q, r, err
 		}
 	}
 	if q.given == 0 {
-		return q, 0, invalid("city", "Give one of city, pincode, or lat and lon.")
+		return q, r, invalid("city", "Give one of city, pincode, or lat and lon.")
 	}
 	err = q.checkPlace()
-	return q, days, err
+	return q, r, err
+}
+
+// parseCount parses a whole number from 1 to most, without signs and leading zeros.
+func parseCount(name, value string, most int) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > most || value != strconv.Itoa(n) {
+		return 0, invalid(name, fmt.Sprintf("The parameter %s is a whole number from 1 to %d.", name, most))
+	}
+	return n, nil
 }
 
 // forecastScore handles GET /v1/forecast/score: the score of all models over the last 90 days.

@@ -132,6 +132,63 @@ func TestReasonOfPersistence(t *testing.T) {
 	}
 }
 
+// issueHours stores forecasts of the hours after the hour before last: of Delhi and of one of its stations. Pune has none.
+func (w *fixture) issueHours(t testing.TB) {
+	t.Helper()
+	base := now.Truncate(time.Hour).Add(-90 * time.Minute).UTC().Format(time.DateTime)
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.forecast_hour_issue (run, base, issued_at, fitted_at, forecasts) VALUES ('', '%s', '%[2]s', '%[2]s', 240)", w.live, base))
+	for _, place := range [...]string{"'city', 'Delhi', 'Delhi'", "'station', 'cpcb-mandir-marg', ''"} {
+		w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast_hour (run, place_kind, place, state, parameter, base, horizon, at, model, served, p10, p50, p90, issued_at)
+			SELECT '', %s, 'pm25', toDateTime('%s', 'UTC'), number + 1, toDateTime('%[3]s', 'UTC') + 3600 * (number + 1), model, model = 'persistence' = (number >= 24), number, number + 10, number + 20, toDateTime64('%[3]s', 3, 'UTC')
+			FROM (SELECT number, arrayJoin(['diurnal_anomaly', 'persistence']) AS model FROM numbers(60))`, w.live, place, base))
+		w.exec(t, fmt.Sprintf(`INSERT INTO %s.forecast_hour_score (run, fitted_at, place_kind, place, state, until, model, forecasts, mae, coverage80)
+			SELECT '', toDateTime64('%s', 3, 'UTC'), %s, row.1, row.2, row.3, row.4, 0.8
+			FROM (SELECT arrayJoin([(6, 'served', 30, 10.), (6, 'repeated', 30, 12.), (48, 'served', 10, 30.), (48, 'repeated', 10, 28.), (60, 'served', 10, 99.)]) AS row)`, w.live, base, place))
+	}
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.forecast_hour (run, place_kind, place, state, parameter, base, at, model, served, reason, issued_at) VALUES ('', 'city', 'Mumbai', 'Maharashtra', 'pm25', '%s', '%[2]s', 'none', 1, 'constant_series', '%[2]s')", w.live, base))
+	if err := w.service.RefreshForecasts(t.Context(), schema.Live); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForecastOfHours: the hours after now, those of the model up to 24 hours after the base.
+func TestForecastOfHours(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.issue(t)
+	_, _, days := w.get(t, "/v1/forecast?city=Delhi")
+	if strings.Contains(days, `"hourly"`) {
+		t.Errorf("hours that were not asked for: %s", days)
+	}
+	if _, _, body := w.get(t, "/v1/forecast?city=Delhi&hours=48"); !strings.Contains(body, `"hourly":{"base":null,"issued_at":null,"fitted_at":null,"reason":"not_issued","hours":[],"score":null}`) {
+		t.Errorf("before the first issue of hours: %s", body)
+	}
+	w.issueHours(t)
+	for _, place := range []string{"city=Delhi", "lat=28.63&lon=77.21"} {
+		status, _, body := w.get(t, "/v1/forecast?"+place+"&hours=48")
+		var got air.Forecast
+		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK || got.Hourly == nil {
+			t.Fatalf("%s: %d %s: %v", place, status, body, err)
+		}
+		h := got.Hourly
+		if len(h.Hours) != 48 || !h.Hours[0].At.After(now) || h.Hours[0].At.After(now.Add(time.Hour)) {
+			t.Fatalf("%s: %d hours from %v, want 48 after %v", place, len(h.Hours), h.Hours[0].At, now)
+		}
+		if first, last := h.Hours[0].PM25, h.Hours[47].PM25; first.Model != "diurnal_anomaly" || last.Model != "persistence" || first.P90-first.P10 != 20 {
+			t.Errorf("%s: first %+v, last %+v, want the model, then persistence", place, first, last)
+		}
+		if want := (air.ForecastScore{Days: 90, Forecasts: 40, MAE: 15, PersistenceMAE: 16, Coverage80: 0.8, BeatsPersistence: true}); h.Score == nil || *h.Score != want {
+			t.Errorf("%s: score %+v, want %+v", place, h.Score, want)
+		}
+		if h.Reason != nil || h.Base == nil || len(got.Days) != 3 {
+			t.Errorf("%s: reason %v, base %v, %d days", place, h.Reason, h.Base, len(got.Days))
+		}
+	}
+	if _, _, body := w.get(t, "/v1/forecast?city=Delhi&hours=6&days=1"); strings.Count(body, `"at"`) != 6 {
+		t.Errorf("hours=6: %s", body)
+	}
+}
+
 func TestForecastOfAPosition(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -150,6 +207,9 @@ func TestForecastProblems(t *testing.T) {
 		"":                           `400 "field":"city"`,
 		"city=Delhi&days=4":          `400 "field":"days"`,
 		"city=Delhi&days=":           `400 "field":"days"`,
+		"city=Delhi&hours=0":         `400 "field":"hours"`,
+		"city=Delhi&hours=49":        `400 "field":"hours"`,
+		"city=Delhi&hours=+6":        `400 "field":"hours"`,
 		"city=Delhi&lat=28":          `400 "field":"lat"`,
 		"lat=28":                     `400 "field":"lon"`,
 		"city=Delhi&date=2026-11-18": `400 "field":"date"`,
@@ -216,7 +276,8 @@ func TestForecastsSurviveARestart(t *testing.T) {
 	w.serve(t, inDir)
 	w.refresh(t)
 	w.issue(t)
-	paths := []string{"/v1/forecast?city=Delhi", "/v1/forecast?lat=28.63&lon=77.21", "/v1/forecast/score?city=Delhi", "/v1/forecast/score"}
+	w.issueHours(t)
+	paths := []string{"/v1/forecast?city=Delhi", "/v1/forecast?city=Delhi&hours=48", "/v1/forecast?lat=28.63&lon=77.21", "/v1/forecast/score?city=Delhi", "/v1/forecast/score"}
 	want := make([]string, len(paths))
 	for i, path := range paths {
 		_, _, want[i] = w.get(t, path)
@@ -235,7 +296,7 @@ func TestForecastsSurviveARestart(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", path, status, body, want[i])
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "live.forecasts.json"), []byte(`{"Version":2,`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "live.forecasts.json"), []byte(`{"Version":3,`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	restart()

@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"vayu/internal/httpapi"
 	"vayu/query/places"
@@ -13,8 +14,19 @@ import (
 
 var errNone = schema.NewProblem(schema.NoData, "", "No forecasts were issued yet.")
 
-// OfCity answers for a city by its name. The issue may be nil. The error is a *schema.Problem.
-func OfCity(snap *snapshot.Snapshot, issue *Issue, name string, today schema.Day, days int) (httpapi.Response, error) {
+// Request is what an answer contains. Now is the present, Days the number of days after today, and Count the number of
+// hours after now; 0 for no hours. Issue and Hours may be nil.
+type Request struct {
+	Issue *Issue
+	Hours *Hours
+	Now   time.Time
+	Days  int
+	Count int
+}
+
+// OfCity answers for a city by its name. The error is a *schema.Problem.
+func OfCity(snap *snapshot.Snapshot, r Request, name string) (httpapi.Response, error) {
+	issue, today := r.Issue, schema.DayOf(r.Now)
 	i, err := snap.Index.Find(name)
 	if err != nil {
 		return httpapi.Response{}, err
@@ -30,12 +42,17 @@ func OfCity(snap *snapshot.Snapshot, issue *Issue, name string, today schema.Day
 	case !place.Has(today):
 		return httpapi.Response{}, schema.NewProblem(schema.NoData, "city", "There is no forecast for "+label+". "+place.Reason())
 	}
-	return place.Answer(label, today, days)
+	var hourly *air.HourlyForecast
+	if r.Count > 0 {
+		hourly = r.Hours.City(snap.Cities[i].City, r.Now, r.Count)
+	}
+	return place.Answer(label, today, r.Days, hourly)
 }
 
-// Near answers for a position with the forecast of the nearest station that has one, within 100 km. The issue may be
-// nil. The error is a *schema.Problem.
-func Near(snap *snapshot.Snapshot, issue *Issue, point places.Point, today schema.Day, days int) (httpapi.Response, error) {
+// Near answers for a position with the forecast of the nearest station that has one, within 100 km. The error is a
+// *schema.Problem.
+func Near(snap *snapshot.Snapshot, r Request, point places.Point) (httpapi.Response, error) {
+	issue, today := r.Issue, schema.DayOf(r.Now)
 	if issue == nil {
 		return httpapi.Response{}, errNone
 	}
@@ -49,7 +66,11 @@ func Near(snap *snapshot.Snapshot, issue *Issue, point places.Point, today schem
 	}
 	st := &snap.Stations[i]
 	near := air.ForecastStation{ID: st.ID, Name: st.Name, DistanceKM: math.Round(km*100) / 100}
-	return issue.Station(st.ID).AnswerFor(snap.PlaceName(i), near, today, days)
+	var hourly *air.HourlyForecast
+	if r.Count > 0 {
+		hourly = r.Hours.Station(st.ID, r.Now, r.Count)
+	}
+	return issue.Station(st.ID).AnswerFor(snap.PlaceName(i), near, today, r.Days, hourly)
 }
 
 // ScoreOf returns the score of a city by its name, or of all cities for the name "". The issue may be nil. The error is a

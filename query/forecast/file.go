@@ -14,7 +14,7 @@ import (
 )
 
 // fileVersion must change whenever the fields of the file change. Files with another version are ignored.
-const fileVersion = 2
+const fileVersion = 3
 
 // savedIssue is the content of the file of an issue, as JSON.
 type savedIssue struct {
@@ -23,6 +23,18 @@ type savedIssue struct {
 	IssuedAt, FittedAt time.Time
 	Overall            air.ForecastScores
 	Places             []savedPlace
+	Hours              *savedHours // nil for none
+}
+
+// savedHours has the forecasts of hours in a file.
+type savedHours struct {
+	Base, IssuedAt, FittedAt time.Time
+	Places                   []savedPlaceHours
+}
+
+type savedPlaceHours struct {
+	Kind, Name, State string
+	Of                *placeHours
 }
 
 // savedPlace has the forecasts of a place in a file.
@@ -40,14 +52,39 @@ func (p *Place) saved(kind, name, state string) savedPlace {
 	return savedPlace{Kind: kind, Name: name, State: state, Days: p.days, Score: p.score, Verified: p.verified, Reasons: p.reasons, Reason: p.reason, IssuedAt: p.issuedAt}
 }
 
-// write replaces the file of a path. A reader sees the earlier file or all of the new one.
-func (i *Issue) write(path string) (err error) {
+func (h *Hours) saved() *savedHours {
+	if h == nil {
+		return nil
+	}
+	s := &savedHours{Base: h.Base, IssuedAt: h.IssuedAt, FittedAt: h.FittedAt}
+	for c, p := range h.cities {
+		s.Places = append(s.Places, savedPlaceHours{"city", c.Name, c.State, p})
+	}
+	for id, p := range h.stations {
+		s.Places = append(s.Places, savedPlaceHours{"station", id, "", p})
+	}
+	return s
+}
+
+func (s *savedHours) restored() *Hours {
+	if s == nil {
+		return nil
+	}
+	h := newHours(s.Base, s.IssuedAt, s.FittedAt)
+	for _, p := range s.Places {
+		*h.place(p.Kind, p.Name, p.State) = *p.Of
+	}
+	return h
+}
+
+// write replaces the file of a path, with hours unless they are nil. A reader sees the earlier file or all of the new one.
+func (i *Issue) write(path string, hours *Hours) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("writing the forecasts %q: %w", path, err)
 		}
 	}()
-	s := savedIssue{Version: fileVersion, Base: i.Base, IssuedAt: i.IssuedAt, FittedAt: i.FittedAt, Overall: i.overall}
+	s := savedIssue{Version: fileVersion, Base: i.Base, IssuedAt: i.IssuedAt, FittedAt: i.FittedAt, Overall: i.overall, Hours: hours.saved()}
 	for c, p := range i.cities {
 		s.Places = append(s.Places, p.saved("city", c.Name, c.State))
 	}
@@ -68,21 +105,21 @@ func (i *Issue) write(path string) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// read returns the issue in a file. It returns nil if there is no file, or one of another version.
-func read(path string) (*Issue, error) {
+// read returns the forecasts of days and of hours in a file. It returns nil if there is no file, or one of another version.
+func read(path string) (*Issue, *Hours, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var s savedIssue
 	if err == nil {
 		err = json.Unmarshal(raw, &s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the forecasts %q: %w", path, err)
+		return nil, nil, fmt.Errorf("reading the forecasts %q: %w", path, err)
 	}
 	if s.Version != fileVersion {
-		return nil, nil
+		return nil, nil, nil
 	}
 	i := newIssue(s.Base, s.IssuedAt, s.FittedAt)
 	i.overall = s.Overall
@@ -91,5 +128,5 @@ func read(path string) (*Issue, error) {
 		p := i.place(from.Kind, from.Name, from.State)
 		p.days, p.score, p.verified, p.reasons, p.reason, p.issuedAt = from.Days, from.Score, from.Verified, from.Reasons, from.Reason, from.IssuedAt
 	}
-	return i, nil
+	return i, s.Hours.restored(), nil
 }

@@ -85,12 +85,16 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for a city: the first days after today. Repeated calls on one day share the reply.
-func (p *Place) Answer(name string, today schema.Day, days int) (httpapi.Response, error) {
+// Answer returns the reply for a city: the first days after today, with hours unless they are nil. Repeated calls on one
+// day without hours share the reply.
+func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
+	if hourly != nil {
+		return p.render(name, nil, today, days, hourly)
+	}
 	if c := p.cache[days].Load(); c != nil && c.today == today {
 		return c.response, nil
 	}
-	response, err := p.render(name, nil, today, days)
+	response, err := p.render(name, nil, today, days, nil)
 	if err == nil {
 		p.cache[days].Store(&cached{today, response})
 	}
@@ -98,14 +102,14 @@ func (p *Place) Answer(name string, today schema.Day, days int) (httpapi.Respons
 }
 
 // AnswerFor returns the reply for a position near a station.
-func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int) (httpapi.Response, error) {
-	return p.render(name, &station, today, days)
+func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
+	return p.render(name, &station, today, days, hourly)
 }
 
-func (p *Place) render(name string, station *air.ForecastStation, today schema.Day, days int) (httpapi.Response, error) {
+func (p *Place) render(name string, station *air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	all := p.after(today)
 	reply := air.Forecast{
-		Status: schema.Success, City: name, Station: station, IssuedAt: p.issuedAt, FittedAt: p.issue.FittedAt, Days: all[:min(days, len(all))], Score: p.score,
+		Status: schema.Success, City: name, Station: station, IssuedAt: p.issuedAt, FittedAt: p.issue.FittedAt, Days: all[:min(days, len(all))], Score: p.score, Hourly: hourly,
 	}
 	first := &reply.Days[0]
 	parameter, model := shown(first)
@@ -117,7 +121,11 @@ func (p *Place) render(name string, station *air.ForecastStation, today schema.D
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("writing a forecast: %w", err)
 	}
-	return httpapi.Ready(body, p.issuedAt), nil
+	changed := p.issuedAt
+	if hourly != nil && hourly.IssuedAt != nil && hourly.IssuedAt.After(changed) {
+		changed = *hourly.IssuedAt
+	}
+	return httpapi.Ready(body, changed), nil
 }
 
 // shown returns the parameter and the model that stand for a day: of the AQI, or of the first concentration if there is

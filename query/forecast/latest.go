@@ -26,6 +26,7 @@ type Latest struct {
 	tables   rollup.Tables
 	failures *failurelog.Log
 	issue    atomic.Pointer[Issue]
+	hours    atomic.Pointer[Hours]
 	file     string // file of the issue, which the next start restores; "" for none
 }
 
@@ -42,32 +43,41 @@ func NewLatest(t rollup.Tables, world, directory string, log *slog.Logger, faile
 // Issue returns the latest issue; nil if there is none yet.
 func (l *Latest) Issue() *Issue { return l.issue.Load() }
 
+// Hours returns the latest forecasts of hours; nil if there are none yet.
+func (l *Latest) Hours() *Hours { return l.hours.Load() }
+
 // Restore publishes the issue of the last run from its file, if there is one.
 func (l *Latest) Restore() error {
 	if l.file == "" {
 		return nil
 	}
-	issue, err := read(l.file)
+	issue, hours, err := read(l.file)
 	if err == nil && issue != nil {
 		l.issue.Store(issue)
+		l.hours.Store(hours)
 	}
 	return err
 }
 
-// Refresh reads the latest issue if it is new, and writes it to the file.
+// Refresh reads the latest forecasts of days and of hours if they are new, and writes both to the file.
 func (l *Latest) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	earlier := l.issue.Load()
+	earlier, before := l.issue.Load(), l.hours.Load()
 	issue, err := load(ctx, l.tables, earlier)
-	if err != nil || issue == earlier {
+	if err != nil {
 		return err
 	}
 	l.issue.Store(issue)
-	if issue == nil || l.file == "" {
+	hours, err := loadHours(ctx, l.tables, before)
+	if err != nil {
+		return err
+	}
+	l.hours.Store(hours)
+	if issue == nil || l.file == "" || issue == earlier && hours == before {
 		return nil
 	}
-	return issue.write(l.file)
+	return issue.write(l.file, hours)
 }
 
 // Run polls for new issues until ctx ends. It logs when polls begin to fail, and when they succeed again.

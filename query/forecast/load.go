@@ -128,7 +128,8 @@ func grouping(perCity bool) string {
 	return "'' AS name, '' AS region, "
 }
 
-// loadModels reads the score of each model.
+// loadModels reads the score of each model. The models of a figure and horizon have the same days: those for which both
+// the damped anomaly and persistence have a forecast. Without such days, persistence has all of its days.
 func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore
@@ -136,8 +137,11 @@ func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) e
 		m.MAE, m.RMSE, m.Bias, m.Coverage80 = round(m.MAE), round(m.RMSE), round(m.Bias), round(m.Coverage80)
 		all := i.scoresOf(name, state)
 		all.Models = append(all.Models, m)
-	}, "SELECT "+grouping(perCity)+t.SQL(`toString(parameter) AS p, horizon, toString(model) AS m, count(), sum(served), avg(abs(error)), sqrt(avg(error * error)), avg(error), avg(covered)
-		FROM %s.forecast_outcome`)+recentCities+" GROUP BY name, region, p, horizon, m ORDER BY p, horizon, m", rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+	}, t.SQL(`SELECT name, region, p, horizon, m, n, served, mae, rmse, bias, coverage80 FROM
+		(SELECT `+grouping(perCity)+`toString(parameter) AS p, horizon, toString(model) AS m, compared, count() AS n, sum(served) AS served, avg(abs(error)) AS mae, sqrt(avg(error * error)) AS rmse, avg(error) AS bias, avg(covered) AS coverage80,
+			max(compared) OVER (PARTITION BY name, region, p, horizon) AS comparable
+		FROM %s.forecast_outcome`+recentCities+` GROUP BY name, region, p, horizon, m, compared)
+		WHERE compared = comparable ORDER BY p, horizon, m`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
 }
 
 // loadWarnings reads how often each model had the events of the AQI.

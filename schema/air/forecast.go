@@ -3,7 +3,7 @@ package air
 import "time"
 
 // Percentiles are the 10th, 50th and 90th percentile of a forecast, and the model that it is from. The unit is that
-// of the figure: µg/m³, mg/m³ for CO, or AQI. The 50th is the central value of the model.
+// of the figure: µg/m³, mg/m³ for CO, or AQI.
 type Percentiles struct {
 	P10   float64 `json:"p10"`
 	P50   float64 `json:"p50"`
@@ -21,8 +21,8 @@ type CategoryChances struct {
 	Severe       float64 `json:"Severe"`
 }
 
-// ForecastDay is the forecast of one Indian day. A figure without a forecast is nil. Category is that of the central
-// AQI. Horizon is the number of days since the last day with data.
+// ForecastDay is the forecast of one Indian day. A figure without a forecast is nil. Category is that of the 50th
+// percentile of the AQI. Horizon is the number of days since the last day with data.
 type ForecastDay struct {
 	Date       string           `json:"date"`
 	Horizon    int              `json:"horizon"`
@@ -37,8 +37,8 @@ type ForecastDay struct {
 	O3         *Percentiles     `json:"o3"`
 }
 
-// ForecastScore compares the AQI forecasts that were shown for a place with what came, and with persistence.
-// Errors are in AQI. Coverage80 is the share of observations between the 10th and the 90th percentile.
+// ForecastScore compares the forecasts that were shown for a place with what came, and with persistence. Errors are
+// in AQI, or of hours in µg/m³. Coverage80 is the share of observations between the 10th and the 90th percentile.
 type ForecastScore struct {
 	Days             int     `json:"days"`
 	Forecasts        uint64  `json:"forecasts"`
@@ -67,6 +67,26 @@ type Forecast struct {
 	FittedAt time.Time        `json:"fitted_at"`
 	Days     []ForecastDay    `json:"days"`
 	Score    *ForecastScore   `json:"score"`
+	// Hourly is nil unless hours were asked for.
+	Hourly *HourlyForecast `json:"hourly,omitempty"`
+}
+
+// HourlyForecast has the forecasts of PM2.5 of the next hours. Base is the end of the last hour whose data they use. Without
+// hours, Reason says why, and the times are nil if nothing was issued. Score compares what was shown up to 48 hours ahead
+// with what came, in µg/m³. It is nil until a forecast can be compared.
+type HourlyForecast struct {
+	Base     *time.Time     `json:"base"`
+	IssuedAt *time.Time     `json:"issued_at"`
+	FittedAt *time.Time     `json:"fitted_at"`
+	Reason   *string        `json:"reason"`
+	Hours    []ForecastHour `json:"hours"`
+	Score    *ForecastScore `json:"score"`
+}
+
+// ForecastHour is the forecast of the mean of one hour of an Indian clock. At is its end, UTC.
+type ForecastHour struct {
+	At   time.Time   `json:"at"`
+	PM25 Percentiles `json:"pm25"`
 }
 
 // ModelScore is the score of one model for one figure and horizon. Errors are in the unit of the figure.

@@ -98,7 +98,7 @@ func (f *Forecaster) issueHours(ctx context.Context, run, input string, base, is
 	if err := f.exec(ctx, "issue of hours", f.sql.hours.issue, p); err != nil {
 		return 0, err
 	}
-	stored := " FROM " + f.database + ".forecast_hour FINAL WHERE run = {run:String} AND base = {base:DateTime('UTC')} AND lead > 0"
+	stored := " FROM " + f.database + ".forecast_hour FINAL WHERE run = {run:String} AND base = {base:DateTime('UTC')} AND horizon > 0"
 	err = f.exec(ctx, "record of hours", "INSERT INTO "+f.database+".forecast_hour_issue (run, base, issued_at, fitted_at, forecasts) "+
 		"SELECT {run:String}, {base:DateTime('UTC')}, {issued:DateTime64(3, 'UTC')}, {fitted:DateTime64(3, 'UTC')}, count()"+stored+" SETTINGS distributed_foreground_insert = 1", p)
 	if err != nil {

@@ -1,4 +1,4 @@
--- Errors of both models over the hours that both forecast, by place and six leads. Errors of one day depend on each other, so
+-- Errors of both models over the hours that both forecast, by place and six horizons. Errors of one day depend on each other, so
 -- the interval has the levels of a sample of {{.HourDays}} days.
 INSERT INTO {{.Database}}.forecast_hour_residual (run, fitted_at, place_kind, place, state, until, model, samples, mae, low, middle, high)
 SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, place_kind, place, state, until, model, count() AS n, avg(abs(exp(target) - exp(centre))),
@@ -13,7 +13,7 @@ FROM
         (
 {{.HourSamples}}
         ) AS samples
-        INNER JOIN (SELECT toUInt16(lead) AS lead, latest_weight, day_weight FROM {{.Database}}.forecast_hour_fit WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')}) AS fit USING (lead)
+        INNER JOIN (SELECT toUInt16(horizon) AS horizon, latest_weight, day_weight FROM {{.Database}}.forecast_hour_fit WHERE run = {run:String} AND fitted_at = {fitted:DateTime64(3, 'UTC')}) AS fit USING (horizon)
         WHERE NOT isNaN(target + normal + latest + day + again)
     )
 )

@@ -5,14 +5,14 @@ SELECT {run:String}, {fitted:DateTime64(3, 'UTC')}, place_kind, place, state, un
     if(countIf(recent) >= {{.MinErrors}}, quantileExactHighIf(0.8)(miss, recent), 0)
 FROM
 (
-    SELECT place_kind, place, state, toUInt8(intDiv(lead + 5, 6) * 6) AS until, value AS observed, p50, observed BETWEEN p10 AND p90 AS covered,
+    SELECT place_kind, place, state, toUInt8(intDiv(horizon + 5, 6) * 6) AS until, value AS observed, p50, observed BETWEEN p10 AND p90 AS covered,
         toFloat32(greatest(log(p10) + widening - log(observed), log(observed) - log(p90) + widening)) AS miss,
         arrayJoin(arrayConcat(if(compared, [toString(model)], []), if(served, ['served'], []), if(model = 'persistence', ['repeated'], []))) AS name,
         compared AND model = name AND base > {base:DateTime('UTC')} - toIntervalDay({{.Recalibrated}}) AS recent
     FROM
     (
-        SELECT place_kind, place, state, lead, base, at, model, served, compared, p10, p50, p90, widening FROM {{.Database}}.forecast_hour FINAL
-        WHERE run = {run:String} AND lead > 0 AND base > {from:DateTime('UTC')} AND at <= {base:DateTime('UTC')}
+        SELECT place_kind, place, state, horizon, base, at, model, served, compared, p10, p50, p90, widening FROM {{.Database}}.forecast_hour FINAL
+        WHERE run = {run:String} AND horizon > 0 AND base > {from:DateTime('UTC')} AND at <= {base:DateTime('UTC')}
     ) AS issued
     INNER JOIN
     (

@@ -112,21 +112,21 @@ func TestHoursOfRealStations(t *testing.T) {
 		}
 	}
 	for _, line := range w.text(`SELECT concat(place_kind, ' ', toString(until), ' h, ', name, ': ', toString(count()), ' MAE ', toString(round(avg(abs(error)), 2)), ' covered ', toString(round(100 * avg(covered), 1)))
-		FROM (SELECT *, intDiv(lead + 5, 6) * 6 AS until, arrayJoin(arrayConcat(if(compared, [toString(model)], []), if(served, ['served'], []))) AS name FROM %s.forecast_hour_outcome WHERE lead <= 48)
+		FROM (SELECT *, intDiv(horizon + 5, 6) * 6 AS until, arrayJoin(arrayConcat(if(compared, [toString(model)], []), if(served, ['served'], []))) AS name FROM %s.forecast_hour_outcome WHERE horizon <= 48)
 		GROUP BY place_kind, until, name ORDER BY place_kind, until, name`) {
 		t.Log(line)
 	}
-	got := w.text(`SELECT toString(avgIf(abs(error), model = 'diurnal_anomaly') < 0.95 * avgIf(abs(error), model = 'persistence')) FROM %s.forecast_hour_outcome WHERE compared AND lead <= 48`)
+	got := w.text(`SELECT toString(avgIf(abs(error), model = 'diurnal_anomaly') < 0.95 * avgIf(abs(error), model = 'persistence')) FROM %s.forecast_hour_outcome WHERE compared AND horizon <= 48`)
 	if got[0] != "1" {
 		t.Error("the error of the model is not 5 % below that of persistence")
 	}
-	if got := w.text("SELECT toString(abs(avg(covered) - 0.8) <= 0.03) FROM %s.forecast_hour_outcome WHERE served AND lead <= 48"); got[0] != "1" {
+	if got := w.text("SELECT toString(abs(avg(covered) - 0.8) <= 0.03) FROM %s.forecast_hour_outcome WHERE served AND horizon <= 48"); got[0] != "1" {
 		t.Error("the interval does not cover 80 ± 3 %")
 	}
-	if bad := w.text("SELECT formatRow('CSV', *) FROM %s.forecast_hour FINAL WHERE lead > 0 AND NOT (0 < p10 AND p10 <= p50 AND p50 <= p90) LIMIT 3"); len(bad) > 0 {
+	if bad := w.text("SELECT formatRow('CSV', *) FROM %s.forecast_hour FINAL WHERE horizon > 0 AND NOT (0 < p10 AND p10 <= p50 AND p50 <= p90) LIMIT 3"); len(bad) > 0 {
 		t.Errorf("percentiles are not in order: %v", bad)
 	}
-	if got := w.text("SELECT toString(max(n)) FROM (SELECT sum(served) AS n FROM %s.forecast_hour FINAL WHERE lead > 0 GROUP BY place_kind, place, base, lead)"); got[0] != "1" {
+	if got := w.text("SELECT toString(max(n)) FROM (SELECT sum(served) AS n FROM %s.forecast_hour FINAL WHERE horizon > 0 GROUP BY place_kind, place, base, horizon)"); got[0] != "1" {
 		t.Errorf("%s models served for one hour, want 1", got[0])
 	}
 }

@@ -53,7 +53,7 @@ type templateData struct {
 	Ingested                                                         bool
 
 	IndiaSeconds, Length, Farthest, Members, Largest, MinPollutants                                                                  int
-	Half, HourDays, HourGrid, Leads, MinHours, MinHourErrors                                                                         int
+	Half, HourDays, HourGrid, HourHorizons, MinHours, MinHourErrors                                                                  int
 	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, LongHistory, Recalibrated, Judged int
 }
 

@@ -1772,7 +1772,7 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_hour_local ON CLUSTER `air`
     state LowCardinality(String) COMMENT 'state of a city; empty for a station',
     parameter LowCardinality(String) COMMENT 'pm25',
     base DateTime('UTC') COMMENT 'end of the last hour whose data the forecast uses, UTC' CODEC(DoubleDelta, LZ4),
-    lead UInt8 COMMENT 'hours from base to at, 1-60; 0 for no forecast, see reason',
+    horizon UInt8 COMMENT 'hours from base to at, 1-60; 0 for no forecast, see reason',
     at DateTime('UTC') COMMENT 'end of the hour that is forecast, UTC; hours are those of an Indian clock, so they end at hh:30' CODEC(DoubleDelta, LZ4),
     model LowCardinality(String) COMMENT 'diurnal_anomaly, or persistence: the last 24 hours repeated; none for no forecast',
     served UInt8 COMMENT '1: the better model, which GET /v1/forecast shows; 0: it is stored to be compared',
@@ -1787,7 +1787,7 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_hour_local ON CLUSTER `air`
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}', issued_at)
 PARTITION BY toYYYYMM(base)
-ORDER BY (run, place_kind, place, state, parameter, base, lead, model)
+ORDER BY (run, place_kind, place, state, parameter, base, horizon, model)
 COMMENT 'Forecasts of the PM2.5 of hours, issued every six hours. A forecast is never changed. Written by pipeline/airquality/forecast only. Read with FINAL.';
 
 CREATE TABLE IF NOT EXISTS vayu.forecast_hour ON CLUSTER `air` AS vayu.forecast_hour_local ENGINE = Distributed(`air`, 'vayu', 'forecast_hour_local', cityHash64(place))
@@ -1814,14 +1814,14 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_hour_fit_local ON CLUSTER `air`
 (
     run String COMMENT 'forecast_hour.run',
     fitted_at DateTime64(3, 'UTC') COMMENT 'when it was fitted, UTC',
-    lead UInt8 COMMENT 'hours ahead, 1-60',
+    horizon UInt8 COMMENT 'hours ahead, 1-60',
     latest_weight Float64 COMMENT 'weight of the mean anomaly of the last three hours; an anomaly is the natural logarithm of the ratio to the usual value of the hour',
     day_weight Float64 COMMENT 'weight of the mean anomaly of the last 24 hours',
     samples UInt64 COMMENT 'pairs of an hour and its target',
     series UInt32 COMMENT 'places with enough data'
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
-ORDER BY (run, fitted_at, lead)
+ORDER BY (run, fitted_at, horizon)
 COMMENT 'Coefficients of the diurnal anomaly, one fit a day over the last four weeks, pooled over all places. Written by pipeline/airquality/forecast only.';
 
 CREATE TABLE IF NOT EXISTS vayu.forecast_hour_fit ON CLUSTER `air` AS vayu.forecast_hour_fit_local ENGINE = Distributed(`air`, 'vayu', 'forecast_hour_fit_local', cityHash64(run))
@@ -1835,7 +1835,7 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_hour_residual_local ON CLUSTER `air`
     place_kind LowCardinality(String) COMMENT 'city or station: what place is',
     place LowCardinality(String) COMMENT 'forecast_hour.place',
     state LowCardinality(String) COMMENT 'forecast_hour.state',
-    until UInt8 COMMENT 'last of six leads: 6, 12, … 60',
+    until UInt8 COMMENT 'last of six horizons: 6, 12, … 60',
     model LowCardinality(String) COMMENT 'diurnal_anomaly or persistence',
     samples UInt32 COMMENT 'number of residuals',
     mae Float64 COMMENT 'mean absolute error, µg/m³',
@@ -1860,7 +1860,7 @@ CREATE TABLE IF NOT EXISTS vayu.forecast_hour_score_local ON CLUSTER `air`
     place_kind LowCardinality(String) COMMENT 'city or station: what place is',
     place LowCardinality(String) COMMENT 'forecast_hour.place',
     state LowCardinality(String) COMMENT 'forecast_hour.state',
-    until UInt8 COMMENT 'last of six leads: 6, 12, … 60',
+    until UInt8 COMMENT 'last of six horizons: 6, 12, … 60',
     model LowCardinality(String) COMMENT 'diurnal_anomaly or persistence, of the forecasts that both have; served, of those that were shown; or repeated, of persistence in the same hours as served',
     forecasts UInt64 COMMENT 'number of issued forecasts with an observation',
     mae Float64 COMMENT 'mean absolute error, µg/m³',
@@ -1907,7 +1907,7 @@ CREATE OR REPLACE VIEW vayu.forecast_hour_outcome ON CLUSTER `air`
     place LowCardinality(String) COMMENT 'city as in station.city, or station.id',
     state LowCardinality(String) COMMENT 'state of a city; empty for a station',
     base DateTime('UTC') COMMENT 'end of the last hour whose data the forecast uses, UTC',
-    lead UInt8 COMMENT 'hours from base to at, 1-60',
+    horizon UInt8 COMMENT 'hours from base to at, 1-60',
     at DateTime('UTC') COMMENT 'end of the hour that was forecast, UTC',
     model LowCardinality(String) COMMENT 'diurnal_anomaly or persistence',
     served UInt8 COMMENT '1: the model that GET /v1/forecast showed',
@@ -1921,8 +1921,8 @@ CREATE OR REPLACE VIEW vayu.forecast_hour_outcome ON CLUSTER `air`
     covered UInt8 COMMENT '1: observed is from p10 to p90'
 )
 AS
-SELECT run, place_kind, place, state, base, lead, at, model, served, compared, p10, p50, p90, widening, observed, p50 - observed AS error, observed BETWEEN p10 AND p90 AS covered
-FROM (SELECT * FROM vayu.forecast_hour FINAL WHERE lead > 0) AS issued
+SELECT run, place_kind, place, state, base, horizon, at, model, served, compared, p10, p50, p90, widening, observed, p50 - observed AS error, observed BETWEEN p10 AND p90 AS covered
+FROM (SELECT * FROM vayu.forecast_hour FINAL WHERE horizon > 0) AS issued
 INNER JOIN
 (
     SELECT 'station' AS place_kind, toString(station) AS place, '' AS state, at, assumeNotNull(mean) AS observed
