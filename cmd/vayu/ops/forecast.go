@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,8 +35,9 @@ func NewForecast() *cobra.Command {
 		Use: "issue", Short: "Issue the forecasts that are due now; a running service does so by itself", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(ctx context.Context, f *forecast.Forecaster) error {
-				issued, err := f.Due(ctx, time.Now())
-				if err == nil && !issued {
+				days, err := f.Due(ctx, time.Now())
+				hours, failed := f.DueHours(ctx, time.Now())
+				if err = errors.Join(err, failed); err == nil && !days && !hours {
 					_, _ = fmt.Fprintln(cmd.OutOrStdout(), "no forecasts are due: they were issued, or yesterday has no data yet")
 				}
 				return err
@@ -62,7 +64,8 @@ func newForecastReplay(with func(*cobra.Command, func(context.Context, *forecast
 		Short: "Issue forecasts for past days, from what was known then, and print their score",
 		Long: `Issue forecasts for past days, from what was known then, and print their score. A reading is known from the time at
 which it was stored. With --as-measured it is known at the end of its day: archives need that, because they are imported later.
-The forecasts are rows of the table forecast with the printed id in the column run. GET /v1/forecast never shows them.`,
+The forecasts are rows of the table forecast with the printed id in the column run. GET /v1/forecast never shows
+them, and they are deleted after 90 days.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if r.Targets.First, err = schema.ParseDay(from); err != nil {

@@ -1,13 +1,16 @@
-// Package forecast issues forecasts of the air of the next days inside ClickHouse, and replays them for
-// past days.
+// Package forecast issues forecasts of the air of the next days and hours inside ClickHouse, and replays those of past
+// days.
 //
 // The model is a damped anomaly: the climatology of a place, plus weighted anomalies of the last day and of
 // the last week. Persistence and climatology are issued beside it. The view forecast_score compares the
 // three with what came. For each place, parameter and horizon, persistence is served if the model was worse
 // over the last 90 days.
 //
+// The PM2.5 of hours has a model of its own, the diurnal anomaly: the usual value of the hour of the day over two weeks,
+// plus weighted anomalies of the last three hours and of the last day.
+//
 // This package is the only writer of the tables forecast, forecast_issue, forecast_fit, forecast_climate,
-// forecast_residual and forecast_input.
+// forecast_residual and forecast_input, and of those of hours, whose names begin with forecast_hour.
 package forecast
 
 import (
@@ -49,10 +52,10 @@ func New(conn Conn, database string, log *slog.Logger, reg prometheus.Registerer
 	return &Forecaster{conn: conn, database: database, sql: sql, log: log.With("database", database), metrics: newMetrics(reg, database)}, nil
 }
 
-// day formats an Indian day as a query parameter.
+// dayText formats an Indian day as a query parameter.
 func dayText(d schema.Day) string { return d.String() }
 
-// instant formats a time as a query parameter of type DateTime64(3, 'UTC').
+// instantText formats a time as a query parameter of type DateTime64(3, 'UTC').
 func instantText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
 // exec runs a statement. With a new deduplication token, the server does not mistake an INSERT for a retry of an

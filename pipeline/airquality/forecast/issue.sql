@@ -175,4 +175,10 @@ emitted AS
 SELECT {run:String}, place_kind, place, state, out.1, day, horizon, model, out.2, out.10, out.3, out.4, out.5,
     out.9[1], out.9[2], out.9[3], out.9[4], out.9[5], out.9[6], out.6, out.7, out.8, {fitted:DateTime64(3, 'UTC')}, {known:DateTime64(3, 'UTC')}
 FROM emitted
+-- An issue that failed half-way left forecasts. They stay as they are, and this issue adds the others.
+WHERE (place_kind, place, state, out.1, horizon, model) NOT IN
+(
+    SELECT place_kind, place, state, toString(parameter), horizon, toString(model) FROM {{.Database}}.forecast
+    WHERE run = {run:String} AND horizon > 0 AND day > {base:Date} AND day <= {base:Date} + {{.Farthest}} AND day - horizon = {base:Date}
+)
 {{.Settings}}

@@ -61,11 +61,34 @@ func TestLatePlacesAreIssuedLater(t *testing.T) {
 		t.Errorf("forecasts of the early city (-first +later):\n%s", diff)
 	}
 	got := w.text("SELECT concat(place, ' ', toString(uniqExact(horizon))) FROM %s.forecast FINAL WHERE parameter = 'pm25' AND horizon > 0 AND day - horizon = '" + base.String() + "' GROUP BY place ORDER BY place")
-	if strings.Join(got, ", ") != "Nashik 4, Pune 4" {
-		t.Errorf("horizons %v, want four of both cities", got)
+	if strings.Join(got, ", ") != "Nashik 5, Pune 5" {
+		t.Errorf("horizons %v, want five of both cities", got)
 	}
 	if got := w.text("SELECT concat(toString(count()), ' ', toString(max(fitted_at) = min(fitted_at))) FROM %s.forecast_issue FINAL WHERE run = ''"); got[0] != "1 1" {
 		t.Errorf("issues and equal fits: %s, want one with one fit", got[0])
+	}
+}
+
+// TestForecastsNeverChange repeats an issue that was not recorded, with other data of the base: it completes what is there.
+func TestForecastsNeverChange(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10")
+	w.usualDays("Pune", base, 60)
+	w.forecastOf("r", base, 60)
+	const pm25 = "SELECT formatRow('CSV', *) AS line FROM %s.forecast FINAL WHERE horizon > 0 AND parameter = 'pm25' ORDER BY line"
+	const others = "SELECT toString(uniqExact(parameter)) FROM %s.forecast FINAL WHERE horizon > 0"
+	first, all := w.text(pm25), w.text(others)
+	w.run("ALTER TABLE %s.forecast_issue DELETE WHERE 1 SETTINGS mutations_sync = 1")
+	w.run("ALTER TABLE %s.forecast DELETE WHERE parameter != 'pm25' SETTINGS mutations_sync = 1")
+	if _, err := w.issue(t.Context(), "r", "r", base, issueTime(base).Add(time.Minute), issueTime(base)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, w.text(pm25)); diff != "" {
+		t.Errorf("forecasts of the first issue (-first +later):\n%s", diff)
+	}
+	if diff := cmp.Diff(all, w.text(others)); diff != "" {
+		t.Errorf("parameters (-first +later):\n%s", diff)
 	}
 }
 

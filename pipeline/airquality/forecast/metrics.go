@@ -31,7 +31,7 @@ func newMetrics(reg prometheus.Registerer, database string) *metrics {
 		}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_forecast_runs_total", ConstLabels: labels,
-			Help: "Fits and issues of forecasts, by kind (fit, issue) and outcome (done, failed).",
+			Help: "Fits and issues of forecasts, by kind (fit, issue, fit_hours, issue_hours) and outcome (done, failed).",
 		}, []string{"kind", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_forecast_seconds", ConstLabels: labels,

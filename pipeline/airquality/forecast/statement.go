@@ -14,7 +14,7 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// Policy of the model. FIELD measurements are those that make forecast-score repeats.
+// Policy of the model.
 const (
 	// horizons is the number of days ahead of the base. The base is yesterday, or until the issue after midnight the day before,
 	// so three days after today are always ahead.

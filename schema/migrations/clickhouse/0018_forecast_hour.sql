@@ -1,14 +1,18 @@
 -- Forecasts of the PM2.5 of hours, the fits that they follow from, and their score. Forecasts of days that can be compared.
 ALTER TABLE {{.Database}}.{{local "forecast"}} {{.OnCluster}}
     ADD COLUMN IF NOT EXISTS compared UInt8 DEFAULT 0 COMMENT '1: the damped anomaly and persistence both have this forecast; only such rows show which is better' AFTER served,
+    ADD COLUMN IF NOT EXISTS stored_at DateTime DEFAULT now() COMMENT 'when the row was stored, UTC',
     COMMENT COLUMN horizon 'days from the last day with data to the day that is forecast; 0 for no forecast; GET /v1/forecast shows 2 to 5',
     COMMENT COLUMN p50 '50th percentile, in the unit of p10; of persistence and climatology the value that they repeat';
 {{if .OnCluster -}}
 ALTER TABLE {{.Database}}.forecast {{.OnCluster}}
     ADD COLUMN IF NOT EXISTS compared UInt8 DEFAULT 0 COMMENT '1: the damped anomaly and persistence both have this forecast; only such rows show which is better' AFTER served,
+    ADD COLUMN IF NOT EXISTS stored_at DateTime DEFAULT now() COMMENT 'when the row was stored, UTC',
     COMMENT COLUMN horizon 'days from the last day with data to the day that is forecast; 0 for no forecast; GET /v1/forecast shows 2 to 5',
     COMMENT COLUMN p50 '50th percentile, in the unit of p10; of persistence and climatology the value that they repeat';
 {{end -}}
+-- Replays may be many. Issued forecasts have no end.
+ALTER TABLE {{.Database}}.{{local "forecast"}} {{.OnCluster}} MODIFY TTL stored_at + INTERVAL 90 DAY DELETE WHERE run != '';
 
 CREATE OR REPLACE VIEW {{.Database}}.forecast_outcome {{.OnCluster}}
 (
@@ -75,9 +79,10 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.{{local "forecast_hour"}} {{.OnCluster}
     widening Float32 COMMENT 'by how much recalibration moved p10 down and p90 up, natural logarithm',
     reason LowCardinality(String) COMMENT 'why there is no forecast, or why persistence is served: no_recent_data, constant_series, too_little_history, recent_gaps, persistence_not_beaten; empty for none',
     fitted_at DateTime64(3, 'UTC') COMMENT 'forecast_hour_fit.fitted_at, UTC',
-    issued_at DateTime64(3, 'UTC') COMMENT 'when it was issued, UTC: it uses only what was stored before' CODEC(DoubleDelta, LZ4)
+    issued_at DateTime64(3, 'UTC') COMMENT 'when it was issued, UTC: it uses only what was stored before' CODEC(DoubleDelta, LZ4),
+    precedence UInt64 DEFAULT 18446744073709551615 - toUInt64(toUnixTimestamp64Milli(issued_at)) COMMENT 'of equal keys the row with the largest counts: the first that was issued' CODEC(DoubleDelta, LZ4)
 )
-ENGINE = {{engine "ReplacingMergeTree" "issued_at"}}
+ENGINE = {{engine "ReplacingMergeTree" "precedence"}}
 PARTITION BY toYYYYMM(base)
 ORDER BY (run, place_kind, place, state, parameter, base, horizon, model)
 COMMENT 'Forecasts of the PM2.5 of hours, issued every six hours. A forecast is never changed. Written by pipeline/airquality/forecast only. Read with FINAL.';
