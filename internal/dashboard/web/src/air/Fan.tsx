@@ -10,9 +10,9 @@ const height = 240;
 const left = 48;
 const bottom = 28;
 
-/** Fan draws the 10th, 50th and 90th percentile of the next days above the categories. */
+/** Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories. Some of many points have a tick. */
 export function Fan(props: {
-	days: readonly { name: string; of: Percentiles }[];
+	days: readonly { name: string; of: Percentiles; tick?: string }[];
 	figure: Figure;
 	unit: string;
 	label: string;
@@ -40,12 +40,12 @@ export function Fan(props: {
 			))}
 			<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
 			<polyline class="central" points={corners(line((one) => one.p50))} />
-			{days.map(({ name, of }, i) => (
+			{days.map(({ name, of, tick }, i) => (
 				<g key={name}>
 					<line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />
-					<circle cx={x(i)} cy={y(of.p50)} r={5} />
+					<circle cx={x(i)} cy={y(of.p50)} r={days.length > 10 ? 2 : 5} />
 					<text x={x(i)} y={height - 8} text-anchor="middle">
-						{name}
+						{tick ?? name}
 					</text>
 				</g>
 			))}

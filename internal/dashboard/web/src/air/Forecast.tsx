@@ -64,7 +64,16 @@ function Days(props: { city: string }): JSX.Element {
 			</Card>
 		);
 	}
-	return <Fetched query={query}>{(forecast) => <Shown forecast={forecast} />}</Fetched>;
+	return (
+		<Fetched query={query}>
+			{(forecast) => (
+				<>
+					<Shown forecast={forecast} />
+					{forecast.hourly && <Hours of={forecast.hourly} />}
+				</>
+			)}
+		</Fetched>
+	);
 }
 
 function Shown(props: { forecast: Forecast }): JSX.Element {
@@ -117,6 +126,38 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 					[t('air.forecast.why'), reason && t(`air.forecast.reason.${reason}`)],
 					[t('air.forecast.issued'), <Time key="issued" at={issued} />],
 					[t('air.forecast.fitted'), <Time key="fitted" at={fitted} />],
+					[t('air.forecast.error'), score && number(score.mae)],
+					[t('air.forecast.error.persistence'), score && number(score.persistence_mae)],
+				]}
+			/>
+		</Card>
+	);
+}
+
+function Hours(props: { of: NonNullable<Forecast['hourly']> }): JSX.Element | null {
+	const { hours, score, issued_at: issued } = props.of;
+	const [first, last] = [hours[0], hours.at(-1)];
+	if (!first || !last) {
+		return null;
+	}
+	const name = (at: string) => stamp(Date.parse(at) / 1000, 'hour');
+	const drawn = hours.map(({ at, pm25 }, i) => ({ name: at, of: pm25, tick: i % 16 === 8 ? name(at) : '' }));
+	const unit = unitOf('pm25');
+	const most = hours.reduce((worst, hour) => (hour.pm25.p50 > worst.pm25.p50 ? hour : worst), first);
+	const label = t('air.forecast.hours.label', {
+		from: name(first.at),
+		to: name(last.at),
+		most: number(most.pm25.p50),
+		unit,
+		at: name(most.at),
+	});
+	return (
+		<Card title={t('air.forecast.hours')}>
+			<Fan days={drawn} figure="pm25" unit={unit} label={label} />
+			<p class="hint">{t('air.forecast.hours.hint')}</p>
+			<Facts
+				of={[
+					[t('air.forecast.issued'), issued && <Time key="issued" at={issued} />],
 					[t('air.forecast.error'), score && number(score.mae)],
 					[t('air.forecast.error.persistence'), score && number(score.persistence_mae)],
 				]}

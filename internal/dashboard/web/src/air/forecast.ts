@@ -9,16 +9,16 @@ export type Forecast = operations['getForecast']['responses'][200]['content']['a
 export type Scores = operations['getForecastScore']['responses'][200]['content']['application/json'];
 
 /** Percentiles are those of one figure of a day. */
-export type Percentiles = NonNullable<Forecast['days'][number]['aqi']>;
+export type Percentiles = Pick<NonNullable<Forecast['days'][number]['aqi']>, 'p10' | 'p50' | 'p90'>;
 
 // There is one issue a day.
 const staleTime = 600_000;
 
-/** useForecast fetches the days after today of a city. */
+/** useForecast fetches the days after today and the hours after now of a city. */
 export function useForecast(city: string) {
 	return useQuery({
 		queryKey: ['air', 'forecast', city],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/forecast', { params: { query: { city } }, signal })),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/forecast', { params: { query: { city, hours: 48 } }, signal })),
 		staleTime,
 	});
 }
