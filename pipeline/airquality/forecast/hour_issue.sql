@@ -55,12 +55,11 @@ spread AS
 ),
 chosen AS
 (
-    -- One model is better for all horizons of a day.
-    SELECT *, compared AND avgIf(mae, model = 'diurnal_anomaly' AND isFinite(mae)) OVER days <= avgIf(mae, model = 'persistence' AND isFinite(mae)) OVER days AS better,
+    SELECT *, compared AND maxIf(mae, model = 'diurnal_anomaly') OVER same <= maxIf(mae, model = 'persistence') OVER same AND countIf(model = 'diurnal_anomaly' AND isFinite(mae)) OVER same > 0 AS better,
         if(better, 'diurnal_anomaly', 'persistence') = model AS served
     FROM spread
     WHERE has_errors
-    WINDOW days AS (PARTITION BY place_kind, place, state, intDiv(horizon - 1, 24))
+    WINDOW same AS (PARTITION BY place_kind, place, state, horizon)
 )
 SELECT {run:String}, place_kind, place, state, 'pm25', {base:DateTime('UTC')}, horizon, {base:DateTime('UTC')} + toIntervalHour(horizon), model, served, compared,
     least(p50, exp(centre + errors.1 - offset - widening)), exp(centre + errors.2 - offset) AS p50, greatest(p50, exp(centre + errors.3 - offset + widening)), widening,
