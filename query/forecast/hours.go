@@ -29,7 +29,7 @@ type placeHours struct {
 	Score  *air.ForecastScore
 }
 
-// City returns the forecasts of a city after a time: as many hours as asked for, or fewer. Hours may be nil.
+// City returns the forecasts of a city within a number of hours after a time. Hours may be nil.
 func (h *Hours) City(c places.City, now time.Time, hours int) *air.HourlyForecast {
 	if h == nil {
 		return none()

@@ -67,7 +67,7 @@ type Forecast struct {
 	FittedAt time.Time        `json:"fitted_at"`
 	Days     []ForecastDay    `json:"days"`
 	Score    *ForecastScore   `json:"score"`
-	// Hourly is nil unless hours were asked for.
+	// Hourly is nil without the parameter hours.
 	Hourly *HourlyForecast `json:"hourly,omitempty"`
 }
 
