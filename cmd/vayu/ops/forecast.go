@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -35,9 +34,8 @@ func NewForecast() *cobra.Command {
 		Use: "issue", Short: "Issue the forecasts that are due now; a running service does so by itself", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(ctx context.Context, f *forecast.Forecaster) error {
-				days, err := f.Due(ctx, time.Now())
-				hours, failed := f.DueHours(ctx, time.Now())
-				if err = errors.Join(err, failed); err == nil && !days && !hours {
+				issued, err := f.Due(ctx, time.Now())
+				if err == nil && !issued {
 					_, _ = fmt.Fprintln(cmd.OutOrStdout(), "no forecasts are due: they were issued, or yesterday has no data yet")
 				}
 				return err

@@ -19,9 +19,8 @@ const (
 	fitHoursEvery = 24 * time.Hour
 )
 
-// DueHours issues the forecasts of the PM2.5 of hours that are due at a time, and fits their model before if the last fit
-// is a day old. It returns whether it issued any.
-func (f *Forecaster) DueHours(ctx context.Context, now time.Time) (bool, error) {
+// dueHours is Due of the forecasts of the PM2.5 of hours. A fit is old after a day.
+func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) {
 	base := hourBase(now.Add(-hoursDelay))
 	var last, fitted time.Time
 	err := f.scan(ctx, "the last issue of hours", "SELECT max(base), max(fitted_at) FROM "+f.database+".forecast_hour_issue WHERE run = ''", nil, &last, &fitted)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
 )
@@ -128,5 +130,122 @@ func TestHoursOfRealStations(t *testing.T) {
 	}
 	if got := w.text("SELECT toString(max(n)) FROM (SELECT sum(served) AS n FROM %s.forecast_hour FINAL WHERE horizon > 0 GROUP BY place_kind, place, base, horizon)"); got[0] != "1" {
 		t.Errorf("%s models served for one hour, want 1", got[0])
+	}
+}
+
+// hoursOf returns hours up to a last one, whose values change from hour to hour.
+func hoursOf(station string, last time.Time, hours int) []stationHour {
+	all := make([]stationHour, 0, hours)
+	for age := range hours {
+		all = append(all, stationHour{station: station, at: last.Add(-time.Duration(age) * time.Hour), value: 60 + 30*float64((age*7)%11)/11})
+	}
+	return all
+}
+
+// TestHoursAreDueEverySixHours: a base has one issue, and waits for stations that are late.
+func TestHoursAreDueEverySixHours(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10").Start().Add(6 * time.Hour)
+	for _, id := range []string{"a", "b", "c"} {
+		w.station(id)
+		w.stationHours(hoursOf(id, base.Add(-time.Hour), 500))
+	}
+	w.stationHours(hoursOf("a", base, 1))
+	due := func(what string, now time.Time, want bool) {
+		t.Helper()
+		got, err := w.dueHours(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%s: issued %t, want %t", what, got, want)
+		}
+	}
+	due("one station of three has the base", base.Add(hoursDelay), false)
+	w.stationHours(hoursOf("b", base, 1))
+	due("two stations have it", base.Add(hoursDelay+time.Minute), true)
+	due("again", base.Add(hoursDelay+time.Hour), false)
+	due("without later data", base.Add(hoursEvery+hoursDelay+hoursPatience+time.Hour), false)
+	w.stationHours(hoursOf("a", base.Add(hoursEvery), 6))
+	due("one station of three, late", base.Add(hoursEvery+hoursDelay+hoursPatience+time.Minute), true)
+	got := w.text("SELECT concat(toString(count()), ' issues, ', toString(uniqExact(fitted_at)), ' fit, ', toString(max(forecasts)), ' and ', toString(min(forecasts))) FROM %s.forecast_hour_issue FINAL WHERE run = ''")
+	// Three stations and their cities, 60 hours, two models. Without the last hours, two of them have persistence only.
+	if diff := cmp.Diff([]string{"2 issues, 1 fit, 720 and 480"}, got); diff != "" {
+		t.Errorf("issues (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoHoursRatherThanWrongOnes gives stations the faults that real series have, and a station of an account.
+func TestNoHoursRatherThanWrongOnes(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10").Start()
+	for _, id := range []string{"usual", "late", "ended", "constant", "new", "zero"} {
+		w.station(id)
+	}
+	w.stationHours(hoursOf("usual", base, 1000))
+	w.stationHours(hoursOf("late", base.Add(-2*time.Hour), 1000))
+	w.stationHours(hoursOf("ended", base.Add(-20*time.Hour), 1000))
+	w.stationHours(hoursOf("new", base, 40))
+	w.stationHours(hoursOf("private", base, 1000))
+	constant := hoursOf("constant", base, 1000)
+	zero := hoursOf("zero", base, 1000)
+	for i := range 30 {
+		constant[i].value, zero[i].value = 55, 0
+	}
+	w.stationHours(constant)
+	w.stationHours(zero)
+	if err := w.fitHours(t.Context(), "r", "fit", base, base); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.issueHours(t.Context(), "r", "issue", base, base, base); err != nil {
+		t.Fatal(err)
+	}
+	got := w.text("SELECT concat(place, ': ', if(max(horizon) = 0, any(reason), toString(uniqExact(horizon)))) FROM %s.forecast_hour FINAL WHERE place_kind = 'station' GROUP BY place ORDER BY place")
+	want := []string{"constant: constant_series", "ended: no_recent_data", "late: 60", "new: 60", "usual: 60", "zero: no_recent_data"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("forecasts (-want +got):\n%s", diff)
+	}
+	if got := w.text("SELECT DISTINCT concat(model, ' ', reason) FROM %s.forecast_hour FINAL WHERE place = 'new' AND served"); strings.Join(got, ", ") != "persistence too_little_history" {
+		t.Errorf("a new station: %v, want persistence", got)
+	}
+	// A later value of an hour that was used changes no forecast, nor does a second issue.
+	const rows = "SELECT formatRow('CSV', *) AS line FROM %s.forecast_hour FINAL ORDER BY line"
+	before := w.text(rows)
+	w.run("ALTER TABLE %s.forecast_hour_issue DELETE WHERE 1 SETTINGS mutations_sync = 1")
+	w.stationHours([]stationHour{{"usual", base, 400}})
+	if _, err := w.issueHours(t.Context(), "r", "again", base, base.Add(time.Minute), base); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.text(rows)); diff != "" {
+		t.Errorf("forecasts that changed (-before +after):\n%.2000s", diff)
+	}
+}
+
+// TestHoursIgnoreTheFuture changes every hour after a base.
+func TestHoursIgnoreTheFuture(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10").Start()
+	w.station("a")
+	w.stationHours(hoursOf("a", base, 1000))
+	const rows = "SELECT formatRow('CSV', * EXCEPT run) AS line FROM %s.forecast_hour FINAL WHERE run = '"
+	var all [2][]string
+	for i, run := range []string{"before", "after"} {
+		if err := w.fitHours(t.Context(), run, run+"-fit", base, base); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.issueHours(t.Context(), run, run, base, base, base); err != nil {
+			t.Fatal(err)
+		}
+		all[i] = w.text(rows + run + "' ORDER BY line")
+		w.stationHours(hoursOf("a", base.Add(100*time.Hour), 100))
+	}
+	if len(all[0]) != 240 {
+		t.Errorf("%d forecasts, want 240", len(all[0]))
+	}
+	if diff := cmp.Diff(all[0], all[1]); diff != "" {
+		t.Errorf("the future changed forecasts (-before +after):\n%.2000s", diff)
 	}
 }

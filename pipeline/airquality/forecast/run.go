@@ -26,9 +26,7 @@ const (
 func (f *Forecaster) Run(ctx context.Context) error {
 	defer f.metrics.reset()
 	for failures := 0; ctx.Err() == nil; {
-		_, err := f.Due(ctx, time.Now())
-		_, failed := f.DueHours(ctx, time.Now())
-		if err := errors.Join(err, failed); err != nil && ctx.Err() == nil {
+		if _, err := f.Due(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "could not issue forecasts; retrying", "error", err)
 			sleep.For(ctx, sleep.Backoff(failures, firstRetry, checkEvery))
 			failures++
@@ -40,9 +38,16 @@ func (f *Forecaster) Run(ctx context.Context) error {
 	return nil
 }
 
-// Due issues the forecasts that are due at a time, and fits the model before if the last fit is a week old. It
-// returns whether it issued any. The stored rows alone determine what is due.
+// Due issues the forecasts of days and of hours that are due at a time, and fits their models before if the last fits are
+// old. It returns whether it issued any. The stored rows alone determine what is due.
 func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
+	days, err := f.dueDays(ctx, now)
+	hours, failed := f.dueHours(ctx, now)
+	return days || hours, errors.Join(err, failed)
+}
+
+// dueDays is Due of the forecasts of days. A fit is old after a week.
+func (f *Forecaster) dueDays(ctx context.Context, now time.Time) (bool, error) {
 	base := schema.DayOf(now.Add(-2*time.Hour)) - 1
 	last, fitted, err := f.state(ctx)
 	if err != nil {

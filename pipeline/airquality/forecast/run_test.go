@@ -20,10 +20,10 @@ func (w *fixture) usualDays(city string, last schema.Day, days int) {
 	w.cityDays(all)
 }
 
-// due returns whether Due issued forecasts.
+// due returns whether dueDays issued forecasts.
 func (w *fixture) due(now time.Time) bool {
 	w.Helper()
-	issued, err := w.Due(w.Context(), now)
+	issued, err := w.dueDays(w.Context(), now)
 	if err != nil {
 		w.Fatal(err)
 	}
