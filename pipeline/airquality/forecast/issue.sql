@@ -127,7 +127,7 @@ places AS
         groupArrayIf((parameter, if(damped_served, 'damped_anomaly', 'persistence') = drawn.model, bottom, middle, top, widening, history,
             multiIf(drawn.model != 'persistence' OR damped_served, '', damped > 0, 'persistence_not_beaten', history > 0, 'recent_gaps', 'too_little_history'), damped > 0), NOT part.2) AS series,
         count() >= {{.MinPollutants}} AND countIf(NOT part.2 AND parameter IN ('pm25', 'pm10')) > 0 AS has_index,
-        maxForEach(indices) AS index, max(history) AS longest, minIf(damped_served, parameter IN ('pm25', 'pm10')) AS particles_damped
+        count() AS pollutants, maxForEach(indices) AS index, max(history) AS longest, minIf(damped_served, parameter IN ('pm25', 'pm10')) AS particles_damped
     FROM drawn
     ARRAY JOIN if(drawn.model = 'persistence' AND damped = 0, [('persistence', false), ('damped_anomaly', true)], [(toString(drawn.model), false)]) AS part
     GROUP BY place_kind, place, state, horizon, day, model
@@ -152,6 +152,7 @@ indexed AS
         toInt32(greatest(0, least(500, median + moved))) AS middle, issued.moved AS widening,
         arrayMap((m, r) -> toInt32(greatest(0, least(500, floor(m + moved + widening * (r - 0.5) / 0.4 + 0.5)))), index, ranks) AS members,
         maxIf(issued.mae, model = 'damped_anomaly' AND issued.n >= {{.MinErrors}}) OVER same AS damped_mae, maxIf(issued.mae, model = 'persistence' AND issued.n >= {{.MinErrors}}) OVER same AS persistence_mae,
+        pollutants = maxIf(pollutants, model = 'persistence') OVER same AS complete,
         countIf(model = 'damped_anomaly' AND counted) OVER same AS damped, damped > 0 AND countIf(model = 'persistence' AND counted) OVER same > 0 AS compared,
         damped > 0 AND if(damped_mae > 0 AND persistence_mae > 0, damped_mae <= persistence_mae, max(particles_damped) OVER same) AS damped_served
     FROM places
@@ -164,7 +165,7 @@ emitted AS
     SELECT place_kind, place, state, horizon, day, model,
         arrayJoin(arrayConcat(
             arrayMap(s -> (s.1, toUInt8(s.2), toFloat32(s.3), toFloat32(s.4), toFloat32(s.5), toFloat32(s.6), s.7, s.8, CAST([], 'Array(Float32)'), toUInt8(s.9)), series),
-            if(counted, [('aqi', toUInt8(if(damped_served, 'damped_anomaly', 'persistence') = model),
+            if(counted AND complete, [('aqi', toUInt8(if(damped_served, 'damped_anomaly', 'persistence') = model),
                 toFloat32(least(middle, floor((members[5] + members[6]) / 2 + 0.5))), toFloat32(middle), toFloat32(greatest(middle, floor((members[45] + members[46]) / 2 + 0.5))),
                 toFloat32(widening), longest,
                 multiIf(model != 'persistence' OR damped_served, '', damped > 0, 'persistence_not_beaten', longest > 0, 'recent_gaps', 'too_little_history'),
