@@ -48,7 +48,7 @@ is run again. It works beside a running service, whose answers follow within sec
 					return imports.Try(cmd.Context(), cmd.OutOrStdout(), all.Opener(imports.Source, time.Now), path)
 				})
 			}
-			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+			return tool.Options{Create: true}.Run(cmd, func(ctx context.Context, t *tool.Database) error {
 				rollup, err := t.Rollup(schema.Live)
 				if err != nil {
 					return err

@@ -34,11 +34,6 @@ func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database
 	return Options{}.Run(cmd, work)
 }
 
-// WithNewDatabase is like WithDatabase, but creates the data directory if it does not exist.
-func WithNewDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
-	return Options{Create: true}.Run(cmd, work)
-}
-
 // Options configures how a command opens its database.
 type Options struct {
 	Create  bool          // create the data directory if it does not exist

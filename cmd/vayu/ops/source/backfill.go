@@ -89,7 +89,7 @@ func (f *backfillFlags) run(cmd *cobra.Command, w schema.World) error {
 			return err
 		}
 		f.Collect = func(follow func(context.Context) error) error {
-			return tool.WithNewDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
+			return tool.Options{Create: true}.Run(cmd, func(ctx context.Context, t *tool.Database) error {
 				collector, err := tool.NewCollector(t.Config, st.DB, t.DB, func(schema.World) []string { return nil }, tool.Update, t.Log, t.Reg)
 				if err != nil {
 					return err

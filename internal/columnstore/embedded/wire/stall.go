@@ -1,4 +1,4 @@
-// Package wire reads the body of a request and writes the reply: compression, and the deadlines of a stalled client.
+// Package wire reads the body of a request and writes the reply: compression, and the deadlines of a slow client.
 package wire
 
 import (
@@ -16,6 +16,9 @@ import (
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
+// leastRate is the least rate of a reply after its first minute, in bytes a second. A result of 1 GB still has a day.
+const leastRate = 10_000
+
 // Codes of ClickHouse's src/Common/ErrorCodes.cpp.
 const (
 	CodeNotImplemented = 48
@@ -30,25 +33,29 @@ const ChunkBytes = 64 << 10
 type Writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	sent    int64
+	spent   time.Duration // on sending
 }
 
 // Limit returns the reply with deadlines, and replaces the body of the request by one with deadlines.
 func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	control := http.NewResponseController(w)
 	r.Body = &reader{r.Body, control}
-	return &Writer{w, control}
+	return &Writer{ResponseWriter: w, control: control}
 }
 
-// extend sets the deadline of the next chunk. A writer without deadlines is one of a test.
-func (w *Writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(stallTime)) }
+// extend sets the deadline of the next chunk, and of the whole reply so far. A writer without deadlines is one of a test.
+func (w *Writer) extend() {
+	_ = w.control.SetWriteDeadline(time.Now().Add(min(stallTime, stallTime+time.Duration(w.sent)*(time.Second/leastRate)-w.spent)))
+}
 
 // Write sends p in chunks.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	for first := true; first || n < len(p) && err == nil; first = false {
 		w.extend()
-		var m int
+		began, m := time.Now(), 0
 		m, err = w.ResponseWriter.Write(p[n:min(len(p), n+ChunkBytes)])
-		n += m
+		n, w.sent, w.spent = n+m, w.sent+int64(m), w.spent+time.Since(began)
 	}
 	return n, err
 }

@@ -23,7 +23,9 @@ type piped struct {
 
 func (w piped) Write(p []byte) (int, error) { return w.Conn.Write(p) }
 
-func limited(w http.ResponseWriter) *Writer { return &Writer{w, http.NewResponseController(w)} }
+func limited(w http.ResponseWriter) *Writer {
+	return &Writer{ResponseWriter: w, control: http.NewResponseController(w)}
+}
 
 // A client that reads nothing, or too little, loses its reply. The time is that of the bubble.
 func TestStalledReaderLosesReply(t *testing.T) {
@@ -52,22 +54,42 @@ func TestStalledReaderLosesReply(t *testing.T) {
 	}
 }
 
-// A reader that needs long for the whole, but not for a chunk, gets the reply.
-func TestSlowReaderGetsReply(t *testing.T) {
+// A reader above the least rate gets the reply, however long it takes. One below it loses the reply, although it reads
+// each chunk within the time of a chunk.
+func TestReplyHasLeastRate(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server, client := net.Pipe()
-		go func() {
-			for range 5 {
-				time.Sleep(stallTime - time.Second)
-				_, _ = io.CopyN(io.Discard, client, ChunkBytes)
-			}
-		}()
-		n, err := limited(piped{httptest.NewRecorder(), server}).Write(make([]byte, 5*ChunkBytes))
-		if n != 5*ChunkBytes || err != nil {
-			t.Errorf("got %d bytes, %v; want %d", n, err, 5*ChunkBytes)
-		}
-	})
+	const chunks = 100
+	for name, c := range map[string]struct {
+		pause time.Duration // before each chunk of 64 KiB
+		whole bool
+	}{"above": {6 * time.Second, true}, "below": {10 * time.Second, false}, "a chunk a minute": {stallTime - time.Second, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server, client := net.Pipe()
+				defer client.Close()
+				read := make(chan struct{})
+				go func() {
+					defer close(read)
+					for range chunks {
+						time.Sleep(c.pause)
+						if _, err := io.CopyN(io.Discard, client, ChunkBytes); err != nil {
+							return
+						}
+					}
+				}()
+				n, err := limited(piped{httptest.NewRecorder(), server}).Write(make([]byte, chunks*ChunkBytes))
+				if c.whole && (n != chunks*ChunkBytes || err != nil) {
+					t.Errorf("got %d bytes, %v; want %d", n, err, chunks*ChunkBytes)
+				}
+				if !c.whole && !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("got %d bytes, %v; want %v", n, err, os.ErrDeadlineExceeded)
+				}
+				_ = server.Close()
+				<-read
+			})
+		})
+	}
 }
 
 // A client that stops in the middle of its body ends its statement. A statement that runs long after its body does not
