@@ -12,7 +12,7 @@ import (
 
 var (
 	createTable   = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS vayu\.(\w+)[^(]*\((.*?)\n\)`)
-	accountColumn = regexp.MustCompile(`(?m)^\s+(?:account|user|key|mobile|email|customer)(?:_\w+)? `)
+	accountColumn = regexp.MustCompile(`(?m)^\s+(?:account|user|owner|key|mobile|phone|msisdn|email|customer)(?:_\w+)? `)
 )
 
 // Analysts read every table that is not in Private. So a new table whose rows name accounts must be there.
