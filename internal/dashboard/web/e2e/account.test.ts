@@ -30,7 +30,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
 
 	const row = page.getByRole('row', { name: 'for the phone' }).first();
 	await row.getByRole('button', { name: 'Rotate' }).click();
-	await dialog.getByLabel('The old key goes on for').selectOption('0');
+	await dialog.getByLabel('The old key stays valid for').selectOption('0');
 	await dialog.getByRole('button', { name: 'Rotate' }).click();
 	await dialog.getByText('The key is shown only once').waitFor();
 	const next = (await dialog.locator('code').first().textContent()) ?? '';

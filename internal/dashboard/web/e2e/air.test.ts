@@ -137,7 +137,7 @@ test('states and categories filter the list, and the address keeps the filters',
 	await agrees(page, async () => expectedLines(await there()));
 	const none = (await legend.getByRole('button').allTextContents()).findIndex((text) => text.endsWith(' 0'));
 	await legend.getByRole('button').nth(none).click();
-	await page.getByText('No place is like that').waitFor();
+	await page.getByText('No place matches the filters').waitFor();
 });
 
 test('the map moves by its buttons, by arrow keys and by states', async () => {

@@ -210,7 +210,7 @@ test('the calendar starts scrolled to its newest days at every width, also after
 
 test('a day without figures shows a message that names the first day with figures', async () => {
 	const { page } = await signedIn(`/air/Pune?date=${dayBefore(364)}`);
-	await page.getByText('There are no figures for this day').waitFor();
+	await page.getByText('There are no data for this day').waitFor();
 	const now = await ask<Detail>('/v1/aqi?city=Pune&view=detail');
 	const station = now.stations[0];
 	await page.getByText(`The readings of ${station?.name} begin on`).first().waitFor();

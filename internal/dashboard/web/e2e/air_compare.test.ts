@@ -46,7 +46,7 @@ test('four cities are compared, and the address keeps them', async () => {
 		await add(page, city);
 	}
 	expect(compared(page)).toEqual(cities);
-	await page.getByText('Four cities are the most').waitFor();
+	await page.getByText('At most four cities').waitFor();
 	await page.reload();
 	for (const [i, city] of cities.entries()) {
 		const card = page.locator('.cards > section').nth(i);
@@ -81,7 +81,7 @@ test('four cities are compared, and the address keeps them', async () => {
 
 test('a name that several cities share asks for a choice', async () => {
 	const { page } = await signedIn('/compare?city=Aurangabad&city=Pune');
-	await page.getByRole('list', { name: 'Places that may be meant' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
+	await page.getByRole('list', { name: 'Matching places' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
 	await expect.poll(() => compared(page)).toEqual(['Aurangabad, Bihar', 'Pune']);
 	const card = page.locator('.cards > section').first();
 	await same(

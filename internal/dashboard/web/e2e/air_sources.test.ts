@@ -12,10 +12,10 @@ const hostile = '{"school":18,"pm25":"6x<script>document.title=1</script>"}';
 
 const problemNames = {
 	failing: 'runs fail',
-	silent: 'nothing new',
+	silent: 'no new readings',
 	coverage: 'few readings',
-	drift: 'other fields or units',
-	clock: 'times of the future',
+	drift: 'changed fields or units',
+	clock: 'times in the future',
 } as const;
 
 /** strip returns the text of a coverage. */

@@ -80,7 +80,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
 	expect(await delivery(next, key)).toMatchObject({ state: 'delivered', retry_of: old });
 	expect(receiver.got.map((got) => got.headers['x-service-delivery-id'])).toEqual([next]);
-	await page.getByText('Made by a retry of').getByRole('link', { name: old }).click();
+	await page.getByText('Created by a retry of').getByRole('link', { name: old }).click();
 	await page.getByText('Delivered again as').waitFor();
 
 	await page.getByRole('link', { name: 'All deliveries' }).click();
@@ -120,7 +120,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByRole('button', { name: 'Reset' }).click();
 	const india = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(Date.now() + days * 86_400_000);
 	await page.getByLabel('To (included)').fill(india(-2));
-	await page.getByText('No delivery is like this').waitFor();
+	await page.getByText('No delivery matches the filters').waitFor();
 	await page.getByRole('button', { name: 'Retry all failed' }).click();
 	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
 	await dialog.getByRole('button', { name: 'Cancel' }).click();

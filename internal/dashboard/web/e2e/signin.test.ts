@@ -16,7 +16,7 @@ test('an unknown key is rejected at its field', async () => {
 	const { page } = await visit();
 	await page.getByLabel('API key').fill(`sk_test_${'a'.repeat(39)}`);
 	await page.getByRole('button', { name: 'Sign in' }).click();
-	await page.getByText('This key is not known').waitFor();
+	await page.getByText('This key is not valid').waitFor();
 	await pictured(page, 'signin');
 });
 

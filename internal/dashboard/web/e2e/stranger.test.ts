@@ -96,7 +96,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	await fired.click();
 	await followed.getByText(/^Answered 503,/).waitFor(patient);
 	await page.getByRole('link', { name: 'Open the delivery' }).click();
-	await page.getByText('What was answered').first().click();
+	await page.getByText('Body of the answer').first().click();
 	await page.getByText('out of order', { exact: true }).first().waitFor();
 
 	// The receiver recovers between two attempts, and a manual retry replaces the wait for the next one.
@@ -104,7 +104,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	receiver.status = 200;
 	await page.getByRole('button', { name: 'Deliver now' }).click();
 	await page.getByText('Delivered again as').getByRole('link').click();
-	await page.getByText('Made by a retry of').waitFor();
+	await page.getByText('Created by a retry of').waitFor();
 	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
 	expect(new Set(receiver.got.map((got) => got.headers['x-service-event-id'])).size).toBe(2);
 
@@ -116,7 +116,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	await page.getByRole('cell', { name: '+₹5,000.00' }).first().waitFor();
 
 	const good = await recharged(page, '9000000001');
-	await page.getByText('It came to an end').waitFor(patient);
+	await page.getByText('Final state').waitFor(patient);
 	const story = page.locator('.story');
 	await story.getByText('Charged for the recharge').waitFor(patient);
 	await story.getByText('recharge.completed').first().waitFor(patient);
@@ -130,7 +130,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 
 	const back = await recharged(page, '9000000006');
 	await page.getByText('Refunded', { exact: true }).first().waitFor(patient);
-	await story.getByText('Given back after it was charged').waitFor(patient);
+	await story.getByText('Refunded after it was charged').waitFor(patient);
 	await agrees(page, back);
 
 	await opened(page, 'Wallet');

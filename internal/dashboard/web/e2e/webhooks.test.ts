@@ -89,7 +89,7 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 	await pictured(page, 'webhook-new');
 	await page.getByLabel(/payment\.failed/).check();
 	await save.click();
-	await page.getByText('This secret is shown this once').waitFor();
+	await page.getByText('This secret is shown only once').waitFor();
 	const secret = (await page.locator('.wh-secret code').textContent()) ?? '';
 	expect(secret).toMatch(/^whsec_/);
 	const id = await fired(page, 'Delivered');
@@ -162,7 +162,7 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 		// The second attempt can happen between the two reads.
 		await expect.poll(async () => JSON.stringify(await is()) === JSON.stringify(await want()), patient).toBe(true);
 		if (broken.says) {
-			await page.getByText('What was answered').first().click();
+			await page.getByText('Body of the answer').first().click();
 			await page.locator('.wh-attempts pre').first().getByText(hostile, { exact: true }).waitFor();
 			await pictured(page, 'delivery-waiting');
 		}
@@ -230,7 +230,7 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	expect(receiver.got.map((got) => got.path)).toEqual(['/hook/other']);
 
 	await page.getByRole('button', { name: 'Pause' }).click();
-	await page.getByText('While it is paused deliveries wait').waitFor();
+	await page.getByText('Deliveries wait while the webhook is paused').waitFor();
 	const waiting = await fired(page, 'Waiting', first);
 	await page.locator('.wh-health').getByText('Paused', { exact: true }).waitFor(patient);
 	await page.locator('.wh-health').getByText('1 waiting').waitFor(patient);
@@ -243,13 +243,13 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 		await page.getByRole('button', { name: 'Replace the secret' }).click();
 		await dialog.getByLabel('The old secret ends').selectOption({ label: grace });
 		await dialog.getByRole('button', { name: 'Replace the secret' }).click();
-		await dialog.getByText('This secret is shown this once').waitFor();
+		await dialog.getByText('This secret is shown only once').waitFor();
 		return (await dialog.locator('code').first().textContent()) ?? '';
 	};
 	const second = await rotate('in 24 hours');
 	await pictured(page, 'webhook-rotated');
 	await dialog.getByRole('button', { name: 'Close' }).click();
-	await page.getByText('Old secret signs as well until').waitFor();
+	await page.getByText('The old secret also signs until').waitFor();
 	const after = await fired(page, 'Delivered', waiting);
 	const both = receiver.got.at(-1);
 	expect(both && [webhook.secret, second].map((secret) => signs(secret, both))).toEqual([
@@ -266,7 +266,7 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	]);
 
 	await page.getByRole('button', { name: 'Pause' }).click();
-	await page.getByText('While it is paused deliveries wait').waitFor();
+	await page.getByText('Deliveries wait while the webhook is paused').waitFor();
 	const cancelled = await fired(page, 'Waiting', last);
 	await page.getByRole('button', { name: 'Delete', exact: true }).click();
 	await dialog.getByText('will be cancelled: 1.').waitFor(patient);

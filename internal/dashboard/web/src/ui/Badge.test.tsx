@@ -38,5 +38,5 @@ test('a value is copied, or the button reports that copying failed', async () =>
 	expect(await navigator.clipboard.readText()).toBe('txn_1');
 	vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new DOMException('no', 'NotAllowedError'));
 	await user.click(screen.getByRole('button'));
-	await screen.findByRole('button', { name: /Not allowed here/ });
+	await screen.findByRole('button', { name: /does not allow copying/ });
 });

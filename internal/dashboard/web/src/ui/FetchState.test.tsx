@@ -58,7 +58,7 @@ test('keeps old data after a failed refetch, and shows its age', async () => {
 test.each([
 	[new Problem(429, { error: { message: 'Slow down' } }, 7), 'Too many calls at once. Try again in 7 s.'],
 	[new Problem(422, { error: { message: 'No such operator' } }), 'No such operator'],
-	[new Problem(500, undefined), 'That did not work'],
+	[new Problem(500, undefined), 'The request failed'],
 ])('the message of %o is for a person', (problem, message) => {
 	expect(errorMessage(problem)).toBe(message);
 });

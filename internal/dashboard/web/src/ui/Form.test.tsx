@@ -115,7 +115,7 @@ test('a lost reply can be sent again with the same idempotency key', async () =>
 	});
 	render(<Payment submit={submit} />);
 	await pay();
-	await screen.findByText(/nothing is done twice/);
+	await screen.findByText(/it is not executed twice/);
 	await pay();
 	expect(keys[1]).toBe(keys[0]);
 	// Another body is another request, and so is the same body after a success.

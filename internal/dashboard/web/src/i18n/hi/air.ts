@@ -55,7 +55,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.list': 'स्थान',
 	'air.none': 'हवा के आँकड़े अभी नहीं हैं',
 	'air.none.hint': 'कोई स्रोत आँकड़े देगा तो वे यहाँ अपने आप दिखेंगे।',
-	'air.nomatch': 'ऐसा कोई स्थान नहीं है',
+	'air.nomatch': 'फ़िल्टर से मेल खाता कोई स्थान नहीं है',
 	'air.nomatch.hint': 'दूसरा राज्य या श्रेणी चुनें।',
 	'air.now': 'अभी',
 	'air.on': '{day} को',
@@ -131,7 +131,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.sources.detail': 'क्या मिला',
 	'air.sources.coverage': '7 दिन के आँकड़े',
 	'air.sources.coverage.about':
-		'हर घंटे (भारतीय समय) के आँकड़े, बाकी दिनों के उसी घंटे के प्रतिशत में। बिंदु वाले घंटे की तुलना अभी नहीं हो सकती। आख़िरी घंटे अभी भर रहे हैं।',
+		'हर घंटे (भारतीय समय) के आँकड़े, बाकी दिनों के उसी घंटे के प्रतिशत में। बिंदु वाले घंटे की तुलना अभी नहीं हो सकती। आख़िरी घंटे अधूरे हो सकते हैं।',
 	'air.sources.coverage.row': 'हर घंटे के आँकड़े: {hours} में से {low} घंटों में सामान्य के {limit} % से कम',
 	'air.sources.coverage.hour': '{hour}: {count} आँकड़े',
 	'air.sources.coverage.share': '{hour}: {count} आँकड़े, सामान्य का {share} %',
