@@ -12,7 +12,7 @@ import (
 const (
 	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
 	claimRetry = time.Second
-	// idleTimer is how long a loop waits if the queue has no next time for the loop. A signal ends the wait earlier.
+	// idleTimer is how long a loop sleeps if the queue has no scheduled time for it. A signal ends the sleep earlier.
 	idleTimer = time.Hour
 )
 

@@ -12,9 +12,9 @@ import (
 
 // Settings are the operator's limits and permitted destinations of webhooks.
 type Settings struct {
-	Allow       []string `yaml:"allow" help:"private networks that webhooks may be sent to, at any port"`
+	Allow       []string `yaml:"allow" help:"private networks that webhooks can target, at any port"`
 	CA          string   `yaml:"ca" help:"PEM file of certificate authorities trusted besides the system's"`
-	Local       bool     `yaml:"local" help:"for development: webhooks may be sent to this machine, and the certificate of vayu listen is trusted"`
+	Local       bool     `yaml:"local" help:"for development: allow webhooks to this machine, and trust the certificate of vayu listen"`
 	Ports       []int    `yaml:"ports" help:"ports of public addresses that webhooks may be sent to, besides 443"`
 	Concurrency int      `yaml:"concurrency" help:"attempts in flight at one endpoint"`
 	InFlight    int      `yaml:"in-flight" help:"attempts in flight at all endpoints"`

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// qualityDays is the number of days of GET /v1/stations/{id}/quality, if the query has no parameter from.
+// qualityDays is the default range of GET /v1/stations/{id}/quality, in days.
 const qualityDays = 7
 
 // stationQuality handles GET /v1/stations/{id}/quality.

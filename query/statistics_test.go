@@ -14,7 +14,8 @@ import (
 	"vayu/schema/views"
 )
 
-// statisticsFixture has days of PM2.5 of 2023 and 2024 at two stations and a sensor in Delhi, and of 2024 at one in Pune.
+// statisticsFixture has days of PM2.5 of 2023 and 2024 at two stations and a sensor in Delhi, and of 2024 at one in
+// Pune.
 func statisticsFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := india(t)
@@ -191,12 +192,12 @@ func TestInvalidStatisticsQueries(t *testing.T) {
 		"view=ranking&station=low-cost":                       `400 station has cities`,
 		"view=exceedance&city=Delhi&standard=naaqs":           `400 standard Did you mean naaqs_2009?`,
 		"view=daily&city=Delhi&standard=who_2021":             `400 standard Only the view exceedance`,
-		"view=daily&city=Delhi&from=2024-02-30":               `400 from date that exists`,
+		"view=daily&city=Delhi&from=2024-02-30":               `400 from existing date`,
 		"view=daily&city=Delhi&from=2024-02-02&to=2024-02-01": `400 from ends before it begins`,
 		"view=daily&city=Delhi&to=2030-01-01":                 `400 to future`,
 		"view=trend&city=Delhi&from=2024-01-01":               `400 from whole series`,
 		"view=daily&city=Delhi&limit=1001":                    `400 limit between 1 and 1000`,
-		"view=daily&city=Delhi&cursor=abc":                    `400 cursor not one that this list`,
+		"view=daily&city=Delhi&cursor=abc":                    `400 cursor not from this list`,
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()

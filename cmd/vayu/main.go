@@ -84,7 +84,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		Version:       settings.Version(),
 	}
-	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, when there is one)")
+	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, if it exists)")
 	settings.Bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
 		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
 	root.AddCommand(newServe(), admin.NewAccount(), admin.NewKeys(), admin.NewAudit(), events.NewEvents(), admin.NewWallet(), admin.NewLedger(), ops.NewImport(), ops.NewImportIFSC(), ops.NewBackfill(), ops.NewReadings(), ops.NewQuality(), ops.NewForecast(), source.New(), ops.NewStation(), ops.NewListen(), ops.NewSQL(), ops.NewExport(), ops.NewArchive(), ops.NewMigrate(), ops.NewClickHouse(), backup.NewBackup(), backup.NewRestore(), reconcile.NewReconcile(), ops.NewDoctor(), backup.NewEncryption(), ops.NewConfig(), ops.NewProbe(), ops.NewEngine())

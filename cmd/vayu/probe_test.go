@@ -67,7 +67,7 @@ func TestProbe(t *testing.T) {
 		"authority of its own":   {args: []string{"--ca", ca, secure.URL}, want: ": ok"},
 		"certificate unchecked":  {args: []string{"--insecure", secure.URL}, want: ": ok"},
 		"authority is not there": {args: []string{"--ca", ca + ".no", secure.URL}, want: "reading --ca", fail: true},
-		"no URL":                 {args: []string{"127.0.0.1:1"}, want: "is no URL such as", fail: true},
+		"no URL":                 {args: []string{"127.0.0.1:1"}, want: "is not a URL such as", fail: true},
 		"no listener":            {args: []string{"http://127.0.0.1:1"}, want: "refused", fail: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -270,7 +270,7 @@ func TestActionsAreCountedByKind(t *testing.T) {
 		s.wantPrinted([]string{
 			"-> done for 1: settle as success", "-> done for 1: settle as failed", "-> done for 1: refund", "-> done for 1: book to suspense",
 			"\nsettled 4 differences; 2 left for people\n",
-			"\nCANNOT BE READ: 1\n-> look at the line and its fault\n  line 6  its amount \"₹100,00\" is no number of rupees, such as 1234.50 or 1,234.50\n",
+			"\nCANNOT BE READ: 1\n-> look at the line and its fault\n  line 6  its amount \"₹100,00\" is not an amount in rupees, such as 1234.50 or 1,234.50\n",
 		}, file, "--provider", "agg", "--apply")
 		s.wantPrinted([]string{"\nsettled 0 differences; 2 left for people\n"}, file, "--provider", "agg", "--apply")
 	})
@@ -349,7 +349,7 @@ func TestReconcileRejectsInvalidFlags(t *testing.T) {
 			`"x" is neither live`:                              {"--mode", "x"},
 			"set both --from and --to":                         {file, "--provider", "agg", "--from", "2026-01-01"},
 			"set --date, or --from and --to":                   {file, "--provider", "agg", "--from", "2026-01-01", "--date", "2026-01-01"},
-			`"2026-02-30" is no date`:                          {file, "--provider", "agg", "--date", "2026-02-30"},
+			`"2026-02-30" is not a date`:                       {file, "--provider", "agg", "--date", "2026-02-30"},
 			"--from is after --to":                             {file, "--provider", "agg", "--from", "2026-01-02", "--to", "2026-01-01"},
 			`--columns: there is no "ref"`:                     {file, "--provider", "agg", "--columns", "ref=a"},
 			"--statuses: 0=fine: a status is":                  {file, "--provider", "agg", "--statuses", "0=fine"},
@@ -360,11 +360,11 @@ func TestReconcileRejectsInvalidFlags(t *testing.T) {
 			}
 		}
 		s.order("pending")
-		if _, err := s.reconcile(file, "--provider", "ag"); err == nil || !strings.Contains(err.Error(), `was given to "ag"; there are agg`) {
+		if _, err := s.reconcile(file, "--provider", "ag"); err == nil || !strings.Contains(err.Error(), `was submitted to "ag"; its providers are agg`) {
 			s.Errorf("got %v", err)
 		}
 		for text, want := range map[string]string{
-			"a,b\n": `day.csv: no column for reference, status, amount; the first row says "a", "b"; say which it is with --columns reference=NAME,status=NAME,amount=NAME`,
+			"a,b\n": `day.csv: no column for reference, status, amount; the first row has "a", "b"; name the column with --columns reference=NAME,status=NAME,amount=NAME`,
 			"\n":    "day.csv: the file is empty", ";\n": "day.csv: the first row has no names in it, and must be the header",
 		} {
 			if _, err := s.reconcile(text, "--provider", "agg"); err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -61,7 +61,7 @@ func TestReplayRejectsInvalidFlags(t *testing.T) {
 		"--from: set the first time":    nil,
 		"--from: \"yesterday\" is none": {"--from", "yesterday"},
 		"--from: must be before --to":   {"--from", "10s"},
-		"--from: events are brought":    {"--from", "720h"},
+		"--from: events older than":     {"--from", "720h"},
 		"--to: \"-1h\" is none":         {"--from", "1h", "--to", "-1h"},
 		"there is no type":              {"--from", "1h", "--type", "payment"},
 		"there is no account \"x\"":     {"--from", "1h", "--account", "x"},

@@ -90,7 +90,7 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 		return reply, refusal(c.API, answer, text)
 	}
 	if err := json.Unmarshal(text, &reply); err != nil {
-		return reply, fmt.Errorf("what answers on %s is no Vayu: %w", c.API, err)
+		return reply, fmt.Errorf("the server on %s is not Vayu: %w", c.API, err)
 	}
 	return reply, nil
 }
@@ -115,7 +115,7 @@ func (e *serviceError) Error() string { return "the service refuses: " + e.text 
 func refusal(api string, reply *http.Response, text []byte) error {
 	var body schema.ProblemBody
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
-		return fmt.Errorf("what answers on %s is no Vayu: it says %s", api, reply.Status)
+		return fmt.Errorf("the server on %s is not Vayu: it says %s", api, reply.Status)
 	}
 	message := body.Error.Message
 	if body.Error.Field != "" {
@@ -150,7 +150,7 @@ func (c *Client) subscribe(ctx context.Context, address, secret string) (made sc
 		return made, fmt.Errorf("making the subscription: %w", err)
 	}
 	if made.Secret = cmp.Or(made.Secret, secret); !schema.IsID(made.ID) || made.Secret == "" {
-		return made, fmt.Errorf("making the subscription: what answers on %s is no Vayu: its reply has no id or no secret", c.API)
+		return made, fmt.Errorf("making the subscription: the server on %s is not Vayu: its reply has no id or no secret", c.API)
 	}
 	return made, nil
 }
@@ -180,5 +180,5 @@ func (c *Client) unsubscribe(ctx context.Context, id string) error {
 	if refused, ok := errors.AsType[*serviceError](err); ok && refused.code == schema.NotFound || err == nil {
 		return nil
 	}
-	return fmt.Errorf("deleting the subscription %s, which goes on: %w", id, err)
+	return fmt.Errorf("deleting the subscription %s, which stays active: %w", id, err)
 }

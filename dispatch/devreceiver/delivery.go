@@ -47,7 +47,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	l.print(at, r.Header, event, body.Bytes(), fmt.Sprintf("%s  answer %d", verified, answer), duplicate)
 	if !sleep.For(r.Context(), l.Delay) {
-		l.printf("%s  attempt %s: no answer was given\n", l.Now().Format(clock), oneLine(r.Header.Get("X-SERVICE-Attempt")))
+		l.printf("%s  attempt %s: no answer was sent\n", l.Now().Format(clock), oneLine(r.Header.Get("X-SERVICE-Attempt")))
 		panic(http.ErrAbortHandler) // after a plain return, net/http would reply 200
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

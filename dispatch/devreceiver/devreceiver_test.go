@@ -160,7 +160,7 @@ func TestLateReplyIsAborted(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a client that disconnected has a reply")
 	}
-	r.until(t, "attempt 1: no answer was given\n")
+	r.until(t, "attempt 1: no answer was sent\n")
 	go func() { _, err := r.post(context.WithoutCancel(t.Context()), t, event, secret, "2"); failed <- err }()
 	r.until(t, "attempt 2 .* answer 200 in 1h0m0s")
 	if err := r.stop(); err != nil {
@@ -169,7 +169,7 @@ func TestLateReplyIsAborted(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("a stopping command acknowledges a pending delivery")
 	}
-	r.until(t, "attempt 2: no answer was given\n")
+	r.until(t, "attempt 2: no answer was sent\n")
 }
 
 // The output escapes control sequences in a body, which a terminal would run.

@@ -179,9 +179,9 @@ func TestProblemsOfServiceAreExplained(t *testing.T) {
 		"no such port":   {problem("422", schema.InvalidWebhookURL, "port 9443"), []string{"port 9443", "--webhook-local"}},
 		"an event":       {problem("422", schema.UnknownEventType, "x\x1b[2J"+strings.Repeat(", a type", 100)), []string{"x\ufffd[2J", strings.Repeat(", a type", 100) + " (unknown_event_type)"}},
 		"an endless one": {problem("422", schema.UnknownEventType, strings.Repeat("x", 100_000)), []string{"x (unknown_event_type)"}},
-		"another server": {"500 <html>", []string{"is no Vayu", "500 Internal Server Error"}},
-		"a redirect":     {"302 ", []string{"is no Vayu", "302 Found"}},
-		"no JSON":        {"201 hello", []string{"is no Vayu"}},
+		"another server": {"500 <html>", []string{"is not Vayu", "500 Internal Server Error"}},
+		"a redirect":     {"302 ", []string{"is not Vayu", "302 Found"}},
+		"no JSON":        {"201 hello", []string{"is not Vayu"}},
 		"no secret":      {`201 {"id":"wh_1"}`, []string{"no id or no secret"}},
 		"an evil id":     {`201 {"id":"wh_1; rm -r /","secret":"whsec_1"}`, []string{"no id or no secret"}},
 		"nobody":         {"", []string{"no service answers on " + gone.URL, "is it running"}},
@@ -218,7 +218,7 @@ func TestFailedDeletionIsReported(t *testing.T) {
 	c := devreceiver.Client{Key: key, KeyShown: key}
 	for reply, want := range map[string]string{
 		problem("404", schema.NotFound, "no such subscription"): "",
-		problem("403", schema.IPNotAllowed, "not from here"):    "deleting the subscription wh_1, which goes on: the service refuses: not from here (ip_not_allowed)",
+		problem("403", schema.IPNotAllowed, "not from here"):    "deleting the subscription wh_1, which stays active: the service refuses: not from here (ip_not_allowed)",
 	} {
 		c := c
 		c.API = newService(t, map[string]string{http.MethodDelete: reply}).URL

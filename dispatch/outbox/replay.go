@@ -23,7 +23,7 @@ const (
 )
 
 // ErrReach is the error of Replay if Replay.From is longer ago than ReplayReach.
-var ErrReach = errors.New("events are brought again that are at most 29 days old: whether an older one was delivered may have been forgotten")
+var ErrReach = errors.New("events older than 29 days cannot be replayed, because records of their deliveries may have been purged")
 
 // Replay selects the events to replay: events in a time range that lack a delivery.
 type Replay struct {

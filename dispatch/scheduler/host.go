@@ -133,9 +133,9 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots returns the maximum number of attempts in flight at a host for a class. For slow and failing, it applies to the
-// attempts of these two classes. For untried, it also counts the untried attempts. For quick, it counts all attempts.
-// So slow and failing lanes leave slots to other lanes.
+// slots returns the maximum number of attempts in flight at a host for a class. The limits of slow and failing count
+// the attempts of these two classes together. The limit of untried also counts the untried attempts. The limit of
+// quick counts all attempts. So slow and failing lanes leave slots to other lanes.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:

@@ -29,8 +29,8 @@ const (
 // faults collects all errors of a request.
 type faults struct{ schema.RequestErrors }
 
-// url returns the normalised URL. It adds a *schema.Problem of Check to the errors of the request,
-// and returns any other error.
+// url returns the normalised URL. If Check returns a *schema.Problem, url adds it to the errors of the request. It
+// returns any other error of Check.
 func (b *Cache) url(f *faults, text string) (string, error) {
 	u, err := b.Check(text)
 	if problem, ok := errors.AsType[*schema.Problem](err); ok {

@@ -19,11 +19,11 @@ const Tolerance = 5 * time.Minute
 // sent the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
 // ErrTooNew mean a wrong clock or a replayed request.
 var (
-	ErrNoSignature = errors.New("the request carries no " + Header)
+	ErrNoSignature = errors.New("the request has no " + Header)
 	ErrMalformed   = errors.New("the " + Header + " is not of the form t=…,v1=…")
-	ErrMismatch    = errors.New("no signature is that of the body under a known secret")
+	ErrMismatch    = errors.New("no signature matches the body and a known secret")
 	ErrTooOld      = errors.New("the signature is too old")
-	ErrTooNew      = errors.New("the signature is of the future")
+	ErrTooNew      = errors.New("the time of the signature is in the future")
 	// ErrNoSecret means that the receiver has no secret, or an empty secret, with which anyone
 	// could sign.
 	ErrNoSecret = errors.New("a secret is missing")

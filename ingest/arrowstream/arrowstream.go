@@ -59,7 +59,7 @@ type reader struct {
 	decompressor
 }
 
-// Read calls visit with each batch of a stream. The batch is valid during the call only. The stream need not have all
+// Read calls `visit` with each batch of a stream. The batch is valid during the call only. The stream need not have all
 // wanted columns, see [Batch.Has]. The error is an *Error or the error of visit.
 func Read(stream []byte, wanted []string, visit func(*Batch) error) error {
 	r := &reader{

@@ -15,7 +15,7 @@ func (b *Batch) Rows() int { return b.rows }
 // maxRows bounds the rows of a batch, so that computed sizes of buffers do not overflow an int.
 const maxRows = 1 << 31
 
-// batch reads a message RecordBatch and calls visit with its rows.
+// batch reads a message RecordBatch and calls `visit` with its rows.
 func (r *reader) batch(header table, body []byte, visit func(*Batch) error) error {
 	a, err := r.arrays(header, body)
 	if err != nil {

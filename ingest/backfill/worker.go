@@ -196,9 +196,9 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	return b.retry(ctx, func() (bool, error) { return b.chunks(ctx, feed, worker, workers) })
 }
 
-// retry calls do until it succeeds, or until quit is closed or ctx ends. It stores each error as the last error of the
-// backfill. It does not retry after errRefused, or after a reply that refuses the API key. do reports its progress, and
-// only failures without progress between them lengthen the backoff.
+// retry calls `do` until it succeeds, or until quit is closed or ctx ends. It stores each error as the last error of
+// the backfill. It does not retry after errRefused, or after a reply that refuses the API key. do reports its progress,
+// and only failures without progress between them lengthen the backoff.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()

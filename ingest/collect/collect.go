@@ -114,7 +114,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Until collects until the function follow returns, and then rolls up a last time. A command calls Until when no
+// Until collects until the function `follow` returns, and then rolls up a last time. A command calls Until when no
 // service is running.
 func (c *Collector) Until(ctx context.Context, follow func(context.Context) error) error {
 	running, cancel := context.WithCancel(ctx)

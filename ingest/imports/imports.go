@@ -44,7 +44,7 @@ func Try(ctx context.Context, out io.Writer, open file.Opener, path string) erro
 	return errors.Join(preview.Sample(out, sample), err)
 }
 
-// Each calls the function do with each file. After an error, it prints the error and continues with the
+// Each calls the function `do` with each file. After an error, it prints the error and continues with the
 // next file, unless ctx has ended.
 func Each(ctx context.Context, out io.Writer, paths []string, do func(path string) error) error {
 	failed := 0

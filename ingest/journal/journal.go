@@ -148,7 +148,7 @@ func (j *Journal) recordValues(ctx context.Context, runs []ingest.Run) error {
 	})
 }
 
-// column returns the result of the function of for each row.
+// column applies the function `of` to each row, and returns the results.
 func column[R, T any](rows []R, of func(*R) T) []T {
 	out := make([]T, len(rows))
 	for i := range rows {

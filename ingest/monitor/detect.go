@@ -24,8 +24,7 @@ const (
 	// goneFrom is the share of runs that must have had a field before its disappearance is a problem. The problem ends
 	// when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// newUntil is how long a field or unit counts as new: until its first occurrence is older than this share of the
-	// runs of a week.
+	// newUntil is the share of a week's runs for which a field or unit counts as new after its first occurrence.
 	newUntil = 0.2
 	// mostFields is the largest number of fields that are compared. Above it, names of fields are probably data, such
 	// as station ids.
@@ -140,8 +139,8 @@ func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }
 
-// changedUnits returns parameters with new units. begins has the units that only the last runs state. stays also has
-// the units that are still new.
+// changedUnits returns the parameters with new units. `begins` has the parameters with a unit that only the last runs
+// state. `stays` also has those whose unit is still new.
 func (f *facts) changedUnits(total int) (begins, stays []string) {
 	earlier := make(map[string]int)
 	for _, s := range f.units {
@@ -186,8 +185,8 @@ func hourBefore(at int64) int64 {
 	return (at-half)/hour*hour + half
 }
 
-// ratio returns the share of its usual readings that the hour ending at end has; negative if unknown. It also returns
-// the number of readings and the usual number.
+// ratio returns the number of readings in the hour that ends at `end`, divided by the usual number; negative if
+// unknown. It also returns both numbers.
 func (f *facts) ratio(end time.Time) (ratio, is, usual float64) {
 	var same []float64
 	for day := 1; day <= 7; day++ {
@@ -212,7 +211,7 @@ func (f *facts) clock() finding {
 		}
 		values += r.future
 	}
-	detail := fmt.Sprintf("%d values of the last %d runs have times of the future", values, len(f.runs))
+	detail := fmt.Sprintf("%d values of the last %d runs have times in the future", values, len(f.runs))
 	if len(f.clocks) > 0 {
 		detail += "; stations: " + names(f.clocks)
 	}

@@ -85,8 +85,8 @@ func TestDetection(t *testing.T) {
 		"coverage between limits":       {func(f *facts) { f.lowHours(70, 70) }, air.ProblemCoverage, false, true, ""},
 		"unsettled hours":               {func(f *facts) { f.hours[time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC)] = 1 }, "", false, false, ""},
 		"low coverage of a silent feed": {func(f *facts) { f.lowHours(0, 0); f.newest = now.Add(-7 * time.Hour) }, air.ProblemSilent, true, true, ""},
-		"times of the future":           {func(f *facts) { f.runs, f.clocks = future(1, 0, 4, 2, 0, 0), []string{"a-1", "a-2"} }, air.ProblemClock, true, true, "7 values of the last 6 runs have times of the future; stations: a-1, a-2"},
-		"times of the future once":      {func(f *facts) { f.runs = future(0, 0, 4, 2, 0, 0) }, air.ProblemClock, false, true, ""},
+		"times in the future":           {func(f *facts) { f.runs, f.clocks = future(1, 0, 4, 2, 0, 0), []string{"a-1", "a-2"} }, air.ProblemClock, true, true, "7 values of the last 6 runs have times in the future; stations: a-1, a-2"},
+		"times in the future once":      {func(f *facts) { f.runs = future(0, 0, 4, 2, 0, 0) }, air.ProblemClock, false, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

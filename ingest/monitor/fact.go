@@ -75,7 +75,7 @@ func (t *tables) read(ctx context.Context, now time.Time) (map[string]*facts, er
 	return all, nil
 }
 
-// each runs a query about the runs of the last 7 days, and calls row after it has scanned each row into dest.
+// each runs a query about the runs of the last 7 days, and calls `row` after it has scanned each row into dest.
 func (t *tables) each(ctx context.Context, now time.Time, query string, dest []any, row func()) error {
 	rows, err := t.conn.Query(ctx, query, clickhouse.Named("world", t.world),
 		clickhouse.Named("since", fmt.Sprint(now.Add(-week).UnixMicro())), clickhouse.Named("day", fmt.Sprint(now.Add(-24*time.Hour).UnixMicro())))

@@ -52,7 +52,7 @@ func NewGroup(c GroupConfig) (*Group, error) {
 	return g, nil
 }
 
-// Run checks the sources while this instance is the leader, until ctx ends. Run first calls ready, which waits until
+// Run checks the sources while this instance is the leader, until ctx ends. Run first calls `ready`, which waits until
 // the tables exist.
 func (g *Group) Run(ctx context.Context, ready func(context.Context) error) error {
 	if err := ready(ctx); err != nil {

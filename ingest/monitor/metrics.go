@@ -30,7 +30,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "vayu_source_coverage_ratio", Help: "Readings of the last settled hour, as a share of the same hours of the last 7 days.",
 		}, []string{"source"}),
 		clocks: auto.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vayu_source_clocks_ahead", Help: "Stations that sent times of the future in the last 24 hours.",
+			Name: "vayu_source_clocks_ahead", Help: "Stations that sent times in the future in the last 24 hours.",
 		}, []string{"source"}),
 		checked: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_monitor_timestamp_seconds", Help: "Unix time of the last check of the sources of a world, 0 if another instance checks them.",

@@ -75,7 +75,8 @@ var patterns = map[string]*regexp.Regexp{
 	person: regexp.MustCompile(`\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b`),
 }
 
-// firstNumber is the base of the placeholders for numbers. A number replaces a number, so that its field keeps the type.
+// firstNumber is the base of the placeholders for numbers. A number replaces a number, so that its field keeps the
+// type.
 const firstNumber = 1_000_000
 
 // leastReplaced is the length from which a value is also replaced outside its own field. A shorter value can occur
@@ -209,7 +210,7 @@ func scalarText(value jsontext.Value) string {
 	return ""
 }
 
-// eachScalar calls visit with the name and value of each scalar in a JSON text. An element of a list has the name of
+// eachScalar calls `visit` with the name and value of each scalar in a JSON text. An element of a list has the name of
 // the list. If visit returns a replacement, eachScalar calls replace with the position of the value.
 func eachScalar(body []byte, visit func(name string, value jsontext.Value) []byte, replace ...func(start, end int, replacement []byte)) error {
 	in := jsontext.NewDecoder(bytes.NewReader(body))

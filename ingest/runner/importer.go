@@ -116,7 +116,7 @@ type NothingStoredError struct{ Rejected ingest.Rejections }
 func (e *NothingStoredError) Error() string {
 	reason, n := e.Rejected.MostFrequent()
 	if reason == ingest.None {
-		return "nothing was stored: the input holds no values"
+		return "nothing was stored: the input has no values"
 	}
 	total := 0
 	for _, count := range e.Rejected {

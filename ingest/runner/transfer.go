@@ -25,7 +25,7 @@ type Store interface {
 type Archive interface {
 	Store
 	// Coverage returns the times of the first and the last stored reading of a source,
-	// at or after the time since. Both are zero if no such reading exists.
+	// at or after the time `since`. Both are zero if no such reading exists.
 	Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error)
 }
 

@@ -29,7 +29,7 @@ type keyRequest struct {
 }
 
 // spec converts the body to the specification of a key. The error is a *schema.Problem with all faults of the
-// body. The parameter most is the limit of active keys.
+// body. The parameter `most` is the limit of active keys.
 func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec, error) {
 	k := apikey.Spec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,

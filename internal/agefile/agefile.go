@@ -74,7 +74,7 @@ func Decrypt(from, to string, identities []age.Identity) error {
 	})
 }
 
-// eachFile calls do with the relative name of every file below a folder.
+// eachFile calls `do` with the relative name of every file below a folder.
 func eachFile(dir string, do func(name string) error) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -88,7 +88,7 @@ func eachFile(dir string, do func(name string) error) error {
 	})
 }
 
-// convert creates the file `to`. It calls do with the open file `from` and the new file.
+// convert creates the file `to`. It calls `do` with the open file `from` and the new file.
 func convert(from, to string, do func(in io.Reader, out io.Writer) error) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -41,7 +41,7 @@ type Sum struct {
 	SHA256     string // checksum of the file, hexadecimal
 }
 
-// Write creates a new data file and calls write to produce its content. When Write succeeds, the
+// Write creates a new data file and calls `write` to produce its content. When Write succeeds, the
 // content is durable, and only the owner can read the file. After an error Write removes the new file.
 func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	hash := sha256.New()
@@ -57,7 +57,7 @@ func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	return Sum{Bytes: int64(size), Raw: int64(raw), SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// Read calls read with the decompressed data of a file. Then it compares the file's SHA-256 with
+// Read calls `read` with the decompressed data of a file. Then it compares the file's SHA-256 with
 // want. The caller must discard the data if Read fails.
 func Read(path, want string, read func(io.Reader) error) error {
 	file, err := os.Open(path)

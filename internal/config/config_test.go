@@ -157,7 +157,7 @@ func TestBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"not YAML":      {"a: b: c", "mapping values are not allowed"},
 		"a list":        {"- a", "want a mapping, have a list (vayu.yaml line 1)"},
-		"twice":         {"data: a\ndata: b", `data: stands here twice (vayu.yaml line 2)`},
+		"twice":         {"data: a\ndata: b", `data: is duplicate (vayu.yaml line 2)`},
 		"two documents": {"data: a\n---\ndata: b", "more than one YAML document"},
 		"alias":         {"data: &a x\nlisten: *a", "anchors, aliases"},
 		"loop":          {"feeds: &a {x: *a}", "anchors, aliases"},

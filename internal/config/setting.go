@@ -73,7 +73,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 		}
 		key := JoinKey(prefix, name)
 		if !namePattern.MatchString(name) {
-			return nil, fmt.Errorf("field %s.%s: %q is no name for a setting: want lower-case words joined by dashes", t, f.Name, name)
+			return nil, fmt.Errorf("field %s.%s: %q is not a valid name of a setting: want lower-case words joined by hyphens", t, f.Name, name)
 		}
 		at := append(append([]int(nil), index...), i)
 		if f.Type.Kind() == reflect.Struct && !isText(f.Type) {

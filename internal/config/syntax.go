@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-var errSecond = errors.New("holds more than one YAML document")
+var errSecond = errors.New("contains more than one YAML document")
 
 // document parses a text that has only one YAML document. It returns nil if the text is empty.
 func document(text []byte) (*yaml.Node, error) {
@@ -42,5 +42,5 @@ func syntaxFault(text []byte, err error) (line int, reason error) {
 	case fault.ContextMark.Line > 0 && !block: // an unclosed bracket or quote begins there
 		line = fault.ContextMark.Line
 	}
-	return line, errors.New("is no YAML: " + fault.Message)
+	return line, errors.New("is not YAML: " + fault.Message)
 }

@@ -39,7 +39,7 @@ func TestSyntaxErrorHasItsLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, problems := config.ParseYAML("shop.yaml", []byte(c.text))
-			if got := problems.Error(); !strings.Contains(got, "is no YAML: ") || !strings.HasSuffix(got, "(shop.yaml line "+c.line+")") {
+			if got := problems.Error(); !strings.Contains(got, "is not YAML: ") || !strings.HasSuffix(got, "(shop.yaml line "+c.line+")") {
 				t.Errorf("got %v, want line %s", got, c.line)
 			}
 		})

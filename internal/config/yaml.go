@@ -100,7 +100,7 @@ func (c *checker) mapping(n *yaml.Node, key string, depth int) bool {
 			c.report(k, key, errAlias)
 			return false
 		case seen[k.Value]:
-			c.report(k, name, errors.New("stands here twice"))
+			c.report(k, name, errors.New("is duplicate"))
 			continue
 		case !c.check(v, name, depth):
 			return false

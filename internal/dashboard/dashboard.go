@@ -182,7 +182,7 @@ var types = map[string]string{
 func static(name string, body []byte) (http.Handler, error) {
 	typed, ok := types[path.Ext(name)]
 	if !ok {
-		return nil, fmt.Errorf("%s: which media type it has is not known; see types", name)
+		return nil, fmt.Errorf("%s: its media type is unknown; see types", name)
 	}
 	resp := httpapi.Ready(body, time.Time{})
 	resp.Type, resp.Cache = []string{typed}, revalidated

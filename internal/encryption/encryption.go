@@ -47,7 +47,7 @@ var (
 	// ErrWrongKey means that a value was encrypted with a different key.
 	ErrWrongKey = errors.New("the value was encrypted with another key")
 	// ErrCorrupt is the error for a value that was changed, or moved from another row or column.
-	ErrCorrupt = errors.New("the encrypted value was changed or belongs to another place")
+	ErrCorrupt = errors.New("the encrypted value was changed, or belongs to another row or column")
 )
 
 // Cipher encrypts and decrypts values with XChaCha20-Poly1305 (datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha).

@@ -119,7 +119,7 @@ func (b *Cipher) adopt(owner string) error {
 		return fmt.Errorf("reading the encryption key that the store names: %w", err)
 	}
 	if id := idOf(key); hex.EncodeToString(id[:]) != owner {
-		return fmt.Errorf("%s holds another encryption key than the one in its name", next)
+		return fmt.Errorf("%s contains another encryption key than its name states", next)
 	}
 	if err := os.Rename(next, filepath.Join(b.dir, keyName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)

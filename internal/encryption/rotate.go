@@ -80,7 +80,7 @@ func Rotate(ctx context.Context, db *sqlstore.DB, r Rotation) (RotationResult, e
 		return RotationResult{}, err
 	}
 	if next.KeyID() == old.KeyID() {
-		return RotationResult{}, errors.New("the new encryption key is the one that the store has")
+		return RotationResult{}, errors.New("the new encryption key is the present key of the store")
 	}
 	return r.run(ctx, db, old, next)
 }

@@ -194,7 +194,7 @@ func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 			want      string
 		}{
 			"no new key":     {key(1), config.Secret{}, "pass the new key too"},
-			"the same key":   {key(1), key(1), "is the one that the store has"},
+			"the same key":   {key(1), key(1), "is the present key of the store"},
 			"another key":    {key(3), key(2), "encrypted with the key " + testBox(t, 1).KeyID()},
 			"no key at all":  {key(1), config.NewSecret("x"), "base64"},
 			"a file instead": {config.Secret{}, key(2), "encryption.key"},

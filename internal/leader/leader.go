@@ -143,7 +143,7 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 }
 
 // lead runs the job, do, while this instance has the lease, and renews the lease. over is false if
-// the instance has lost the lease and do has no error of its own. Otherwise err is the error of do.
+// the instance has lost the lease and `do` has no error of its own. Otherwise err is the error of `do`.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")

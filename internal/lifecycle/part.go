@@ -84,7 +84,7 @@ func (r *runningPart) stop() error {
 	}
 }
 
-// guard calls work and turns a panic into an error; the stack goes to the log, not into the error.
+// guard calls `work` and turns a panic into an error; the stack goes to the log, not into the error.
 func guard(ctx context.Context, log *slog.Logger, name string, work func(context.Context) error) error {
 	err := panics.Catch(func() error { return work(ctx) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {

@@ -19,9 +19,9 @@ func FirstID(prefix string, micros int64) (string, bool) {
 	return prefix + id.String(), true
 }
 
-// IDRange returns the ids that a page of a list can contain: from `first` up to, but without, `end`. The time range of
-// the list is from `from` up to, but without, `to`, in Unix microseconds. A list has the newest entry first. `after` is
-// the last id of the previous page; "" for the first page. An id has its creation time in milliseconds.
+// IDRange returns the range [first, end) of the ids that a page of a list can contain. The list shows entries created
+// in the time range [from, to), in Unix microseconds, the newest first. `after` is the last id of the previous page;
+// "" for the first page. An id contains its creation time in milliseconds.
 func IDRange(prefix string, from, to int64, after string) (first, end string) {
 	first, end = prefix, string(prefix[0]+1) // end is greater than every id of the prefix, in every collation
 	if id, ok := FirstID(prefix, from); ok {

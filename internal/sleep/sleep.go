@@ -21,7 +21,7 @@ func For(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Every calls do at each tick of period until ctx ends. The first call is after one period.
+// Every calls `do` at each tick of period until ctx ends. The first call is after one period.
 func Every(ctx context.Context, period time.Duration, do func(context.Context)) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -34,7 +34,7 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
-// Repeat calls do at once, and then at each tick of period, like [Every].
+// Repeat calls `do` at once, and then at each tick of period, like [Every].
 func Repeat(ctx context.Context, period time.Duration, do func(context.Context)) {
 	do(ctx)
 	Every(ctx, period, do)

@@ -41,7 +41,7 @@ func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	return all
 }
 
-// Each splits n rows into groups. It calls do for each group, with the group's text and its rows [from, to).
+// Each splits n rows into groups. It calls `do` for each group, with the group's text and its rows [from, to).
 func (g *BatchStatement) Each(n int, do func(text string, from, to int) error) error {
 	for from := 0; from < n; {
 		form := sizeOf(n - from)

@@ -62,7 +62,7 @@ func Scalar[T any](row Scanner) (value T, err error) {
 	return value, err
 }
 
-// Each runs a query and calls do for every row. It stops at the first error of do.
+// Each runs a query and calls `do` for every row. It stops at the first error of `do`.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 	return q.each(do, query, args)
 }
@@ -167,7 +167,8 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls do for each of its n rows. err is the error of do, and fault is the error of the store.
+// each runs a query and calls `do` for each of its n rows. err is the error of `do`, and fault is the error of the
+// store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -172,7 +172,7 @@ func (db *DB) Ready(ctx context.Context) error {
 }
 
 // Update makes one change. The change is complete and durable when Update returns nil. It is rolled back when
-// Update returns an error, unless the error states that the outcome is unknown. Update may call do again after a
+// Update returns an error, unless the error states that the outcome is unknown. Update may call `do` again after a
 // conflict, so do must have no effects outside its Tx. do must be quick, because on SQLite other changes wait.
 //
 // An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because

@@ -164,7 +164,7 @@ func (g *generation) finish(batch []kafka.Message) bool {
 	return ok && g.commit(batch)
 }
 
-// retryUntilDone calls do until it succeeds. It returns false if the generation ends first. It calls do at least
+// retryUntilDone calls `do` until it succeeds. It returns false if the generation ends first. It calls `do` at least
 // once, even if the generation has already ended.
 func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
 	for pause := newBackoff(g.Pace.Retry); ; {

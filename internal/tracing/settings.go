@@ -12,9 +12,9 @@ import (
 
 // Settings configure the export of spans.
 type Settings struct {
-	Endpoint string        `yaml:"endpoint" help:"where traces go: OTLP over HTTP, http://127.0.0.1:4318; empty for off"`
+	Endpoint string        `yaml:"endpoint" help:"endpoint of traces, OTLP over HTTP, such as http://127.0.0.1:4318; empty for none"`
 	Headers  config.Secret `yaml:"headers" help:"headers for the collector, name=value,name=value"`
-	Sample   float64       `yaml:"sample" help:"share of traces that are kept, 0 to 1"`
+	Sample   float64       `yaml:"sample" help:"share of traces that are sampled, 0 to 1"`
 }
 
 // DefaultSettings returns settings without an endpoint, which turn tracing off. If only an endpoint

@@ -63,8 +63,8 @@ func (p *Pool) batchSlotReserved() bool {
 	return p.backlogged[1] && p.batchInFlight == 0 && (p.provider.Concurrency > 1 || !p.lastBatch)
 }
 
-// freeSlots returns the number of free slots (free). singles of them can go to queued single requests, and batches
-// to queued batch items. The caller holds the lock of state.
+// freeSlots returns the number of free slots. At most `singles` of them can go to queued single requests, and at most
+// `batches` to queued batch items. The caller holds the lock of state.
 func (p *Pool) freeSlots() (free, singles, batches int) {
 	free = p.provider.Concurrency - p.inFlight
 	singles = free

@@ -91,7 +91,7 @@ func New[R any](c Config[R]) *Queue[R] {
 }
 
 // Add adds a provider and returns its pool of slots. For each claimed row the Queue takes a slot
-// and calls begin. begin must not block: it starts a goroutine that calls the provider. When the
+// and calls `begin`. The function `begin` must not block: it starts a goroutine that calls the provider. When the
 // call ends, the goroutine frees the slot with [Pool.Release]. Add all providers before Run.
 func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {

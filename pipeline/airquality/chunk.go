@@ -122,8 +122,9 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 // month of all stations in India, for which a pass needs 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months. A joined chunk has at most maxReadings readings. A pass computes each month
-// of the chunk for each station, so at least half of these pairs must have selected readings.
+// merge joins chunks of successive months. A joined chunk has at most maxReadings readings. Its pass computes every
+// month of the chunk for every station of the chunk. Therefore merge joins chunks only if at least half of these pairs
+// of month and station have selected readings.
 func merge(chunks []chunk) []chunk {
 	var out []chunk
 	for _, c := range chunks {

@@ -142,7 +142,7 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 	}
 }
 
-// locked calls do while it holds the lock.
+// locked calls `do` while it holds the lock.
 func (p *processing) locked(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -74,7 +74,7 @@ func (f *Reader) Header(separators ...rune) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case text == nil:
-		return nil, &HeaderError{"the first line is no header: " + tooLong}
+		return nil, &HeaderError{"the first line is not a header: " + tooLong}
 	}
 	f.consume(1)
 	var names []string
@@ -88,7 +88,7 @@ func (f *Reader) Header(separators ...rune) ([]string, error) {
 		}
 	}
 	if best == nil {
-		return nil, &HeaderError{"the first line is no header: " + openQuotes}
+		return nil, &HeaderError{"the first line is not a header: " + openQuotes}
 	}
 	f.cells, f.width = best, len(names)
 	return names, nil

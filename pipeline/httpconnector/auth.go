@@ -66,7 +66,7 @@ func newSigner(s *section.Section, fields []string) *signer {
 	case !g.template.Has("body"):
 		s.Faultf("over", "must hold {body}: unsigned parts can be changed by anyone")
 	case stamped && g.timestampHeader == "":
-		s.Faultf("timestamp-header", "is missing: over holds {timestamp}")
+		s.Faultf("timestamp-header", "is missing: over contains {timestamp}")
 	case !stamped && g.timestampHeader != "":
 		s.Faultf("over", "must hold {timestamp}: unsigned parts can be changed by anyone")
 	}
@@ -116,8 +116,8 @@ func (g *signer) stamp(now time.Time) string {
 // Errors of callback signatures.
 var (
 	ErrNoSignature = schema.NewProblem(schema.SignatureRequired, "", "The request must be signed.")
-	ErrSignature   = schema.NewProblem(schema.SignatureInvalid, "", "The signature is not that of the body.")
-	ErrStale       = schema.NewProblem(schema.SignatureInvalid, "", "The signature is too old, or of the future.")
+	ErrSignature   = schema.NewProblem(schema.SignatureInvalid, "", "The signature does not match the body.")
+	ErrStale       = schema.NewProblem(schema.SignatureInvalid, "", "The time of the signature is too old or in the future.")
 )
 
 // verify checks a callback's signature over its raw body, in constant time. The error is

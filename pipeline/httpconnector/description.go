@@ -179,7 +179,7 @@ func readRoots(s *section.Section, from Source) *x509.CertPool {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		s.Faultf("ca-file", "holds no certificate in PEM form")
+		s.Faultf("ca-file", "contains no certificate in PEM form")
 	}
 	return pool
 }
@@ -274,7 +274,7 @@ func (c *call) readIdentifiers(s *section.Section, names []string) {
 		}
 	}
 	if len(names) > 0 && c.identifiers == nil {
-		s.Faultf("", "holds no %s in path, query, headers or body: nothing else identifies its subject", strings.Join(braced, " and no "))
+		s.Faultf("", "has no %s in path, query, headers or body, which would identify its subject", strings.Join(braced, " and no "))
 	}
 }
 
@@ -313,7 +313,7 @@ func checkHeader(s *section.Section, key, name string) {
 	switch {
 	case name == "":
 	case !httpguts.ValidHeaderFieldName(name):
-		s.Faultf(key, "is no name of a header")
+		s.Faultf(key, "is not the name of a header")
 	case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)):
 		s.Faultf(key, "is not to be set")
 	}

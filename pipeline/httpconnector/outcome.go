@@ -156,7 +156,7 @@ func connectionError(err error, sent bool) error {
 	case !sent:
 		return errors.New("no connection was established")
 	}
-	return errors.New("the connection ended before the answer did, or the answer is no HTTP")
+	return errors.New("the connection ended before the answer, or the answer is not HTTP")
 }
 
 func answerError(err error, status int, body []byte) error {

@@ -16,7 +16,7 @@ func CallbackProblem(err error) *schema.Problem {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p
 	}
-	return schema.NewProblem(schema.InvalidRequest, "", "The body is not what was agreed: it needs a reference, and a status that is known.")
+	return schema.NewProblem(schema.InvalidRequest, "", "The body must have a reference and a known status.")
 }
 
 // longestReference is the limit of a provider's reference in bytes. Usual references have about twenty characters. A

@@ -65,7 +65,7 @@ func TestRequestIdentifiesItsSubject(t *testing.T) {
 		"    path: /a\n    body: {reference: \"{{reference}}\"}": false,
 	} {
 		_, err := parse(strings.Replace(text(call), "URL", "https://shop.example", 1))
-		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "calls.ask: holds no {reference} and no {theirs} in path") {
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "calls.ask: has no {reference} and no {theirs} in path") {
 			t.Errorf("%s:\ngot %v, want it to be taken: %v", call, err, want)
 		}
 	}

@@ -113,7 +113,7 @@ func (s *Service) warnStranded(ctx context.Context) error {
 
 // Settings configure the providers of recharges.
 type Settings struct {
-	Operators []string      `yaml:"operators" help:"files that describe operators or aggregators; without any no live recharge is taken"`
+	Operators []string      `yaml:"operators" help:"files that describe operators or aggregators; live recharges need at least one"`
 	BatchRoom int           `yaml:"batch-room" help:"records of batches under way at once"`
 	MaskAfter time.Duration `yaml:"mask-after" help:"how long after its last change the number of a settled recharge is masked; 0 for never"`
 }

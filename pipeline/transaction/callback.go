@@ -69,7 +69,7 @@ type Callbacks struct {
 // same name, because the path of a callback has only the name.
 func NewCallbacks(reg prometheus.Registerer, all ...map[string]Callback) (*Callbacks, error) {
 	c := &Callbacks{handlers: map[string]Callback{}, total: promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
-		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken, refused (not genuine, or not understood), unknown (no such reference) or failed.",
+		Name: "vayu_callbacks_total", Help: "Callbacks of providers by result: taken (processed), refused (invalid signature or body), unknown (no such reference) or failed.",
 	}, []string{"provider", "result"})}
 	for _, some := range all {
 		for name, handle := range some {

@@ -216,7 +216,7 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 // row would need thousands of queries for a batch.
 const minChunk = 500
 
-// chunks splits ids. The first chunk has the size of a page. Often no further chunk is needed.
+// chunks splits ids into chunks. The first chunk has the size of a page, because one chunk often suffices.
 func chunks(ids []string, first int) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for size := first; len(ids) > 0; size = max(size, minChunk) {

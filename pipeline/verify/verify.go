@@ -111,11 +111,11 @@ func (s *Service) Callbacks() map[string]transaction.Callback {
 
 // Settings are the operator's settings for banks, caching and retention.
 type Settings struct {
-	Banks                []string      `yaml:"banks" help:"files that describe banks or aggregators; live verification needs at least one"`
+	Banks                []string      `yaml:"banks" help:"files that describe banks or aggregators; live verifications need at least one"`
 	BatchRoom            int           `yaml:"batch-room" help:"batch records in flight at once"`
 	GiveUp               time.Duration `yaml:"give-up" help:"how long a verification is retried until it fails"`
 	Cache                time.Duration `yaml:"cache" help:"how long a bank's answer is reused for the same account; 0 for no cache"`
-	Retention            time.Duration `yaml:"keep" help:"how long finished verifications are kept; 0 for ever"`
+	Retention            time.Duration `yaml:"keep" help:"retention of finished verifications; 0 means unlimited"`
 	EnumerationThreshold int           `yaml:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
@@ -140,7 +140,7 @@ func (s Settings) Validate() []error {
 	f.Check(s.BatchRoom >= 1 && s.BatchRoom <= mostBatchRoom, "batch-room", "must be 1 to %d", mostBatchRoom)
 	f.Check(s.GiveUp >= leastGiveUp && s.GiveUp <= mostGiveUp, "give-up", "must be %s to %s", leastGiveUp, mostGiveUp)
 	f.Check(s.Cache >= 0 && s.Cache <= mostCache, "cache", "must be 0 to %s", mostCache)
-	f.Check(s.Retention == 0 || s.Retention >= leastKeep, "keep", "must be 0, for ever, or at least %s", leastKeep)
+	f.Check(s.Retention == 0 || s.Retention >= leastKeep, "keep", "must be 0 (unlimited) or at least %s", leastKeep)
 	f.Check(s.EnumerationThreshold >= 0, "misses", "must not be negative")
 	return f
 }

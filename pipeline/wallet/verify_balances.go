@@ -87,7 +87,7 @@ func (v *verifier) checkEntries(after, end int64) error {
 	return sqlstore.Each(v.view, func(row sqlstore.Scanner) error {
 		var subject string
 		err := row.Scan(&subject)
-		v.wrongf(subject, "it has postings, and is no recharge or payment of the account")
+		v.wrongf(subject, "it has postings, but is not a recharge or payment of the account")
 		return err
 	}, `SELECT DISTINCT p.subject FROM posting p WHERE p.account_id = $1 AND p.mode = $2 AND p.at > $3 AND p.at <= $4
 		AND NOT EXISTS (SELECT 1 FROM recharge r WHERE r.id = p.subject AND r.account_id = $1 AND r.mode = $2)
@@ -152,7 +152,7 @@ func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) er
 		}
 	}
 	if has[held] != pending {
-		v.wrongf("", "the wallet holds %s, and its pending recharges amount to %s", has[held].Rupees(), pending.Rupees())
+		v.wrongf("", "the wallet has %s reserved, and its pending recharges amount to %s", has[held].Rupees(), pending.Rupees())
 	}
 	return nil
 }

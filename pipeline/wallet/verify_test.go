@@ -140,7 +140,7 @@ func TestTamperingIsFound(t *testing.T) {
 		},
 		"an entry of another account": {
 			"UPDATE posting SET account_id = (SELECT max(id) FROM account WHERE name = 'two') WHERE subject = 'txn_late' AND kind = 'suspend'",
-			[]string{"txn_late: its suspend does not move ₹1", "txn_late: it has postings, and is no recharge or payment of the account"},
+			[]string{"txn_late: its suspend does not move ₹1", "txn_late: it has postings, but is not a recharge or payment of the account"},
 		},
 		"a wallet changed": {
 			"UPDATE wallet SET available = available + 1",
@@ -148,19 +148,19 @@ func TestTamperingIsFound(t *testing.T) {
 		},
 		"a wallet that holds too much": {
 			"UPDATE wallet SET held = held + 1",
-			[]string{"the wallet has ₹1.01 held, and its postings add up to ₹1", "the wallet holds ₹1.01, and its pending recharges amount to ₹1"},
+			[]string{"the wallet has ₹1.01 held, and its postings add up to ₹1", "the wallet has ₹1.01 reserved, and its pending recharges amount to ₹1"},
 		},
 		"a wallet deleted": {
 			"DELETE FROM wallet",
-			[]string{"has ₹0 available", "has ₹0 held", "the wallet holds ₹0, and its pending recharges amount to ₹1"},
+			[]string{"has ₹0 available", "has ₹0 held", "the wallet has ₹0 reserved, and its pending recharges amount to ₹1"},
 		},
 		"a recharge deleted": {
 			"DELETE FROM recharge WHERE id = 'txn_pending'",
-			[]string{"txn_pending: it has postings, and is no recharge or payment of the account", "the wallet holds ₹1, and its pending recharges amount to ₹0"},
+			[]string{"txn_pending: it has postings, but is not a recharge or payment of the account", "the wallet has ₹1 reserved, and its pending recharges amount to ₹0"},
 		},
 		"a state without its entry": {
 			"UPDATE recharge SET state = 'success' WHERE id = 'txn_pending'",
-			[]string{"holds ₹1, and its pending recharges amount to ₹0", "txn_pending: it is success, of ₹1, and has the entries [reserve]; want [commit reserve]"},
+			[]string{"has ₹1 reserved, and its pending recharges amount to ₹0", "txn_pending: it is success, of ₹1, and has the entries [reserve]; want [commit reserve]"},
 		},
 		"a failure that was charged": {
 			"UPDATE recharge SET state = 'failed' WHERE id = 'txn_success'",

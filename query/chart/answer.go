@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// Data is where the figures of charts come from.
+// Data provides the figures (concentrations and indices) for charts.
 type Data struct {
 	Snapshot *snapshot.Snapshot
 	History  *history.History
@@ -85,8 +85,9 @@ func Formats() (svg, png Format) {
 		Format{"image/png", func(c *Chart) ([]byte, error) { return c.png(fonts()) }}
 }
 
-// Answer returns the chart that a request selects, with an ETag. It draws in a slot of the account, because a PNG costs
-// some tenths of a second. Its error is a *schema.Problem if the place does not exist or has no figures in the range.
+// Answer returns the chart that a request selects, with an ETag. It draws the chart in one of the account's slots,
+// because a PNG takes some tenths of a second. The error is a *schema.Problem if the place does not exist or has no
+// figures in the range.
 func (d *Data) Answer(ctx context.Context, r *Request, f Format) (resp httpapi.Response, err error) {
 	c, err := d.read(ctx, r)
 	if err != nil {

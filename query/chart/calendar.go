@@ -6,20 +6,20 @@ import (
 	"vayu/schema"
 )
 
-// Size of a day in a calendar.
+// Width and height of the cell of a day in a calendar.
 const (
 	cellWidth  = 25.0
 	cellHeight = 22.0
 )
 
-// months returns the number of months that a range touches.
+// months returns the number of calendar months that a range overlaps.
 func months(r *Request) int {
 	from, to := dayOf(r.From), dayOf(r.To)
 	return (to.Year()-from.Year())*12 + int(to.Month()) - int(from.Month()) + 1
 }
 
-// drawCalendar draws a row for each month, and in it the AQI of each day as a number on the colour of its category. A
-// day without AQI is an empty frame.
+// drawCalendar draws a row of cells for each month, one cell for each day. A cell shows the AQI as a number, on the
+// colour of its category. The cell of a day without an AQI is an empty frame.
 func drawCalendar(p *page, r *Request, points []point) {
 	const x0, y0 = 96.0, 88.0
 	aqi := map[schema.Day]int{}
@@ -56,7 +56,7 @@ func drawCalendar(p *page, r *Request, points []point) {
 // calendarHeight returns the height of a calendar in points.
 func calendarHeight(r *Request) float64 { return 88 + float64(months(r))*cellHeight + 78 }
 
-// monthWords describes the months of a calendar in words.
+// monthWords describes the months of a calendar in words, for the description of the chart.
 func monthWords(points []point) string {
 	words, sum, n := "", 0, 0
 	var current time.Time

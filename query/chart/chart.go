@@ -33,7 +33,7 @@ type Chart struct {
 // content has the texts of a chart.
 type content struct{ title, subtitle, words, attribution string }
 
-// width is the width of all charts, in points.
+// width is the width of every chart, in points.
 const width = 900.0
 
 // ofFigures returns a line or a calendar of a place. Its error is a *schema.Problem if no figures have an AQI.
@@ -63,8 +63,8 @@ func ofFigures(r *Request, place *place, figures []history.Dated) (*Chart, error
 	return c, nil
 }
 
-// ofMeans reads the hourly means of a place and returns its diurnal course or its rose. Its error is a *schema.Problem if
-// there are none.
+// ofMeans reads the hourly means of a place. It returns the chart of the means by hour of the day, or the wind rose.
+// The error is a *schema.Problem if there are no means.
 func ofMeans(ctx context.Context, t rollup.Tables, r *Request, place *place) (*Chart, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
@@ -112,10 +112,10 @@ func (c *Chart) drawOn(canvas vg.Canvas, fonts *font.Cache) {
 	c.draw(p)
 }
 
-// loadFonts returns the fonts of charts, which take some milliseconds to load. They are safe for concurrent use.
+// loadFonts loads the fonts of charts, which takes some milliseconds. The result is safe for concurrent use.
 func loadFonts() *font.Cache { return font.NewCache(liberation.Collection()) }
 
-// png returns the chart as a picture with twice as many pixels as points, and with its description as a text.
+// png returns the chart as a PNG with two pixels per point. The PNG contains the title and the description as text.
 func (c *Chart) png(fonts *font.Cache) ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(width), vg.Length(c.height())), vgimg.UseDPI(2*72), vgimg.UseBackgroundColor(color.Transparent))
 	c.drawOn(canvas, fonts)
@@ -126,12 +126,12 @@ func (c *Chart) png(fonts *font.Cache) ([]byte, error) {
 	return c.withText(out.Bytes()), nil
 }
 
-// withText returns a PNG with the title and the description of the chart as its texts.
+// withText returns a copy of a PNG with the title and the description of the chart as text chunks.
 func (c *Chart) withText(picture []byte) []byte {
 	const header = 8 + 25 // signature, and the chunk IHDR, which must be first
 	out := slices.Clone(picture[:header])
 	for _, text := range [...]struct{ keyword, text string }{{"Title", c.title()}, {"Description", c.description()}} {
-		// Chunk iTXt of PNG, second edition, 11.3.4.5: UTF-8, not compressed, of no language.
+		// The chunk iTXt (PNG, second edition, 11.3.4.5) holds uncompressed UTF-8 without a language.
 		chunk := []byte("iTXt" + text.keyword + "\x00\x00\x00\x00\x00" + text.text)
 		out = binary.BigEndian.AppendUint32(out, uint32(len(chunk)-4))
 		out = binary.BigEndian.AppendUint32(append(out, chunk...), crc32.ChecksumIEEE(chunk))
@@ -139,8 +139,8 @@ func (c *Chart) withText(picture []byte) []byte {
 	return append(out, picture[header:]...)
 }
 
-// svg returns the chart as an SVG with a title and a description in words. Without a theme in the request, a browser
-// chooses the colours by the theme of its user.
+// svg returns the chart as an SVG with a title and a description in words. If the request names no theme, the browser
+// selects the colours by the user's preference.
 func (c *Chart) svg(fonts *font.Cache) ([]byte, error) {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(vg.Length(width), vg.Length(c.height())))
 	c.drawOn(canvas, fonts)
@@ -161,19 +161,20 @@ func (c *Chart) svg(fonts *font.Cache) ([]byte, error) {
 
 func (c *Chart) title() string { return c.content.title + ", " + c.request.span() }
 
-// description returns the chart in words.
+// description returns a text that describes the chart, for people who cannot see it.
 func (c *Chart) description() string {
 	return c.content.words + " Data: " + c.content.attribution + "."
 }
 
-// id returns letters and digits that differ between charts, because a page may have several.
+// id returns an identifier that differs between charts. It makes the ids of elements unique if a page has several
+// charts.
 func (c *Chart) id() string {
 	sum := sha256.Sum256([]byte(c.request.Kind + c.title() + c.description()))
 	return hex.EncodeToString(sum[:6])
 }
 
-// style returns the fonts of the texts. Without a theme it also has the rules that replace each light colour by the dark
-// one. Programs that ignore them show the light theme.
+// style returns the CSS rules for the fonts of the texts. If the request names no theme, it adds rules that replace
+// each light colour by the dark one. Programs that ignore these rules show the light theme.
 func (c *Chart) style() string {
 	style := `text{font-family:"Liberation Sans",Arial,Helvetica,sans-serif!important}`
 	if c.request.Theme != "" {

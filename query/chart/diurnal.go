@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// drawDiurnal draws the mean of each hour of the day as a line, and the middle half of the hourly means as an area.
+// drawDiurnal draws the mean of each hour of the day as a line, and the range between the quartiles of the hourly
+// means as an area.
 func drawDiurnal(p *page, r *Request, hours []hourMeans) {
 	a := p.area(40)
 	most := 0.0
@@ -58,7 +59,8 @@ func drawDiurnal(p *page, r *Request, hours []hourMeans) {
 	p.text(a.left+90, a.bottom+30, 10, left, p.colours[ink], "middle half of the hours")
 }
 
-// tickStep returns the distance of four to eight ticks from 0 to most: 1, 2 or 5 times a power of ten.
+// tickStep returns the distance between the ticks of an axis from 0 to most. It is 1, 2 or 5 times a power of ten, so
+// that there are four to eight ticks.
 func tickStep(most float64) float64 {
 	if most <= 0 {
 		return 1
@@ -83,6 +85,6 @@ func diurnalWords(r *Request, hours []hourMeans) string {
 		}
 		n += h.count
 	}
-	return fmt.Sprintf("From %d hourly means of stations. Lowest mean %.4g %s, from %02d to %02d o'clock. Highest mean %.4g %s, from %02d to %02d o'clock. %d of 24 hours of the day have figures.",
+	return fmt.Sprintf("From %d hourly means of stations. Lowest mean %.4g %s, from %02d to %02d o'clock. Highest mean %.4g %s, from %02d to %02d o'clock. %d of 24 hours of the day have data.",
 		n, least.mean, r.Parameter.Unit(), least.hour, least.hour+1, most.mean, r.Parameter.Unit(), most.hour, most.hour+1, len(hours))
 }

@@ -65,7 +65,7 @@ func drawLine(p *page, r *Request, points []point) {
 // manyPoints is the number of points above which points have no dots, because the dots would overlap.
 const manyPoints = 62
 
-// middle returns the time at which a point is drawn and the distance of points, both in seconds.
+// middle returns the time at which a point is drawn, and the distance to the next point, both in seconds.
 func middle(at point) (when, step int64) {
 	if at.At != 0 {
 		return int64(at.At), 3600
@@ -73,7 +73,7 @@ func middle(at point) (when, step int64) {
 	return at.Day.Start().Unix() + 43200, 86400
 }
 
-// bands draws the categories beside the vertical axis, and a line at each of their ends.
+// bands draws the categories of the AQI beside the vertical axis, and a line at the upper limit of each category.
 func (p *page) bands(a plotArea, most int, y func(int) float64) {
 	low := 0
 	for _, c := range categories() {
@@ -92,7 +92,7 @@ func (p *page) bands(a plotArea, most int, y func(int) float64) {
 	p.text(a.left-8, a.top-12, 10, left, p.colours[muted], "AQI")
 }
 
-// timeAxis draws ticks at midnights of Indian time.
+// timeAxis draws the ticks of the time axis, at midnights in Indian time.
 func (p *page) timeAxis(a plotArea, r *Request, x func(int64) float64) {
 	days := int(r.To-r.From) + 1
 	tick := func(at time.Time, label string) {
@@ -122,7 +122,7 @@ func (p *page) timeAxis(a plotArea, r *Request, x func(int64) float64) {
 	p.text(a.right, a.bottom+30, 10, right, p.colours[muted], unit+" in Indian time (IST)")
 }
 
-// seriesWords describes a series of the AQI.
+// seriesWords describes a series of AQI values in words, for the description of the chart.
 func seriesWords(r *Request, points []point) string {
 	unit, expected := "days", int(r.To-r.From)+1
 	if r.Hourly() {

@@ -7,19 +7,19 @@ import (
 	"vayu/query/rollup"
 )
 
-// hourMeans has the hourly means of a parameter in one hour of the day.
+// hourMeans summarises the hourly means of a parameter for one hour of the day.
 type hourMeans struct {
 	hour           int // 0–23, the beginning of the hour on an Indian clock
 	mean, low, top float64
 	count          int
 }
 
-// physical is an SQL expression: the physical station of a row. Several ids of one count once in an hour. The id of the
-// preferred network counts first.
+// physical is an SQL expression for the physical station of a row. A physical station can have several ids, but counts
+// once in an hour. If several of its ids have a value, that of the preferred network counts.
 const physical = "transform(toString(station), {stations:Array(String)}, {physical:Array(String)}, '')"
 
-// readDiurnal reads plain hourly means of the stations of a place by the hour of the day: mean, quartiles and number. The
-// stored AQI is a mean of 24 hours, so it has no course of the day.
+// readDiurnal reads the plain hourly means of a place's stations, grouped by the hour of the day. It returns their
+// mean, quartiles and number. The stored AQI cannot be used, because it is a mean of 24 hours.
 func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request) (hours []hourMeans, err error) {
 	var (
 		hour, count uint64
@@ -41,10 +41,10 @@ func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request)
 	return hours, nil
 }
 
-// sectors is the number of directions of a wind rose: N, NNE, … NNW.
+// sectors is the number of sectors of a wind rose: N, NNE, … NNW.
 const sectors = 16
 
-// sectorMeans has the hours in which the wind came from a sector.
+// sectorMeans summarises the hours in which the wind came from a sector.
 type sectorMeans struct {
 	sector int // 0 is north, clockwise; -1 for calm hours
 	mean   float64
@@ -55,8 +55,8 @@ type sectorMeans struct {
 // cup anemometers (0.5 m/s).
 const calm = 0.5
 
-// readRose reads the hourly means of the parameter by the direction from which the wind came, at stations and in hours
-// that have speed, direction and parameter.
+// readRose reads the hourly means of the parameter, grouped by the direction from which the wind came. It uses only
+// the hours of a station that have wind speed, wind direction and the parameter.
 func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (all []sectorMeans, err error) {
 	var (
 		sector int64

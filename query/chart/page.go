@@ -12,7 +12,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// role is what a colour is for. Each theme has a colour for each role.
+// role is the purpose of a colour. Each theme has one colour for each role.
 type role int
 
 const (
@@ -29,7 +29,7 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 255}
 }
 
-// themes are those of the dashboard (style/tokens.css).
+// themes returns the colours of a theme, which are those of the dashboard (style/tokens.css).
 func themes(name string) theme {
 	if name == "dark" {
 		return theme{rgb(0x191f26), rgb(0xe9eef3), rgb(0xa9b6c3), rgb(0x36404b), rgb(0x6db5f2)}
@@ -37,8 +37,8 @@ func themes(name string) theme {
 	return theme{rgb(0xffffff), rgb(0x15202b), rgb(0x4d5a68), rgb(0xd3d9e0), rgb(0x0b5fa5)}
 }
 
-// category is one of the six categories of the index, with its colours, which are the same in both themes. The colours
-// of texts differ from those of roles, so that a change of theme leaves them.
+// category is one of the six categories of the AQI. Its colours are the same in both themes. Its text colours differ
+// from all colours of roles, because the rules of [Chart.style] replace those.
 type category struct {
 	name        string
 	first, last int // AQI
@@ -124,7 +124,7 @@ func (p *page) dot(x, y, radius float64, fill color.Color) {
 	p.Fill(circle)
 }
 
-// align is the part of a text that is at the given position.
+// align states which part of a text is at the given position.
 type align float64
 
 const (
@@ -133,7 +133,7 @@ const (
 	right  align = 1
 )
 
-// text writes s with its vertical middle at y.
+// text writes s, vertically centred at y.
 func (p *page) text(x, y, size float64, where align, fill color.Color, s string) {
 	face := p.face(size, plain)
 	p.SetColor(fill)
@@ -161,7 +161,7 @@ func (p *page) face(size float64, w weight) font.Face {
 	return p.fonts.Lookup(f, f.Size)
 }
 
-// header writes the title, the line below it and the attribution at the bottom.
+// header writes the title and the subtitle at the top, and the attribution at the bottom.
 func (p *page) header(c *content) {
 	p.rectangle(0, 0, p.width, p.height, p.colours[paper])
 	p.title(24, 28, c.title)
@@ -169,7 +169,7 @@ func (p *page) header(c *content) {
 	p.text(24, p.height-14, 9, left, p.colours[muted], p.cut("Data: "+c.attribution, 9, p.width-48))
 }
 
-// cut shortens a text to a width.
+// cut shortens a text so that it fits into a width.
 func (p *page) cut(s string, size, width float64) string {
 	face := p.face(size, plain)
 	if face.Width(s).Points() <= width {
@@ -193,7 +193,7 @@ func (p *page) legend(x, y float64) {
 	}
 }
 
-// indian is the zone of axes, IST.
+// indian converts a time to Indian Standard Time, the time zone of axes.
 func indian(t time.Time) time.Time {
 	return t.In(time.FixedZone("IST", int(schema.IndiaOffset/time.Second)))
 }

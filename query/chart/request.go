@@ -1,5 +1,6 @@
-// Package chart draws the past of a city or a station: its AQI as a line or a calendar, a pollutant by the hour of the
-// day, and by the direction of the wind. Charts are SVG or PNG, in light or dark colours, with a description in words.
+// Package chart draws charts of a city or a station. The AQI is drawn as a line or a calendar, a pollutant by the hour
+// of the day or by the direction of the wind. Charts are SVG or PNG, in light or dark colours, with a description in
+// words.
 package chart
 
 import (
@@ -15,7 +16,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Params are the parameters of a request for a chart.
+// Params returns the names of the query parameters of a chart.
 func Params() []string {
 	return []string{"city", "station", "from", "to", "kind", "parameter", "theme"}
 }
@@ -29,28 +30,28 @@ type Request struct {
 	Theme         string              // light, dark; "" for that of the reader, where the format allows it
 }
 
-// kind describes a kind of chart. A chart without the parameter from has days days.
+// kind describes a kind of chart. days is the length of the range if the request has no parameter from.
 type kind struct {
 	name      string
 	days      int
 	parameter bool // takes a pollutant
 }
 
-// hourDays is the number of days up to which a line has a point for each hour, as in GET /v1/aqi.
+// hourDays is the largest range, in days, for which a line has a point for each hour, as in GET /v1/aqi.
 const hourDays = 7
 
 func kinds() []kind {
 	return []kind{{"line", 30, false}, {"calendar", 365, false}, {"diurnal", 30, true}, {"rose", 30, true}}
 }
 
-// Parse returns the request with the given parameters on an Indian day. Its error is a *schema.Problem.
+// Parse parses the parameters. today is the present Indian day. The error is a *schema.Problem.
 func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 	r = Request{City: params["city"], Station: params["station"], Kind: params["kind"], Theme: params["theme"]}
 	switch _, city := params["city"]; {
 	case city && r.Station != "":
-		return r, schema.NewProblem(schema.ConflictingParameters, "station", "A chart is of a city or of a station, not of both.")
+		return r, schema.NewProblem(schema.ConflictingParameters, "station", "Send only one of city and station.")
 	case r.City == "" && r.Station == "":
-		return r, invalid("city", "A chart needs a city or a station.")
+		return r, invalid("city", "A chart requires a city or a station.")
 	case len(r.City) > maxName || len(r.Station) > maxName:
 		return r, invalid("city", "A name has at most "+strconv.Itoa(maxName)+" bytes.")
 	}
@@ -59,10 +60,10 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 	}
 	at := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == r.Kind })
 	if at < 0 {
-		return r, invalid("kind", "The kinds are line, calendar, diurnal and rose.")
+		return r, invalid("kind", "The kind must be line, calendar, diurnal or rose.")
 	}
 	if r.Theme != "" && r.Theme != "light" && r.Theme != "dark" {
-		return r, invalid("theme", "The themes are light and dark.")
+		return r, invalid("theme", "The theme must be light or dark.")
 	}
 	if err := r.parseParameter(params, kinds()[at]); err != nil {
 		return r, err
@@ -85,7 +86,7 @@ func (r *Request) parseParameter(params map[string]string, k kind) error {
 	}
 	p, ok := parameter.Parse(text)
 	if !ok || !p.Indexed() {
-		return invalid("parameter", "The parameters are pm25, pm10, no2, so2, co, o3, nh3 and pb.")
+		return invalid("parameter", "The parameter must be pm25, pm10, no2, so2, co, o3, nh3 or pb.")
 	}
 	r.Parameter = p
 	return nil
@@ -97,12 +98,12 @@ func (r *Request) Hourly() bool { return r.Kind == "line" && r.To-r.From < hourD
 // span returns the range as text.
 func (r *Request) span() string { return fmt.Sprintf("%s to %s", r.From, r.To) }
 
-// noData returns the problem for a place without figures in the range.
+// noData returns the problem for a place that has no AQI in the range.
 func (r *Request) noData(label string) *schema.Problem {
-	return schema.NewProblem(schema.NoData, "from", fmt.Sprintf("There are no figures for %s for %s.", label, r.span()))
+	return schema.NewProblem(schema.NoData, "from", fmt.Sprintf("There are no data for %s for %s.", label, r.span()))
 }
 
-// noMeans returns the problem for a place without the means that a diurnal course or a rose needs.
+// noMeans returns the problem for a place that lacks the hourly means of the chart.
 func (r *Request) noMeans(label string) *schema.Problem {
 	if r.Kind == "rose" {
 		return schema.NewProblem(schema.NoData, "kind", fmt.Sprintf(
@@ -116,7 +117,7 @@ func invalid(field, message string) *schema.Problem {
 	return schema.NewProblem(schema.InvalidRequest, field, message)
 }
 
-// place is what a chart is of.
+// place is the city or station that a chart shows, with its stations.
 type place struct {
 	Label       string   // name
 	Stations    []string // ids
@@ -124,7 +125,7 @@ type place struct {
 	Attribution []string
 }
 
-// point is the AQI of a day, or of an hour with a line of hours.
+// point is the AQI of one day, or of one hour if the line has a point for each hour.
 type point struct {
 	Day schema.Day
 	At  uint32 // end of the hour, Unix seconds; 0 for a day

@@ -15,8 +15,8 @@ func sectorName(sector int) string {
 	return [sectors]string{"N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW"}[sector]
 }
 
-// drawRose draws a wedge for each direction from which the wind came. Its length is the share of hours, and its colour
-// the category that the mean concentration of those hours would have.
+// drawRose draws a wedge for each direction from which the wind came. The length of a wedge is the share of hours. Its
+// colour is the category of the mean concentration in those hours.
 func drawRose(p *page, r *Request, all []sectorMeans) {
 	total, most := 0, 0.0
 	for _, s := range all {
@@ -65,7 +65,8 @@ func drawRose(p *page, r *Request, all []sectorMeans) {
 	p.text(24, p.height-34, 10, left, p.colours[muted], "Length: share of the hours. Colour: category of "+indexHours(r)+" hours with that mean.")
 }
 
-// indexHours returns how many hours the mean has from which the index of the parameter follows.
+// indexHours returns the averaging interval, in hours, of the means from which the sub-index of the parameter is
+// computed.
 func indexHours(r *Request) string {
 	if r.Parameter == parameter.CO || r.Parameter == parameter.O3 {
 		return "8"
@@ -73,7 +74,7 @@ func indexHours(r *Request) string {
 	return "24"
 }
 
-// colourOf returns the category of a concentration of the parameter that is the mean of [indexHours] hours.
+// colourOf returns the category that a concentration has if it is a mean over [indexHours] hours.
 func colourOf(r *Request, mean float64) category {
 	index, _ := naqi.SubIndex(air.Pollutant(r.Parameter), mean)
 	return categoryOf(index)
@@ -88,7 +89,8 @@ func (p *page) circle(x, y, radius float64) {
 	p.Stroke(around)
 }
 
-// wedge draws a sector of a rose, a little narrower than its 22.5 degrees.
+// wedge draws a sector of a rose. The wedge is narrower than the sector's 22.5 degrees, so that there are gaps between
+// wedges.
 func (p *page) wedge(x, y, radius float64, s sectorMeans, c category) {
 	const width = 2 * math.Pi / sectors * 0.86
 	middle := math.Pi/2 - float64(s.sector)*2*math.Pi/sectors

@@ -11,15 +11,15 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Blocks runs a query whose result arrives in a format of ClickHouse.
+// Blocks runs queries and returns their results in one of ClickHouse's formats.
 type Blocks interface {
 	QueryFormat(ctx context.Context, format, query string, args ...any) (io.ReadCloser, error)
 }
 
-// blockRows is the number of rows that are collected when the driver yields single rows. It is ClickHouse's block size.
+// blockRows is the number of rows in a block if the driver returns single rows. It is the block size of ClickHouse.
 const blockRows = 65_409
 
-// block is the part of a result that is in memory at a time. The next part replaces it.
+// block holds the part of a result that is in memory. The next part overwrites it.
 type block struct {
 	columns []values
 	rows    int
@@ -33,7 +33,7 @@ func newBlock(columns []Column) *block {
 	return b
 }
 
-// each runs a query and calls take for each block of its result. The block is valid until take returns.
+// each runs a query and calls `take` for each block of the result. The block is valid only during the call.
 func (b *block) each(ctx context.Context, conn Conn, take func(*block) error, query string, args ...any) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query, args...)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) { // the native protocol: the driver yields rows

@@ -12,13 +12,13 @@ import (
 	"vayu/query/rollup"
 )
 
-// Column is a column of a table, in the form in which it is exported. Enumerations are text.
+// Column is a column of a table, with the type in which it is exported. Enumerations are exported as text.
 type Column struct {
 	Name string
 	Type string // ClickHouse type of the table
-	// Comment says what the column has, with its unit.
+	// Comment describes the content of the column, with its unit.
 	Comment string
-	// Stored means that the table stores the column. An ALIAS is computed from others when it is read.
+	// Stored means that the table stores the column. ClickHouse computes other columns (ALIAS) when they are read.
 	Stored bool
 
 	sql   string // expression that yields the exported form
@@ -62,7 +62,7 @@ func Columns(ctx context.Context, conn rollup.Conn, database string, t Table) ([
 	return all, nil
 }
 
-// quoteName quotes an identifier. The names come from ClickHouse's own catalogue.
+// quoteName quotes an identifier. Names come from ClickHouse's own catalogue.
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`") + "`" }
 
 var (
@@ -70,7 +70,8 @@ var (
 	textList = regexp.MustCompile(`^Array\((LowCardinality\()?String\)+$`)
 )
 
-// choose sets the exported form of a column, which depends on its type. A type that has no form becomes text.
+// choose selects the SQL expression and the Arrow type with which a column is exported. A column of an unsupported
+// type is exported as text.
 func (c *Column) choose() {
 	plain, nullable, few := c.Type, false, false
 	for m := wrapped.FindStringSubmatch(plain); m != nil; m = wrapped.FindStringSubmatch(plain) {
@@ -118,8 +119,8 @@ func (c *Column) choose() {
 	}
 }
 
-// selectList returns the expressions of columns. They have no aliases, because an alias would replace the column in the
-// rest of the query, and ClickHouse would sort by it.
+// selectList returns the expressions of columns, without aliases. With an alias, conditions and the sort order would
+// use the converted value.
 func selectList(columns []Column) string {
 	all := make([]string, len(columns))
 	for i := range columns {
@@ -128,8 +129,8 @@ func selectList(columns []Column) string {
 	return strings.Join(all, ", ")
 }
 
-// Schema returns the Arrow schema of columns. Its metadata are facts about the whole file, such as licences. The
-// metadata of a field is the comment of the column.
+// Schema returns the Arrow schema of columns. The metadata of the schema are facts about the whole file, such as
+// licences. The metadata of a field is the comment of its column.
 func Schema(columns []Column, facts map[string]string) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i := range columns {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Licence is what the owner of data asks for.
+// Licence has the licence and the attribution that the owner of the data requires.
 type Licence struct {
 	Licence     string `json:"licence"`
 	Attribution string `json:"attribution"`
@@ -18,8 +18,9 @@ func (l Licence) Compare(o Licence) int {
 	return cmp.Or(cmp.Compare(l.Licence, o.Licence), cmp.Compare(l.Attribution, o.Attribution))
 }
 
-// owners returns the expression of what a licence belongs to, in the table itself and in the table of stations. Licences
-// of a figure of a city are those of the city's stations. Both are empty for a table without licences.
+// owners returns two SQL expressions that match rows of a table with rows of the table `station`: one for each of the
+// two tables. A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no
+// licences.
 func (t *Table) owners() (own, station string) {
 	switch {
 	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all
@@ -34,8 +35,8 @@ func (t *Table) owners() (own, station string) {
 	return "", ""
 }
 
-// Licences reads the licences of the selected rows, in the order of Compare. Rows are read without FINAL: each version of
-// a row has the same station.
+// Licences reads the licences of the selected rows, in the order of Compare. It reads rows without FINAL, because all
+// versions of a row have the same station.
 func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	t := &r.Selection.Table
 	own, station := t.owners()
@@ -89,7 +90,7 @@ func (r *Reader) LicencesByMonth(ctx context.Context) (map[uint32][]Licence, err
 	return all, err
 }
 
-// scan calls row for each row of a query, with the function that reads its columns.
+// scan runs a query. For each row it calls the function `row`, and passes the function that reads the columns.
 func (r *Reader) scan(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
 	rows, err := r.conn.Query(ctx, query, args...)
 	if err != nil {

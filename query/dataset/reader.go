@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batchRows and wideRows are the number of rows of a record, and so of a row group in Parquet. A table with more than 16
-// columns has smaller ones. Records of both kinds have about 7 MB, and an export holds several of them. Readers of Parquet
-// skip and read whole row groups: smaller ones would make large files slower to read.
+// batchRows is the number of rows of a record. A table with more than 16 columns (wide) has wideRows rows. A record
+// has about 7 MB, and an export holds several records. A record is also a row group in Parquet. Readers read or skip
+// whole row groups, so smaller records would make large files slower to read.
 const (
 	batchRows = 1 << 16
 	wideRows  = 1 << 15
@@ -45,15 +45,16 @@ func NewReader(ctx context.Context, conn Conn, database string, s Selection) (*R
 	return r, nil
 }
 
-// settings of all queries. FINAL merges one partition at a time: all versions of a row are in one partition. A client
-// that reads slowly may take any time. Two threads keep the memory small, and read faster than one thread writes.
+// settings are the ClickHouse settings of all queries. FINAL can merge each partition separately, because all versions
+// of a row are in one partition. There is no time limit, because a client may read slowly. Two threads limit the
+// memory, and still read faster than one thread writes.
 var settings = clickhouse.Settings{
 	"final": 1, "do_not_merge_across_partitions_select_final": 1, "max_execution_time": 0,
 	"max_threads": 2, "optimize_read_in_order": 1, "max_block_size": blockRows, "preferred_block_size_bytes": 0,
 }
 
-// withSettings adds the settings to the context of a query. One thread computes a view, because the sum of several
-// threads can differ in its last digit from one time to another.
+// withSettings adds the settings to the context of a query. A view is computed by one thread. With several threads,
+// the last digit of a sum could differ between two queries.
 func (t *Table) withSettings(ctx context.Context) context.Context {
 	all := settings
 	if t.Derived {
@@ -63,24 +64,24 @@ func (t *Table) withSettings(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(all))
 }
 
-// from returns the table with the conditions of the selection, and more conditions.
+// from returns the FROM and WHERE clauses for the selected rows, with additional conditions.
 func (r *Reader) from(more ...condition) string {
 	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
 }
 
-// Month is the version of the rows of one month.
+// Month identifies the content of the rows of one month.
 type Month struct {
 	Month uint32 // such as 202611; 0 for a table without time
 	Rows  uint64
 	Hash  uint64 // of the versions of the rows
-	// Changed is when the latest of the rows was written. It is zero if the table does not say so.
+	// Changed is the time at which the latest of the rows was written; zero if the table does not state it.
 	Changed time.Time
 }
 
 // Equal reports whether two months have the same rows.
 func (m Month) Equal(o Month) bool { return m.Month == o.Month && m.Rows == o.Rows && m.Hash == o.Hash }
 
-// Months reads which months have rows, in their order. Equal months have equal rows.
+// Months returns the months that have rows, in order. If a month is equal in two calls, its rows are equal.
 func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	t := &r.Selection.Table
 	changed := "toInt64(0)"
@@ -110,9 +111,9 @@ func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	return all, nil
 }
 
-// Each calls take with the rows of months, in the order of the months and of the table's key. The size of a record does
-// not depend on the blocks of ClickHouse. One record is read while take handles the one before. take must not retain the
-// record. The last record may be small, and there is none for no rows.
+// Each reads the rows of months and passes them to take as records. Rows are in the order of the months and of the
+// table's key. All records but the last have the same number of rows. Each reads the next record while `take` processes
+// a record. `take` must not retain the record. If there are no rows, Each does not call `take`.
 func (r *Reader) Each(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	records := make(chan arrow.Record)
@@ -141,7 +142,7 @@ func (r *Reader) Each(ctx context.Context, schema *arrow.Schema, months []Month,
 	return work.Wait()
 }
 
-// read passes records to take, which releases them.
+// read reads the rows of months and passes them to take as records. take must release each record.
 func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
 	in := newBlock(r.Columns)
 	out := newBatch(schema, in, take)
@@ -156,7 +157,8 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	return out.flush()
 }
 
-// within returns the condition that a row belongs to a month, such that ClickHouse reads one partition only.
+// within returns the conditions that select the rows of a month. With these conditions, ClickHouse reads only one
+// partition.
 func (t *Table) within(month uint32) []condition {
 	if t.Time == "" {
 		return nil
@@ -170,7 +172,7 @@ func (t *Table) within(month uint32) []condition {
 	return []condition{{fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix()), early}}
 }
 
-// batch collects rows into records of most rows.
+// batch collects rows into records of at most `most` rows.
 type batch struct {
 	schema   *arrow.Schema
 	builders []builder
@@ -212,7 +214,7 @@ func (b *batch) add(part *block) error {
 	return nil
 }
 
-// flush passes the collected rows on, if there are any.
+// flush passes the collected rows to take as a record, if there are any.
 func (b *batch) flush() error {
 	if b.rows == 0 {
 		return nil

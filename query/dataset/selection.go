@@ -13,25 +13,28 @@ import (
 // Selection selects rows of a table. The zero value of a field selects all rows.
 type Selection struct {
 	Table Table
-	// From and To are the first and the last Indian day. An hour belongs to the day in which it ends, and the hour that
-	// ends at midnight belongs to the day before.
+	// From and To are the first and the last Indian day. An hour belongs to the day in which it ends. The hour that
+	// ends at midnight belongs to the day before that midnight.
 	From, To schema.Day
-	// Station, City and State are an id and canonical names. A city comes with its state.
+	// Station is the id of a station. City and State are canonical names. A city also needs its state.
 	Station, City, State string
-	// Parameters are ids. In a wide table they select columns.
+	// Parameters are ids of parameters. In a wide table they select columns, not rows.
 	Parameters []string
-	// Account also selects the private stations of this account. Without it, only public stations are selected.
+	// Account is the id of an account whose private stations are selected too. If it is "", only public stations are
+	// selected.
 	Account string
 }
 
-// condition is a part of the WHERE clause of a query.
+// condition is one condition of the WHERE clause of a query.
 type condition struct {
 	sql string
-	// early means that it can be evaluated before FINAL: it depends on the key only, which all versions of a row share.
+	// early means that the condition can be evaluated before FINAL. It uses only columns of the key, which are equal
+	// in all versions of a row.
 	early bool
 }
 
-// conditions returns the WHERE clause and its arguments, for a database whose name is quoted.
+// conditions returns the conditions for the selected rows, and the values of their query parameters. database is the
+// quoted name of the database.
 func (s *Selection) conditions(database string) (all []condition, args []any) {
 	t := &s.Table
 	add := func(column, sql string, more ...any) {
@@ -72,7 +75,7 @@ func (s *Selection) conditions(database string) (all []condition, args []any) {
 	return all, args
 }
 
-// clause joins conditions to PREWHERE and WHERE clauses.
+// clause combines conditions into a PREWHERE clause and a WHERE clause.
 func clause(all []condition) string {
 	var early, late []string
 	for _, c := range all {
@@ -92,7 +95,8 @@ func clause(all []condition) string {
 	return text
 }
 
-// bound compares the time column with the parameter name. Hours end at the bound, and days begin there.
+// bound returns a condition that compares the time column with the query parameter `name`. hours is the operator for a
+// column with the ends of hours, and days is the operator for a column of dates.
 func (s *Selection) bound(hours, days, name string) string {
 	if s.Table.Daily {
 		return s.Table.Time + " " + days + " toDate({" + name + ":Int32})"
@@ -100,7 +104,8 @@ func (s *Selection) bound(hours, days, name string) string {
 	return s.Table.Time + " " + hours + " fromUnixTimestamp({" + name + ":Int64})"
 }
 
-// limit returns the value of the parameter of bound: the number of a day, or the instant at which it begins.
+// limit returns the value of the query parameter in bound: the number of the day, or the Unix time at which the day
+// begins.
 func (s *Selection) limit(day schema.Day) string {
 	if s.Table.Daily {
 		return fmt.Sprint(int32(day))
@@ -108,8 +113,7 @@ func (s *Selection) limit(day schema.Day) string {
 	return fmt.Sprint(day.Start().Unix())
 }
 
-// stations returns a query of the ids of the selected stations: public ones, and those of the account. Ids of a table
-// without time are read without FINAL, because a station keeps its id.
+// stations returns a query for the ids of the selected stations: public stations, and the account's own stations.
 func (s *Selection) stations(database string) (query string, args []any) {
 	place := ""
 	if !s.Table.City && s.City != "" {
@@ -126,7 +130,8 @@ func (s *Selection) stations(database string) (query string, args []any) {
 	return query, args
 }
 
-// columns removes the columns of pollutants that are not selected from those of a wide table.
+// columns returns the columns without those of pollutants that are not selected. It changes only the columns of a wide
+// table.
 func (s *Selection) columns(all []Column) []Column {
 	if !s.Table.Wide || len(s.Parameters) == 0 {
 		return all

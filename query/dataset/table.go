@@ -1,5 +1,5 @@
-// Package dataset reads tables of air quality in a fixed order, and writes them as Parquet, Arrow, CSV or JSON lines.
-// Equal rows always yield equal bytes. Exports (query/export) and archives (query/archive) are made of it.
+// Package dataset reads tables of air quality data in a fixed order, and writes them as Parquet, Arrow, CSV or JSON
+// lines. Equal rows always result in equal bytes. Packages query/export and query/archive use it.
 package dataset
 
 import (
@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Table is a table or view that can be exported: one row per fact, without data of accounts.
+// Table is a table or view that can be exported. None of its columns identifies an account.
 type Table struct {
 	// Name is the name in the database.
 	Name string
-	// Time is the column that from and to compare, and whose month a row belongs to. It is the end of an interval in
-	// UTC, or a calendar date if Daily is true. "" means that the table has no time.
+	// Time is the column that the parameters from and to apply to, and that determines the month of a row. It has the
+	// end of an interval in UTC, or a calendar date if Daily is true. "" means that rows have no time.
 	Time  string
 	Daily bool
-	// Key lists the columns that identify a row, in the order in which the rows are read. It begins as the sorting key
-	// of the table does, so that ClickHouse need not sort.
+	// Key lists the columns that identify a row, in the sort order of the exported rows. It begins with the sorting
+	// key of the table in ClickHouse, so that ClickHouse need not sort.
 	Key []string
-	// Version is the column that grows with each change of a row, a DateTime64(3). "" means that all columns decide whether a row has
-	// changed, as in a view.
+	// Version is a DateTime64(3) column that increases with each change of a row. If Version is "", all columns are
+	// compared to detect a change, as for a view.
 	Version string
-	// Station is the column with the id of a station; "" for none. A row is only exported if its station is public.
+	// Station is the column with the id of a station; "" for none. Only rows of public stations are exported.
 	Station string
 	// City means that the table has the columns city and state.
 	City bool
@@ -30,19 +30,19 @@ type Table struct {
 	// Forecast means that the place of a row is a city or a station, in the columns place_kind, place and state, and that its
 	// day can be in the future.
 	Forecast bool
-	// Wide means that each pollutant has columns of its own, such as pm25 and pm25_index.
+	// Wide means that each pollutant has its own columns, such as pm25 and pm25_index.
 	Wide bool
 	// Only is a condition on the key that every exported row meets; "" for none.
 	Only string
-	// Derived means that the rows follow from other tables, as those of a view do. An archive omits the table.
+	// Derived means that the rows are computed from other tables, as in a view. Derived tables are not archived.
 	Derived bool
 }
 
 // issued omits the forecasts of replays, which are experiments of the operator.
 const issued = "run = ''"
 
-// Tables are all tables and views that can be exported, by name. The view openair is missing: a month of it costs as much
-// as all of it, because its time follows from the day and the hour.
+// Tables lists all tables and views that can be exported, by name. The view openair is not among them. Reading a month
+// of it takes as long as reading all months, because its time is computed from a day and an hour.
 var Tables = []Table{
 	{Name: "annual_statistics", Key: []string{"station", "parameter", "year"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "bulletin", Time: "day", Daily: true, Key: []string{"name", "day"}, Version: "ingested_at", City: true},
@@ -70,7 +70,7 @@ var Tables = []Table{
 	{Name: "weekday", Key: []string{"station", "parameter", "year", "weekday"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 }
 
-// operations are the tables that only an archive has: decisions of the operator, and marks of the roll-up.
+// operations are tables that are archived but not exported: decisions of the operator, and marks of the roll-up.
 var operations = []Table{
 	{Name: "colocation", Key: []string{"sensor", "reference", "hours_from", "hours_to"}, Version: "fitted_at", Station: "sensor"},
 	{Name: "forecast_issue", Time: "base", Daily: true, Key: []string{"run", "base"}, Version: "recorded_at", Only: issued},
@@ -80,7 +80,7 @@ var operations = []Table{
 	{Name: "withdrawal", Key: []string{"station", "id"}, Version: "made_at", Station: "station"},
 }
 
-// Archived returns the tables of an archive.
+// Archived returns the tables that an archive contains.
 func Archived() []Table {
 	all := slices.DeleteFunc(slices.Clone(Tables), func(t Table) bool { return t.Derived })
 	return append(all, operations...)
@@ -103,8 +103,8 @@ func Names() []string {
 	return names
 }
 
-// month returns the SQL expression of the month of a row, such as 202611. The month of an hour is that of its end in UTC,
-// as in the partitions of the tables. It is 0 for a table without time.
+// month returns the SQL expression for the month of a row, such as 202611, or 0 for a table without time. The month of
+// an hour is the month of its end in UTC, as in the partitions of the tables.
 func (t *Table) month() string {
 	if t.Time == "" {
 		return "toUInt32(0)"
@@ -112,8 +112,8 @@ func (t *Table) month() string {
 	return "toYYYYMM(" + t.Time + ")"
 }
 
-// changes returns the SQL expression of a number per row. The sum of the numbers changes when a row changes, because a
-// change makes a version grow, and together with the number of rows when a row comes or goes.
+// changes returns the SQL expression for a number of each row. A change of a row increases its version, and so the sum
+// of these numbers. An added or removed row also changes the number of rows.
 func (t *Table) changes(columns []Column) string {
 	if t.Version != "" {
 		return "toUInt64(toUnixTimestamp64Milli(" + t.Version + "))"

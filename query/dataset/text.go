@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// lines writes one line of text per row.
+// lines writes records as text, one line for each row.
 type lines struct {
 	w      io.Writer
 	buffer []byte
@@ -26,10 +26,11 @@ type lines struct {
 	finite bool // a number that is not finite is written as null
 }
 
-// flushBytes is the size at which lines are written.
+// flushBytes is the number of buffered bytes after which lines are written.
 const flushBytes = 256 << 10
 
-// newCSV writes CSV (RFC 4180) with a header and with line feeds. NULL is an empty field.
+// newCSV returns a writer of CSV (RFC 4180) with a header, in which lines end with a line feed. NULL is an empty
+// field.
 func newCSV(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	out := &lines{w: w, tail: "\n", quote: quoteCSV, lead: make([][]byte, schema.NumFields())}
 	names := make([]string, schema.NumFields())
@@ -47,7 +48,8 @@ func newCSV(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	return out, header.Error()
 }
 
-// newJSON writes one JSON object per line. Instants are RFC 3339. A number that JSON cannot represent is null.
+// newJSON returns a writer of JSON lines, one object for each row. Times are RFC 3339. A number that JSON cannot
+// represent becomes null.
 func newJSON(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	out := &lines{w: w, tail: "}\n", null: "null", quote: quoteJSON, quoted: true, finite: true, lead: make([][]byte, schema.NumFields())}
 	for i, f := range schema.Fields() {
@@ -94,7 +96,7 @@ func (l *lines) flush() error {
 // Close implements Writer.
 func (l *lines) Close() error { return nil }
 
-// cell returns the function that appends a value of a column.
+// cell returns the function that appends the value of a row in the column.
 func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	switch c := column.(type) {
 	case *array.String:
@@ -131,7 +133,7 @@ func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	return func(b []byte, row int) []byte { return l.quote(b, column.ValueStr(row)) }
 }
 
-// few appends texts of a dictionary, which are quoted once.
+// few appends texts of a dictionary-encoded column. Each distinct text is quoted once.
 func (l *lines) few(c *array.Dictionary) func(b []byte, row int) []byte {
 	texts := c.Dictionary().(*array.String)
 	quoted := make([][]byte, texts.Len())
@@ -146,7 +148,7 @@ func integer[T int32 | int64 | uint8 | uint16 | uint32](c interface{ Value(i int
 	return func(b []byte, row int) []byte { return strconv.AppendInt(b, int64(c.Value(row)), 10) }
 }
 
-// mark appends a quotation mark around instants and dates where the format needs one.
+// mark appends the quotation mark that the format requires around times and dates.
 func (l *lines) mark(b []byte) []byte {
 	if l.quoted {
 		b = append(b, '"')
@@ -161,7 +163,8 @@ func (l *lines) number(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'f', -1, bits)
 }
 
-// instant appends instants in RFC 3339. Consecutive rows often have the same day, whose text is kept.
+// instant appends times in RFC 3339. It caches the text of the last day, because consecutive rows often have the same
+// day.
 func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 	const day = 86_400_000
 	last, text := int64(math.MinInt64), []byte(nil)

@@ -9,26 +9,26 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// values are the values of a column in one block. They come as a column in ClickHouse's Native format (result), or row
-// by row: the driver scans a row into dest, and then take adds it.
+// values holds the values of a column in one block. A block is read in ClickHouse's Native format into result, or row
+// by row. In the second case the driver scans each row into dest, and take then adds the value.
 type values interface {
 	result() chproto.ColResult
 	dest() any
 	take()
-	// build returns a builder for these values.
+	// build returns a builder of Arrow arrays for these values.
 	build(to arrow.DataType) builder
-	// appendTo appends the values of rows to a builder of build: from the first until, and without, the second.
+	// appendTo appends the values of the rows [from, to) to a builder that build has returned.
 	appendTo(b builder, from, to int)
 }
 
-// builder collects the values of a column of one record.
+// builder builds the Arrow array of a column, for one record.
 type builder interface {
-	// NewArray returns the collected values, and removes them.
+	// NewArray returns the array of the collected values, and resets the builder.
 	NewArray() arrow.Array
 	Release()
 }
 
-// column holds values of the Go type T in a column of ch-go. append converts them for Arrow.
+// column holds values of the Go type T in a column of ch-go. The function append converts the values for Arrow.
 type column[T any] struct {
 	chproto.ColumnOf[T]
 
@@ -77,16 +77,16 @@ func (c *nullable[T]) appendTo(b builder, from, to int) {
 	c.append(c, b, from, to)
 }
 
-// form is the Arrow type of a numeric type of ClickHouse, and makers of its columns.
+// form maps a numeric type of ClickHouse to its Arrow type, and to constructors of its columns.
 type form struct {
 	arrow           arrow.DataType
 	plain, nullable func(name string) values
 }
 
-// bulk is a builder that takes a slice, as the builders of all numeric types do.
+// bulk is a builder that appends a slice of values, as the Arrow builders of all numeric types do.
 type bulk[T any] interface{ AppendValues(v []T, valid []bool) }
 
-// numeric returns the form of a type whose column in ch-go is a slice.
+// numeric returns the form of a type whose ch-go column is a slice.
 func numeric[T any, C ~[]T, P interface {
 	*C
 	chproto.ColumnOf[T]
@@ -123,7 +123,7 @@ var numbers = map[string]form{
 	"Float64": numeric[float64, chproto.ColFloat64](arrow.PrimitiveTypes.Float64),
 }
 
-// text appends strings, with NULLs if valid is not nil.
+// text appends the strings of rows. If valid is not nil, it states which rows are not NULL.
 func text(b builder, row func(int) string, valid []bool, from, to int) {
 	out := b.(*array.StringBuilder)
 	out.Reserve(to - from)
@@ -136,13 +136,13 @@ func text(b builder, row func(int) string, valid []bool, from, to int) {
 	}
 }
 
-// texts holds String.
+// texts returns the values of a column of the type String.
 func texts(string) values {
 	data := new(chproto.ColStr)
 	return &column[string]{ColumnOf: data, append: func(_ *column[string], b builder, from, to int) { text(b, data.Row, nil, from, to) }}
 }
 
-// nullableTexts holds Nullable(String).
+// nullableTexts returns the values of a column of the type Nullable(String).
 func nullableTexts(string) values {
 	data := new(chproto.ColStr)
 	return &nullable[string]{ColNullable: data.Nullable(), append: func(c *nullable[string], b builder, from, to int) {
@@ -150,7 +150,7 @@ func nullableTexts(string) values {
 	}}
 }
 
-// lists holds Array(String).
+// lists returns the values of a column of the type Array(String).
 func lists(string) values {
 	data := new(chproto.ColStr).Array()
 	return &column[[]string]{ColumnOf: data, append: func(_ *column[[]string], b builder, from, to int) {
@@ -165,7 +165,7 @@ func lists(string) values {
 	}}
 }
 
-// numberLists holds Array(Float64).
+// numberLists returns the values of a column of the type Array(Float64).
 func numberLists(string) values {
 	data := new(chproto.ColFloat64).Array()
 	return &column[[]float64]{ColumnOf: data, append: func(_ *column[[]float64], b builder, from, to int) {
@@ -180,7 +180,7 @@ func numberLists(string) values {
 	}}
 }
 
-// raw is a column that is decoded as another type, of the same width, and has the name of its own type.
+// raw is a column that is decoded as another type of the same width, but has the name of its own type.
 type raw[C any, P interface {
 	*C
 	chproto.ColResult
@@ -197,7 +197,7 @@ func (r *raw[C, P]) DecodeColumn(in *chproto.Reader, rows int) error {
 	return P(&r.data).DecodeColumn(in, rows)
 }
 
-// times holds dates and instants as numbers: days or ticks since 1970.
+// times holds dates or times as numbers of days, seconds or milliseconds since 1970.
 type times[T uint16 | int32 | uint32 | int64, C ~[]T, P interface {
 	*C
 	chproto.ColResult
@@ -206,7 +206,7 @@ type times[T uint16 | int32 | uint32 | int64, C ~[]T, P interface {
 
 	row  time.Time
 	unit time.Duration // of a number
-	// convert returns the values of rows for Arrow.
+	// convert appends the numbers to an Arrow builder.
 	convert func(b builder, all []T)
 }
 
@@ -225,35 +225,35 @@ func (c *times[T, C, P]) appendTo(b builder, from, to int) { c.convert(b, c.data
 
 const day = 24 * time.Hour
 
-// dates holds Date.
+// dates returns the values of a column of the type Date.
 func dates(name string) values {
 	c := &times[uint16, chproto.ColUInt16, *chproto.ColUInt16]{unit: day, convert: appendDates[uint16]}
 	c.name = chproto.ColumnType(name)
 	return c
 }
 
-// longDates holds Date32.
+// longDates returns the values of a column of the type Date32.
 func longDates(name string) values {
 	c := &times[int32, chproto.ColInt32, *chproto.ColInt32]{unit: day, convert: appendDates[int32]}
 	c.name = chproto.ColumnType(name)
 	return c
 }
 
-// seconds holds DateTime.
+// seconds returns the values of a column of the type DateTime.
 func seconds(name string) values {
 	c := &times[uint32, chproto.ColUInt32, *chproto.ColUInt32]{unit: time.Second, convert: func(b builder, all []uint32) { appendInstants(b, all, 1000, nil) }}
 	c.name = chproto.ColumnType(name)
 	return c
 }
 
-// milliseconds holds DateTime64(3).
+// milliseconds returns the values of a column of the type DateTime64(3).
 func milliseconds(name string) values {
 	c := &times[int64, chproto.ColInt64, *chproto.ColInt64]{unit: time.Millisecond, convert: func(b builder, all []int64) { appendInstants(b, all, 1, nil) }}
 	c.name = chproto.ColumnType(name)
 	return c
 }
 
-// appendInstants appends instants. A number has so many milliseconds.
+// appendInstants appends times. scale is the number of milliseconds in the unit of the numbers.
 func appendInstants[T uint32 | int64](b builder, all []T, scale arrow.Timestamp, valid []bool) {
 	out := b.(*array.TimestampBuilder)
 	out.Reserve(len(all))
@@ -266,7 +266,7 @@ func appendInstants[T uint32 | int64](b builder, all []T, scale arrow.Timestamp,
 	}
 }
 
-// appendDates appends days since 1970.
+// appendDates appends dates, given as days since 1970.
 func appendDates[T uint16 | int32](b builder, all []T) {
 	out := b.(*array.Date32Builder)
 	out.Reserve(len(all))
@@ -275,7 +275,7 @@ func appendDates[T uint16 | int32](b builder, all []T) {
 	}
 }
 
-// nullableInstants holds milliseconds since 1970 as Nullable(Int64).
+// nullableInstants returns the values of a column of the type Nullable(Int64), which are milliseconds since 1970.
 func nullableInstants(string) values {
 	data := new(chproto.ColInt64)
 	return &nullable[int64]{ColNullable: data.Nullable(), append: func(c *nullable[int64], b builder, from, to int) {
@@ -283,7 +283,7 @@ func nullableInstants(string) values {
 	}}
 }
 
-// nullableDates holds days since 1970 as Nullable(Int32).
+// nullableDates returns the values of a column of the type Nullable(Int32), which are days since 1970.
 func nullableDates(string) values {
 	data := new(chproto.ColInt32)
 	return &nullable[int32]{ColNullable: data.Nullable(), append: func(c *nullable[int32], b builder, from, to int) {

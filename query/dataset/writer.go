@@ -18,20 +18,20 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
-// Writer writes records to a stream. It keeps at most one record in memory.
+// Writer writes records to a stream. It holds at most one record in memory.
 type Writer interface {
 	Write(record arrow.Record) error
-	// Close completes the stream. It does not close the stream itself.
+	// Close writes the end of the format. It does not close the stream.
 	Close() error
 }
 
-// Format is a form of a file.
+// Format is a file format.
 type Format struct {
 	Name, MediaType string
 	New             func(w io.Writer, schema *arrow.Schema) (Writer, error)
 }
 
-// Formats are all formats by name.
+// Formats has all file formats, by name.
 var Formats = map[string]Format{
 	"parquet": {"parquet", "application/vnd.apache.parquet", newParquet},
 	"arrow":   {"arrow", "application/vnd.apache.arrow.stream", newArrow},
@@ -39,10 +39,11 @@ var Formats = map[string]Format{
 	"ndjson":  {"ndjson", "application/x-ndjson", newJSON},
 }
 
-// FormatNames returns the names of all formats.
+// FormatNames returns the names of all file formats, sorted.
 func FormatNames() []string { return slices.Sorted(maps.Keys(Formats)) }
 
-// arrowWriter writes the streaming format of Arrow IPC, without dictionaries: not every reader replaces them.
+// arrowWriter writes the streaming format of Arrow IPC. It writes texts without dictionaries, because some readers do
+// not support changed dictionaries.
 type arrowWriter struct {
 	*ipc.Writer
 
@@ -68,16 +69,16 @@ func (a *arrowWriter) Write(record arrow.Record) error {
 	return a.Writer.Write(expanded)
 }
 
-// parquetWriter writes one row group per record.
+// parquetWriter writes Parquet with one row group for each record.
 type parquetWriter struct {
 	*pqarrow.FileWriter
 
 	out *faithful
 }
 
-// newParquet writes Parquet with zstd, which DuckDB, polars, pandas, R and ClickHouse read. Texts repeat, so they have
-// dictionaries. Measured values do not. The schema that Arrow's readers see has no dictionaries, else pandas would make
-// categories of all texts.
+// newParquet returns a writer of Parquet with zstd, which DuckDB, polars, pandas, R and ClickHouse can read. Texts are
+// stored as dictionaries, because they repeat. Measured values are not. The embedded Arrow schema declares plain
+// texts, because pandas would otherwise make all texts categories.
 func newParquet(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	options := []parquet.WriterProperty{
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithMaxRowGroupLength(batchRows),
@@ -109,8 +110,8 @@ func (p *parquetWriter) Write(record arrow.Record) error {
 // Close implements Writer.
 func (p *parquetWriter) Close() error { return cmp.Or(p.FileWriter.Close(), p.out.err) }
 
-// faithful keeps the first error of a writer, and then drops what is written: the library drops some errors, and panics
-// for others. It hides other methods of the writer: closing the Parquet writer must not close the file below it.
+// faithful keeps the first error of a writer, and ignores later writes. The Parquet library drops some errors and
+// panics on others. faithful has no method Close, because closing the Parquet writer must not close the file below it.
 type faithful struct {
 	w   io.Writer
 	err error

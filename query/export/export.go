@@ -17,10 +17,10 @@ import (
 	"vayu/query/dataset"
 )
 
-// formVersion is increased by each change of this program after which equal rows yield other bytes.
+// formVersion must be increased with each change of this program after which equal rows result in other bytes.
 const formVersion = 1
 
-// Export is the content of a file in one version of the data.
+// Export is a file in one version of the data, before it is written.
 type Export struct {
 	reader *dataset.Reader
 	format dataset.Format
@@ -28,14 +28,14 @@ type Export struct {
 	months []dataset.Month
 
 	Rows uint64
-	// Tag names the version: equal tags mean equal bytes. It is hexadecimal.
+	// Tag identifies the version: equal tags mean equal bytes. It is hexadecimal.
 	Tag string
-	// Changed is when the latest of the rows was written, and zero if that is unknown.
+	// Changed is the time at which the latest of the rows was written; zero if it is unknown.
 	Changed  time.Time
 	Licences []dataset.Licence
 }
 
-// Open reads which rows a request selects, and their version. It reads no values.
+// Open determines the version of the rows that a request selects. It does not read the rows.
 func Open(ctx context.Context, conn dataset.Conn, database string, r Request) (*Export, error) {
 	reader, err := dataset.NewReader(ctx, conn, database, r.Selection)
 	if err != nil {
@@ -65,7 +65,7 @@ func Open(ctx context.Context, conn dataset.Conn, database string, r Request) (*
 	return e, nil
 }
 
-// tag returns a hash of everything that decides about the bytes of the file.
+// tag returns a hash of everything that determines the bytes of the file.
 func (e *Export) tag() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, formVersion, e.format.Name, e.schema) // a hash never fails
@@ -75,17 +75,20 @@ func (e *Export) tag() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// ErrChanged means that the data have changed since the beginning of a file, which can therefore not be completed.
+// ErrChanged means that the data have changed since the beginning of the file was written. The file can then not be
+// completed.
 var ErrChanged = errors.New("the data have changed since the export began")
 
-// Write writes the file from an offset on, and returns the rows of the whole file. Bytes before the offset are made again
-// and dropped. For an offset above 0, the error is ErrChanged if the data have changed since Open. For the whole file it
-// is ErrChanged if a month has changed after it was read. Then the end of the file is not written.
+// Write writes the file from the given offset to the end, and returns the number of rows of the whole file. It
+// computes the bytes before the offset again and drops them. If the data have changed, Write returns ErrChanged before
+// the end of the file. With an offset above 0, any change since Open counts. Otherwise a change of a month counts only
+// after the month was read.
 func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uint64, err error) {
 	rest := &skipper{w: w, left: offset}
 	check := e.oneMoment
 	if offset > 0 {
-		// Rows around the offset have arrived when this runs. So the bytes before it are those of the version.
+		// The rows around the offset have been read when reached runs. If the data are unchanged then, the dropped
+		// bytes are those of the version.
 		rest.reached = func() error { return e.unchanged(ctx) }
 		check = e.unchanged
 	}
@@ -106,9 +109,9 @@ func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uin
 	return rows, out.Close()
 }
 
-// oneMoment returns ErrChanged unless all rows are those of the moment at which the last month was read. One query reads
-// a month, so only the months before it can have changed meanwhile. New readings change the last month most of the time,
-// and do not end an export.
+// oneMoment returns ErrChanged unless the file shows the data as of one instant: that of reading the last month. Each
+// month is read by one query, so only earlier months are compared again. New readings usually change the last month,
+// and therefore do not fail an export.
 func (e *Export) oneMoment(ctx context.Context) error {
 	if len(e.months) < 2 {
 		return nil
@@ -124,7 +127,7 @@ func (e *Export) oneMoment(ctx context.Context) error {
 	return nil
 }
 
-// unchanged returns ErrChanged unless the data still have the version.
+// unchanged returns ErrChanged if the data have changed since Open.
 func (e *Export) unchanged(ctx context.Context) error {
 	now := *e
 	var err error
@@ -137,14 +140,14 @@ func (e *Export) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// Size returns the number of bytes of the file. It takes as long as writing the file.
+// Size returns the size of the file in bytes. It takes as long as writing the file.
 func (e *Export) Size(ctx context.Context) (int64, error) {
 	var n counter
 	_, err := e.Write(ctx, &n, 0)
 	return int64(n), err
 }
 
-// counter counts bytes.
+// counter is a writer that counts bytes.
 type counter int64
 
 // Write implements io.Writer.
@@ -153,7 +156,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// skipper drops the first bytes.
+// skipper is a writer that drops a number of bytes at the beginning.
 type skipper struct {
 	w       io.Writer
 	left    int64        // bytes that are still to be dropped

@@ -1,5 +1,5 @@
-// Package export writes tables of air quality as files: over HTTP (GET /v1/export/{table}) and for `vayu export`. An
-// export is streamed. It can be continued where it was cut off, because equal data yield equal bytes.
+// Package export writes tables of air quality data as files, for GET /v1/export/{table} and for `vayu export`. An
+// export is streamed. An interrupted export can be continued, because equal data result in equal bytes.
 package export
 
 import (
@@ -18,12 +18,12 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Query holds what a client asks for, as text. Empty fields are not given.
+// Query holds the parameters of an export as text; "" for an absent parameter.
 type Query struct {
 	Table, From, To, City, Station, State, Parameters, Format string
 	// Account is the id of the account whose private stations are included; "" for none.
 	Account string
-	// Today is the last day that From and To can name.
+	// Today is the present Indian day. From and To cannot be later.
 	Today schema.Day
 }
 
@@ -34,7 +34,7 @@ type Request struct {
 	facts     map[string]string // what the file has, for its metadata
 }
 
-// maxSuggestions is how many similar names an error suggests.
+// maxSuggestions is the largest number of similar names that an error suggests.
 const maxSuggestions = 5
 
 // resolver checks a query against a database.
@@ -45,7 +45,8 @@ type resolver struct {
 	out      Request
 }
 
-// Resolve checks a query. An error that is a *schema.Problem names the field, and suggests similar names.
+// Resolve validates a query. An error about a parameter is a *schema.Problem with the name of the parameter, and
+// suggests similar names.
 func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (Request, error) {
 	r := &resolver{conn: conn, database: database, q: &q}
 	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place, r.scope} {
@@ -66,7 +67,7 @@ func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (R
 	return r.out, nil
 }
 
-// unknown returns the problem of a name that does not exist.
+// unknown returns the problem for a name that does not exist.
 func unknown(code schema.Code, field, what, name string, known []string) *schema.Problem {
 	p := schema.NewProblem(code, field, fmt.Sprintf("There is no %s %q.", what, name))
 	if p.Suggestions = places.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {
@@ -112,11 +113,11 @@ func (r *resolver) days(context.Context) error {
 			continue
 		}
 		if s.Table.Time == "" {
-			return invalid(one.field, "The table %s has no time.", s.Table.Name)
+			return invalid(one.field, "The table %s has no column of time.", s.Table.Name)
 		}
 		day, err := schema.ParseDay(one.text)
 		if err != nil || len(one.text) != len("2006-01-02") {
-			return invalid(one.field, "The parameter %s is a date that exists, written YYYY-MM-DD.", one.field)
+			return invalid(one.field, "The parameter %s must be an existing date, as YYYY-MM-DD.", one.field)
 		}
 		if day > r.q.Today && !s.Table.Forecast {
 			return invalid(one.field, "The parameter %s is a day in the future (Indian time).", one.field)
@@ -202,8 +203,8 @@ func (r *resolver) place(ctx context.Context) error {
 	return nil
 }
 
-// scope refuses all of a large view. A view is computed for the request, so one request must not occupy the engine for
-// minutes.
+// scope rejects a request for all rows of a large view. ClickHouse computes a view for each request, so one request
+// must not occupy it for minutes.
 func (r *resolver) scope(context.Context) error {
 	s := &r.out.Selection
 	if !s.Table.Derived || s.Table.Station == "" && !s.Table.City || s.City != "" || s.State != "" || s.Station != "" || len(s.Parameters) == 1 {
@@ -212,8 +213,8 @@ func (r *resolver) scope(context.Context) error {
 	return invalid("parameters", "The view %s is computed for the request. Give a city, a state, a station or exactly one parameter.", s.Table.Name)
 }
 
-// station finds a public station, or one of the account. The views have public stations only, and a physical station
-// under one of its ids.
+// station finds a public station, or a private station of the account. Views contain only public stations, and contain
+// a physical station under one of its ids.
 func (r *resolver) station(ctx context.Context) error {
 	query := "SELECT concat(id, '\\n', same_as) FROM " + r.database + ".station FINAL"
 	if !r.out.Selection.Table.Derived {
@@ -265,7 +266,7 @@ func (r *resolver) city(ctx context.Context) error {
 	return nil
 }
 
-// names reads a column of texts.
+// names returns the texts in the only column of a query's result.
 func (r *resolver) names(ctx context.Context, query string, args ...any) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()

@@ -16,10 +16,10 @@ import (
 	"vayu/schema"
 )
 
-// span is a range of bytes that a client asks for. A negative first byte counts from the end.
+// span is the range of bytes that a client requests. If first is negative, it counts from the end of the file.
 type span struct{ first, last int64 }
 
-// within returns the first and the last byte of the range in a file.
+// within returns the first and the last byte of the range in a file of the given size.
 func (p span) within(size int64) (from, to int64) {
 	if p.first < 0 {
 		return max(0, size+p.first), size - 1
@@ -27,7 +27,8 @@ func (p span) within(size int64) (from, to int64) {
 	return p.first, min(p.last, size-1)
 }
 
-// parseRange parses a Range header with one range of bytes. For others it returns nil: a server may ignore the header.
+// parseRange parses a Range header with a single range of bytes. It returns nil for other headers, which a server may
+// ignore.
 func parseRange(text string) *span {
 	text, ok := strings.CutPrefix(text, "bytes=")
 	first, last, dash := strings.Cut(text, "-")
@@ -54,8 +55,9 @@ func parseRange(text string) *span {
 	return &p
 }
 
-// rangeOf returns the range that the reply has, and nil for the whole file. Two versions of the data are never mixed in
-// one file: the client names the version (If-Range, If-Match), or began is the only version that the account has begun.
+// rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
+// the data. Therefore the client names the version (If-Range, If-Match), or the account has begun only one version of
+// the file. began describes the exports that the account has begun.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {
@@ -70,7 +72,7 @@ func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	case slices.Equal(c.Header["If-Match"], []string{tag}): // a list or * names no version
 	case part.first == 0: // nothing precedes it
 	case began.tag == "":
-		return nil, nameVersion("The beginning of the file is not known here")
+		return nil, nameVersion("The service has no record of the beginning of the file")
 	case began.mixed:
 		return nil, nameVersion("The account has begun several versions of the file")
 	case began.tag != tag:
@@ -88,7 +90,7 @@ func changed() error {
 	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began. Read the whole file again.")
 }
 
-// listed reports whether a header has a tag, or the wildcard.
+// listed reports whether a header contains a tag or the wildcard.
 func listed(headers []string, tag string) bool {
 	for _, header := range headers {
 		for one := range strings.SplitSeq(header, ",") {
@@ -100,7 +102,7 @@ func listed(headers []string, tag string) bool {
 	return false
 }
 
-// canonical returns parameters in a fixed order.
+// canonical returns the parameters as text, in a fixed order.
 func canonical(params map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -109,7 +111,8 @@ func canonical(params map[string]string) string {
 	return strings.Join(all, "&")
 }
 
-// remembered is how long the beginning of an export is remembered. A download that was cut off is continued within a day.
+// remembered is how long the service stores that an account has begun an export. An interrupted download can be
+// continued within that time.
 const remembered = 24 * time.Hour
 
 // file is an export that an account has begun to read.
@@ -119,8 +122,8 @@ type file struct {
 	until time.Time
 }
 
-// started remembers which exports have begun, so that continuing one is safe, and counts by its share. It also remembers
-// the lengths of files.
+// started stores which exports accounts have begun. An export that has begun can be continued, and a range of it
+// counts only by its share of the file. started also caches the sizes of files.
 type started struct {
 	mu    sync.Mutex
 	files map[string]file
@@ -132,13 +135,13 @@ type sized struct {
 	size int64
 }
 
-// Limits of what started remembers.
+// Limits of the entries in started.
 const (
 	mostFiles = 10_000
 	mostSizes = 256
 )
 
-// find returns the export with a name, and the zero value if it has not begun.
+// find returns the entry of an export; the zero value if the export was not begun.
 func (s *started) find(name string, now time.Time) file {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +151,7 @@ func (s *started) find(name string, now time.Time) file {
 	return file{}
 }
 
-// add remembers the beginning of an export.
+// add records that an export was begun.
 func (s *started) add(name, tag string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +168,7 @@ func (s *started) add(name, tag string, now time.Time) {
 	s.files[name] = file{tag: tag, mixed: before.mixed || before.tag != "" && before.tag != tag, until: now.Add(remembered)}
 }
 
-// size returns the length of a file, which the function measure finds if it is not known.
+// size returns the size of a file. If the size is not cached, it calls `measure`.
 func (s *started) size(tag string, measure func() (int64, error)) (int64, error) {
 	s.mu.Lock()
 	for _, one := range s.sizes {
@@ -188,10 +191,10 @@ func (s *started) size(tag string, measure func() (int64, error)) (int64, error)
 	return n, nil
 }
 
-// errFull ends an export whose range is complete.
+// errFull ends an export after the requested range was written.
 var errFull = errors.New("the range is complete")
 
-// limited writes at most left bytes. It calls check before it writes the last of them.
+// limited is a writer that writes at most `left` bytes. It calls check before it writes the last of them.
 type limited struct {
 	w     io.Writer
 	left  int64

@@ -64,11 +64,12 @@ func mediaTypes() string {
 	return strings.Join(all, ", ")
 }
 
-// RowsPerCall is the number of rows that count as one call of the quota. A call for current figures of all cities of a
-// bulk query has some hundred figures, and 10,000 rows of readings are those of a station in about a fortnight.
+// RowsPerCall is the number of rows that count as one call of the quota. A bulk query for the current figures of all
+// cities also counts as one call, and returns some hundred figures. 10,000 rows are the readings of one station in
+// about a fortnight.
 const RowsPerCall = 10_000
 
-// Calls returns the calls of the quota that an export counts as.
+// Calls returns the number of calls of the quota for an export with the given number of rows.
 func Calls(rows uint64) int64 { return int64(max(1, (rows+RowsPerCall-1)/RowsPerCall)) }
 
 // export handles GET /v1/export/{table}.
@@ -148,7 +149,7 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 	return s.partial(c, e, resp, *part, known)
 }
 
-// count makes a call count as n calls of the quota.
+// count makes a request count as n calls of the quota. It returns a *schema.Problem if fewer calls are left.
 func count(c *httpapi.Call, n int64) error {
 	if err := c.Reserve(n); err != nil {
 		return err
@@ -157,8 +158,9 @@ func count(c *httpapi.Call, n int64) error {
 	return nil
 }
 
-// partial answers a request for a range of bytes. The length of the file must be in the reply, so the file is made
-// twice, unless its length is known. With byShare the call counts by the share of the file that is sent.
+// partial answers a request for a range of bytes. The reply must state the size of the file. If the size is not
+// cached, the file is therefore computed twice. If byShare is true, the request counts only by the requested share of
+// the file.
 func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, part span, byShare bool) (httpapi.Response, error) {
 	size, err := s.started.size(resp.ETag[0], func() (int64, error) { return e.Size(c.Context()) })
 	if err != nil {
@@ -169,7 +171,8 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 		text, err := json.Marshal(schema.NewProblem(schema.RangeNotSatisfiable, "Range", fmt.Sprintf("The file has %d bytes.", size)).Body(c.ID))
 		return httpapi.Response{
 			Status: http.StatusRequestedRangeNotSatisfiable, Header: map[string][]string{"Content-Range": {fmt.Sprintf("bytes */%d", size)}},
-			// Only a stream has a time limit that begins now, and measuring the file may have taken longer than the other.
+			// The time limit of a stream begins now. The time limit of an ordinary reply may have passed while the
+			// file was measured.
 			Stream: func(w httpapi.Flusher) error { _, err := w.Write(text); return err },
 		}, err
 	}
@@ -214,10 +217,10 @@ func (e *Export) header(r Request) map[string][]string {
 	return h
 }
 
-// headerBytes limits a header: servers and proxies refuse longer ones.
+// headerBytes limits the length of a header, because servers and proxies reject longer ones.
 const headerBytes = 2048
 
-// headerLine joins the distinct texts of licences. Characters that a header cannot have are percent-encoded.
+// headerLine joins the distinct texts of licences. Characters that are invalid in a header are percent-encoded.
 func headerLine(all []dataset.Licence, text func(dataset.Licence) string) string {
 	var line []string
 	seen, size := map[string]bool{"": true}, 0
@@ -236,7 +239,7 @@ func headerLine(all []dataset.Licence, text func(dataset.Licence) string) string
 	return strings.Join(line, "; ")
 }
 
-// slots limit the exports in flight. Each occupies a connection to ClickHouse for as long as its client reads.
+// slots limit the exports in flight. Each export occupies a connection to ClickHouse until the client has read it.
 type slots struct {
 	mu       sync.Mutex
 	all      int
@@ -244,13 +247,15 @@ type slots struct {
 	accounts map[string]int
 }
 
-// The most exports in flight of one account, and of all accounts. ClickHouse has 16 connections for clients by default.
+// perAccount and perService are the largest numbers of exports in flight of one account and of all accounts.
+// ClickHouse has 16 connections for clients by default.
 const (
 	perAccount = 2
 	perService = 6
 )
 
-// acquire takes a slot. A view also takes the only slot of views, because computing one needs gigabytes of memory.
+// acquire acquires a slot. An export of a view also acquires the only slot for views, because computing a view takes
+// gigabytes of memory.
 func (s *slots) acquire(account string, view bool) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

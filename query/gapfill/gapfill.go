@@ -38,9 +38,9 @@ func Read(
 	})
 }
 
-// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time from. ClickHouse
-// assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then carryForward
-// copies amounts to later moments.
+// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time `from`.
+// ClickHouse assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then
+// carryForward copies amounts to later moments.
 func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {

@@ -14,7 +14,7 @@ type Recent struct {
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of the stations ids up to the hour at. It copies the amounts of unchanged
+// ReadRecent returns the last amounts of the stations ids up to the hour `at`. It copies the amounts of unchanged
 // stations from before, the previous result. It reads all stations if before is nil, if the places changed, or if at is
 // earlier than the hour of before.
 func ReadRecent(
@@ -65,7 +65,7 @@ func ReadRecent(
 }
 
 // At returns the last amounts that station number i measured in the 24 h before the hour of r. It returns false if r is
-// nil. It also returns false if the time at is after the hour of r, or more than 3 h before it.
+// nil. It also returns false if the time `at` is after the hour of r, or more than 3 h before it.
 func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
 		return nil, false
@@ -91,8 +91,8 @@ func single(of []LastAmounts) LastAmounts {
 	return of[0]
 }
 
-// update replaces amounts of l by those of last, which were measured at or after since. It returns false if l has an
-// amount from that time for a pollutant of which last has none.
+// update copies the amounts in `last`, which were measured at or after `since`, to l. It returns false if l has an
+// amount from that period for a pollutant that `last` lacks.
 func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
 	for p := range l.at {
 		switch {

@@ -24,7 +24,7 @@ func (d dayHours) bytes() int64 {
 	return int64(unsafe.Sizeof(d)) + int64(cap(d))*int64(unsafe.Sizeof(row{}))
 }
 
-// hours returns the hours of a place on the given days, in time order. It calls read for days that are not cached.
+// hours returns the hours of a place on the given days, in time order. It calls `read` for days that are not cached.
 // Hours stay cached until a roll-up recomputes their day. They are also discarded if index is new, because stations
 // were then added, removed or relocated.
 func (c *cache) hours(ctx context.Context, key place, index *places.Index, days Span,

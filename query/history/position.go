@@ -74,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns the city that the name of city i means. It is another city if the state of city i is unknown
-// and a city of the same name has a state.
+// canonicalCity returns i, or another city in place of city i. If the state of city i is unknown, and a city of the
+// same name has a state, the result is that city.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {

@@ -54,7 +54,7 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	return out, nil
 }
 
-// HourDigests reads the digest of each hour at or after the time since, from the table
+// HourDigests reads the digest of each hour at or after the time `since`, from the table
 // of stations' hours.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}

@@ -20,8 +20,8 @@ type CityHour struct {
 	Used uint16
 }
 
-// complete reports whether hour h has enough stations to be current: at least half as many as the earlier hour before.
-// It also returns true if h ends more than a day after that hour.
+// complete reports whether hour h has enough stations to be current: at least half as many as the earlier hour
+// `before`. It also returns true if h ends more than a day after `before`.
 func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }

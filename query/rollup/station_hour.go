@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// StationHours reads one hour of each station: the latest hour with an AQI at or after the time since (Unix seconds).
+// StationHours reads one hour of each station: the latest hour with an AQI at or after the time `since` (Unix seconds).
 // If no such hour has an AQI, it reads the latest one. condition selects stations in SQL; "" for all.
 func (t Tables) StationHours(ctx context.Context, since uint32, condition string) (map[string]Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
@@ -21,8 +21,8 @@ func (t Tables) HoursOf(ctx context.Context, names []string) (map[string]Figures
 	})
 }
 
-// hoursWith reads hours with the function read. The condition uses only key columns, so ClickHouse can apply it before
-// FINAL, which then merges only a few rows.
+// hoursWith reads hours with the function `read`. The condition uses only key columns, so ClickHouse can apply it
+// before FINAL, which then merges only a few rows.
 func (t Tables) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]Figures, error) {

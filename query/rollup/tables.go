@@ -30,8 +30,8 @@ const (
 	breakerTimeout = 2 * time.Second
 )
 
-// Each runs a query. It scans each row into dest and then calls row. If t has a circuit breaker, the query goes through
-// it.
+// Each runs a query. It scans each row into dest and then calls `row`. If t has a circuit breaker, the query goes
+// through it.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -96,7 +96,7 @@ func (t Tables) SQL(format string) string {
 	return fmt.Sprintf(format, t.Database)
 }
 
-// each runs a query. It scans each row into dest and then calls row.
+// each runs a query. It scans each row into dest and then calls `row`.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {

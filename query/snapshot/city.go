@@ -12,7 +12,7 @@ import (
 )
 
 // cities returns the cities with their latest hours and current figures. It reads the hours that may have changed since
-// the time since, and selects the current hour of each city (see [rollup.CurrentHour]). old are the cities of the
+// the time `since`, and selects the current hour of each city (see [rollup.CurrentHour]). old are the cities of the
 // previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600

@@ -94,11 +94,11 @@ func unpack(v []int64) (rollup.Figures, error) {
 	}
 	for i, back := range pack(&f) {
 		if back != v[i] {
-			return rollup.Figures{}, fmt.Errorf("column %s holds %d", figureNames()[i], v[i])
+			return rollup.Figures{}, fmt.Errorf("column %s has the value %d", figureNames()[i], v[i])
 		}
 	}
 	if f.AQI < -1 || f.AQI > 500 {
-		return rollup.Figures{}, fmt.Errorf("column aqi holds %d", f.AQI)
+		return rollup.Figures{}, fmt.Errorf("column aqi has the value %d", f.AQI)
 	}
 	return f, nil
 }

@@ -7,7 +7,7 @@ import (
 	"vayu/query/rollup"
 )
 
-// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time since. It runs one
+// fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time `since`. It runs one
 // SQL query for each hour.
 func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) error {
 	type group struct {

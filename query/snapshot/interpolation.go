@@ -144,8 +144,8 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the amounts of station i that may fill gaps at the time at. They are from s.recent, or else from
-// the station's latest hour. It returns false if neither has amounts for that time.
+// lastMeasured returns the amounts of station i that may fill gaps at the time `at`. They are from s.recent, or else
+// from the station's latest hour. It returns false if neither has amounts for that time.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true

@@ -111,8 +111,8 @@ func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	return out
 }
 
-// ReadHours reads the figures of the samples' stations in the hours later than after and not later than to. It returns
-// them as samples by hour. condition selects hours in SQL; "" for all.
+// ReadHours reads the figures of the samples' stations in the hours later than `after` and not later than `to`. It
+// returns them as samples by hour. condition selects hours in SQL; "" for all.
 func (s *Snapshot) ReadHours(
 	ctx context.Context, t rollup.Tables, samples []rollup.Sample, after, to uint32, condition string,
 ) (map[uint32][]rollup.Sample, error) {

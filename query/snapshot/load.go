@@ -67,7 +67,7 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// refresh reads the rows that changed in hours at or after the time since. It reads stations and their hours only in
+// refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
 // buckets whose digest differs from the previous snapshot.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()

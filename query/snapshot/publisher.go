@@ -109,7 +109,7 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 }
 
 // rebuild builds a new snapshot. rolled means that there is a new roll-up. rebuild then reads the hours at or after the
-// time since. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again.
+// time `since`. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again.
 func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

@@ -39,8 +39,8 @@ type city struct {
 	rollup.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. Hours later than that of the figures are not
-	// current yet; see [rollup.CurrentHour].
+	// hours are the latest hours of the city in the tables, in time order. An hour after that of the city's figures is
+	// not current yet, see [rollup.CurrentHour].
 	hours []rollup.CityHour
 }
 

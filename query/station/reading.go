@@ -17,16 +17,16 @@ import (
 // reading. The search therefore reads two or three monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours describes the 24 hours before the station's latest reading. It is
-// the number of hours with a reading, or the longest averaging interval of these readings in hours, whichever is
-// larger.
+// Reading is the latest reading of a parameter. Hours is a number of hours, for the 24 hours before the station's
+// latest reading. It is the larger of two numbers: the number of hours with a reading, and the longest averaging
+// interval of these readings, in hours.
 type Reading struct {
 	air.LatestReading
 	Hours uint64
 }
 
-// Whole reports whether the parameter has readings in at least 16 of 24 hours, as a sub-index requires. A sub-index
-// that the source itself published needs no such hours.
+// Whole reports whether the parameter has enough hours of data for a sub-index: at least 16 of 24. If the source
+// published the sub-index itself, Whole returns true.
 func (r *Reading) Whole() bool {
 	return r.Hours >= 16 || r.Kind == air.SubIndex.String()
 }

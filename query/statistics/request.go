@@ -52,7 +52,7 @@ func Parse(params map[string]string, snap *snapshot.Snapshot, today schema.Day) 
 	var q Request
 	name, given := params["view"]
 	if !given {
-		return q, invalid("view", "Name a view. "+suggestion("", viewNames()))
+		return q, invalid("view", "The parameter view is missing. "+suggestion("", viewNames()))
 	}
 	var ok bool
 	if q.view, ok = find(name); !ok {
@@ -153,7 +153,7 @@ func (q *Request) parameterList(params map[string]string) error {
 	return nil
 }
 
-// kindList parses kinds. Without it, low-cost sensors are left out, unless a station is named.
+// kindList parses the parameter kinds. By default low-cost sensors are excluded, unless the request names a station.
 func (q *Request) kindList(params map[string]string) error {
 	text, ok := params["kinds"]
 	switch {
@@ -190,7 +190,7 @@ func (q *Request) standardName(params map[string]string) error {
 	return nil
 }
 
-// span parses from and to. Rows of a longer period count if the period has a day in common with the span.
+// span parses from and to. A row with a longer period, such as a year, counts if its period overlaps the range.
 func (q *Request) span(params map[string]string, today schema.Day) error {
 	for _, f := range [...]struct {
 		name  string
@@ -203,7 +203,7 @@ func (q *Request) span(params map[string]string, today schema.Day) error {
 		}
 		day, err := schema.ParseDay(text)
 		if err != nil || len(text) != len(time.DateOnly) {
-			return invalid(f.name, "The parameter "+f.name+" is a date that exists, written YYYY-MM-DD.")
+			return invalid(f.name, "The parameter "+f.name+" must be an existing date, as YYYY-MM-DD.")
 		}
 		if q.view.period == whole {
 			return conflict(f.name, "The view "+q.view.name+" is about the whole series of a station.")
@@ -221,7 +221,7 @@ func (q *Request) span(params map[string]string, today schema.Day) error {
 	return nil
 }
 
-// page parses limit and cursor. A cursor is valid only with the parameters of its list.
+// page parses limit and cursor. A cursor is valid only in requests with the same parameters.
 func (q *Request) page(params map[string]string) error {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {
@@ -239,7 +239,7 @@ func (q *Request) page(params map[string]string) error {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	after, ours := strings.CutPrefix(string(raw), q.list+"\x00")
 	if err != nil || !ours || after == "" {
-		return invalid("cursor", "The cursor is not one that this list has given.")
+		return invalid("cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 	}
 	q.after = after
 	return nil

@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Read reads a page of a view. It takes at most [rollup.QueryTimeout].
+// Read reads one page of a view. It takes at most [rollup.QueryTimeout].
 func Read(ctx context.Context, t rollup.Tables, q Request) (*air.StatisticsReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
@@ -36,8 +36,8 @@ func Read(ctx context.Context, t rollup.Tables, q Request) (*air.StatisticsReply
 	return reply, nil
 }
 
-// sql returns the query for one row more than the page has. ClickHouse writes each row as JSON, so
-// that a new column of a view needs no code here.
+// sql returns the query for a page. The query reads one row more than the page has, to detect a further page.
+// ClickHouse writes each row as JSON, so a new column of a view needs no code here.
 func (q *Request) sql(database string) (query string, args []any) {
 	conditions := []string{"1"}
 	where := func(condition string, values ...any) {
@@ -66,7 +66,7 @@ func (q *Request) sql(database string) (query string, args []any) {
 		q.view.key, q.view.except, q.view.coverage, database, q.view.name, strings.Join(conditions, " AND "), strconv.Itoa(q.limit+1)), args
 }
 
-// columns returns the conditions of from and to. A row counts if its period has a day in common.
+// columns returns the SQL conditions for from and to. A row counts if its period overlaps the range.
 func (q *Request) columns() (from, to string) {
 	const first, last = "toDate({from:Int32})", "toDate({to:Int32})"
 	switch q.view.period {
@@ -81,14 +81,14 @@ func (q *Request) columns() (from, to string) {
 	}
 }
 
-// monthOfSeason returns an SQL expression: the first day of a month of the row's season. months are the numbers of the
-// month for winter, pre-monsoon, monsoon and post-monsoon, from 0 for January.
+// monthOfSeason returns an SQL expression for the first day of one month of the row's season. months lists that month
+// for winter, pre-monsoon, monsoon and post-monsoon; January is 0.
 func monthOfSeason(months string) string {
 	return "addMonths(makeDate(year, 1, 1), transform(season, ['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], [" + months + "], 0))"
 }
 
-// whereIs adds the conditions of the place. For views of stations it is a list of stations, by which
-// the tables are sorted.
+// whereIs adds the conditions of the place. In views of stations, the condition selects stations by id, because the
+// tables are sorted by station.
 func (q *Request) whereIs(database string, where func(string, ...any)) {
 	var conditions []string
 	var args []any

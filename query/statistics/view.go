@@ -8,7 +8,7 @@ import (
 	"vayu/schema/spelling"
 )
 
-// period is the kind of time that a row of a view is about.
+// period is the length of time that a row of a view covers.
 type period uint8
 
 const (
@@ -23,13 +23,14 @@ const (
 type view struct {
 	name   string
 	period period
-	// key is an SQL expression that sorts the rows and is unique. A cursor contains its value.
+	// key is an SQL expression with a unique value for each row, by which the rows are sorted. A cursor contains that
+	// value.
 	key string
-	// coverage is an SQL expression of hours, expected_hours, capture and complete.
+	// coverage is an SQL expression for a tuple of hours, expected_hours, capture and complete.
 	coverage string
-	// except lists columns that coverage replaces.
+	// except lists the columns that the tuple coverage replaces.
 	except string
-	// ofCities means that a row is of a city, and that a request needs no place.
+	// ofCities means that a row is about a city, and that a request need not name a place.
 	ofCities bool
 }
 
@@ -39,7 +40,8 @@ const (
 	ofStation    = "parameter || '\\t' || station || '\\t' || "
 )
 
-// catalogue lists the views of GET /v1/statistics. SQL also has the wide view openair and the constant view standard.
+// catalogue lists the views that GET /v1/statistics offers. The wide view openair and the view standard can only be
+// read in SQL.
 //
 //nolint:gochecknoglobals // a table
 var catalogue = [...]view{
@@ -76,7 +78,7 @@ func viewNames() []string {
 	return all
 }
 
-// suggestion returns a sentence that proposes the similar ones of the known names, or lists all of them.
+// suggestion returns a sentence that proposes the known names that are similar, or lists all of them.
 func suggestion(name string, known []string) string {
 	if question := spelling.DidYouMean(name, known); question != "" {
 		return strings.TrimSpace(question)

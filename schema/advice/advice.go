@@ -1,7 +1,7 @@
-// Package advice has advice on health for each category of the National Air Quality Index, in English and in Hindi.
+// Package advice has advice on health for each category of the National Air Quality Index, in English and Hindi.
 //
-// The statements are CPCB's table of health statements. The advice for everyone and for groups is Vayu's summary of
-// the sources that advice.json names. The Hindi texts are Vayu's translations.
+// The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources
+// that advice.json lists. The Hindi texts are Vayu's translations.
 package advice
 
 import (
@@ -20,13 +20,13 @@ const (
 	Hindi   Language = "hi"
 )
 
-// Languages lists all languages, the default first.
+// Languages lists all languages. The first is the default.
 var Languages = [...]Language{English, Hindi}
 
-// Known reports whether there are texts in the language.
+// Known reports whether the advice is available in the language.
 func (l Language) Known() bool { return slices.Contains(Languages[:], l) }
 
-// Source is a document that the texts follow.
+// Source is a document on which the advice is based.
 type Source struct {
 	ID        string `json:"id"`
 	Publisher string `json:"publisher"`
@@ -34,8 +34,8 @@ type Source struct {
 	Year      int    `json:"year"`
 }
 
-// Advice is the advice for a category in one language. Statement is CPCB's statement of the likely impacts on health.
-// General is for everyone. StatementSources and AdviceSources have ids of sources.
+// Advice is the advice for a category in one language. Statement is CPCB's statement of the likely health impacts.
+// General is the advice for everyone. StatementSources and AdviceSources have the ids of sources.
 type Advice struct {
 	Category         string   `json:"category"`
 	Name             string   `json:"name"` // of the category, in the language
@@ -74,7 +74,7 @@ type catalogue struct {
 	} `json:"advice"`
 }
 
-// load parses the file once. A test parses it, too, so that it cannot fail.
+// load parses advice.json on the first call. It panics if the file is not valid; a test parses the file.
 var load = sync.OnceValue(func() (b catalogue) {
 	if err := json.Unmarshal(file, &b); err != nil {
 		panic("schema/advice: " + err.Error())
@@ -82,7 +82,7 @@ var load = sync.OnceValue(func() (b catalogue) {
 	return b
 })
 
-// Sources returns the documents that the texts follow.
+// Sources returns the documents on which the advice is based.
 func Sources() []Source { return slices.Clone(load().Sources) }
 
 // Groups returns the names of the groups of people, in the documented order.

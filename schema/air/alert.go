@@ -6,8 +6,8 @@ import (
 	"vayu/schema"
 )
 
-// AlertPlace is the place of an alert: a city, a pin code, a position, or a station. In requests, exactly one of them
-// is present. In replies, Name is the name of the place in records. Degrees are WGS 84.
+// AlertPlace is the place of an alert: a city, a pin code, a position or a station. A request has exactly one of
+// these. In replies, Name is the name of the place in records. Positions are WGS 84 degrees.
 type AlertPlace struct {
 	City      string   `json:"city,omitempty"`
 	State     string   `json:"state,omitempty"` // of the city, in replies
@@ -18,20 +18,21 @@ type AlertPlace struct {
 	Name      string   `json:"name,omitempty"`
 }
 
-// AlertCondition is the condition of an alert: a metric, and exactly one of Over, Under and Change. Over and Under are
-// numbers, but names of categories if the metric is category.
+// AlertCondition is the condition of an alert. It has a metric, and exactly one of Over, Under and Change. Over and
+// Under are numbers; for the metric category they are names of categories.
 type AlertCondition struct {
 	Metric string          `json:"metric"`
 	Over   json.RawMessage `json:"over,omitempty"`
 	Under  json.RawMessage `json:"under,omitempty"`
 	Change string          `json:"change,omitempty"` // any, worse or better
-	// Category and Day belong to the metric forecast: the probability of this category or a worse one, on the day that
-	// is so many days after today (1 to 3).
+	// Category and Day are for the metric forecast, which is the probability of this category or a worse one. Day 1 is
+	// tomorrow; the largest is 3.
 	Category string `json:"category,omitempty"`
 	Day      int    `json:"day,omitempty"`
 }
 
-// AlertQuietHours is a daily time without events, in Indian time. From is included, To is not. It may span midnight.
+// AlertQuietHours is a daily period without events, in Indian time. It includes From and excludes To. It may span
+// midnight.
 type AlertQuietHours struct {
 	From string `json:"from"` // 22:00
 	To   string `json:"to"`
@@ -76,10 +77,10 @@ type AlertTested struct {
 	Webhooks int    `json:"webhooks"`
 }
 
-// AlertReason is why the state of an alert changed.
+// AlertReason is the reason for which the state of an alert changed.
 type AlertReason string
 
-// The reasons of a change.
+// The values of AlertReason.
 const (
 	AlertCrossed   AlertReason = "crossed"   // the figures meet the condition
 	AlertRecovered AlertReason = "recovered" // the figures do not meet the condition any more
@@ -98,9 +99,9 @@ type AlertData struct {
 	Reason    AlertReason    `json:"reason"`
 	Place     AlertPlace     `json:"place"`
 	Condition AlertCondition `json:"condition"`
-	// Value is the value of the metric: a number, or the name of a category. It is null if it is unknown.
+	// Value is the value of the metric: a number, or the name of a category. It is null if the value is unknown.
 	Value any `json:"value"`
-	// Previous is the value before a change of the category or band; absent for other conditions.
+	// Previous is the earlier category or band in a change of the category or band. It is absent for other conditions.
 	Previous any           `json:"previous,omitempty"`
 	AQI      *int          `json:"aqi"`
 	Category *string       `json:"category"`
@@ -117,7 +118,7 @@ type AlertData struct {
 	Test     bool          `json:"test,omitempty"`
 }
 
-// Subject returns the id of the alert, by which GET /v1/events finds the event.
+// Subject returns the id of the alert that the event is about.
 func (d AlertData) Subject() string { return d.AlertID }
 
 // AlertAdvice is the advice on health for the category of the figures, in the language of the alert.

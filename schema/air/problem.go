@@ -9,7 +9,7 @@ const (
 	ProblemSilent   Problem = "silent"   // it runs, and its newest reading is old
 	ProblemCoverage Problem = "coverage" // far fewer readings than in the same hours of the last 7 days
 	ProblemDrift    Problem = "drift"    // its records lost or got a field, or state other units
-	ProblemClock    Problem = "clock"    // stations send times of the future
+	ProblemClock    Problem = "clock"    // stations send times in the future
 )
 
 // Problems lists every kind of problem, in the documented order.

@@ -2,15 +2,15 @@ package views
 
 import "vayu/schema/parameter"
 
-// Limit is a limit of a standard of air quality, in the unit of its parameter.
+// Limit is one limit of an air quality standard, in the unit of its parameter.
 type Limit struct {
 	Standard  string
 	Parameter parameter.Parameter
-	// Period is "1h", "8h" or "24h" for the mean of a time, and "year" for that of a year.
+	// Period is the averaging interval that the limit applies to: "1h", "8h", "24h" or "year".
 	Period string
 	Value  float64
-	// Percentile is the share of the times of a year that must meet the limit, in per cent.
-	// It is 0 for the mean of a year.
+	// Percentile is the share of the values in a year, in per cent, that must not exceed the limit. It is 0 for an
+	// annual mean.
 	Percentile int
 }
 
@@ -22,15 +22,14 @@ const (
 	// They may exceed the limit for 2 % of the time, but not on two consecutive days of
 	// monitoring. A mean of a year has at least 104 days.
 	NAAQS = "naaqs_2009"
-	// WHO are the levels of the WHO global air quality guidelines of 2021 (ISBN
-	// 978-92-4-003422-8, tables 0.1 and 0.2). Limits of 8 and 24 hours are 99th percentiles
-	// of the days of a year. Those of an hour, and CO of 8 hours, are the guidelines of 2000
-	// to 2010 that remain valid.
+	// WHO is the standard of the WHO global air quality guidelines of 2021 (ISBN 978-92-4-003422-8, tables 0.1 and
+	// 0.2). Limits of 8 and 24 hours apply to the 99th percentile of the days of a year. The limits of one hour, and
+	// that of CO over 8 hours, are older guidelines that remain valid.
 	WHO = "who_2021"
 )
 
-// Limits are all limits of parameters that Vayu knows. Of the WHO's guidelines it lacks the
-// peak season of O3 and times below an hour.
+// Limits lists the limits of the standards for parameters in the catalogue. It omits the WHO's limits for the peak
+// season of O3 and for less than an hour.
 //
 //nolint:gochecknoglobals // a table
 var Limits = [...]Limit{
@@ -58,7 +57,7 @@ func benzene() parameter.Parameter {
 	return p
 }
 
-// Source returns where the limit is published.
+// Source returns the publication of the limit.
 func (l Limit) Source() string {
 	if l.Standard == NAAQS {
 		return "CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009"

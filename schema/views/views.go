@@ -1,6 +1,6 @@
-// Package views has the views and SQL functions with which analysts read the air: one row
-// per fact, with a comment and a unit for each column. They follow from the tables alone, so
-// that they are created again whenever their text changes.
+// Package views has the views and SQL functions with which analysts read air quality data. A view has one row per
+// fact, and a comment with the unit for each column. Views are computed from the tables alone. They are therefore
+// created again whenever their text changes.
 package views
 
 import (
@@ -18,12 +18,12 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// Migration is the number of the last ClickHouse migration that creates the views. A change of
-// a view needs a new migration, and a higher number here: see [Set.Statements].
+// Migration is the number of the last ClickHouse migration that creates the views. A change of a view needs a new
+// migration and a higher number here, see [Set.Statements].
 const Migration = "0014"
 
-// Names lists the views in the order of their creation. A view reads tables and earlier views
-// only. The file NAME.sql has its columns and its query.
+// Names lists the views in the order of their creation. A view reads only tables and earlier views. The file NAME.sql
+// has the columns and the query of a view.
 //
 //nolint:gochecknoglobals // a table
 var Names = [...]string{
@@ -31,12 +31,12 @@ var Names = [...]string{
 	"diurnal", "weekday", "exceedance", "ranking", "trend",
 }
 
-// Set is all views and functions, as the field Views of the templates of migrations.
+// Set is the set of all views and functions. Templates of migrations access it as the field Views.
 type Set struct{}
 
-// Statements returns the SQL that creates all functions and views in a database. onCluster is
-// the clause "ON CLUSTER name", or empty. For a migration other than [Migration] it returns
-// nothing: its views have been replaced, and may not fit the tables as they were then.
+// Statements returns the SQL that creates all functions and views in a database. onCluster is the clause "ON CLUSTER
+// name", or "". For a migration other than [Migration] it returns no SQL. Later migrations have replaced the views of
+// that migration, and today's views may not fit the tables of that time.
 func (s Set) Statements(migration, database, onCluster string) (string, error) {
 	if migration != Migration {
 		return "", nil
@@ -55,21 +55,21 @@ func (s Set) Statements(migration, database, onCluster string) (string, error) {
 	return b.String(), nil
 }
 
-// Fingerprint returns 16 hexadecimal digits that change with the text of any view or function.
+// Fingerprint returns 16 hexadecimal digits that change if the text of any view or function changes.
 func Fingerprint() (string, error) {
 	text, err := Set{}.Statements(Migration, "vayu", "")
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8]), err
 }
 
-// data is the input of the templates of views.
+// data is the input of the templates of the views.
 type data struct {
 	Database  string
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is how many hours with a mean make a valid day; Capture is the share of the
-	// hours of a period that makes its figures complete.
+	// DayHours is the number of hours with a mean that a valid day needs. Capture is the share of hours that complete
+	// figures of a longer period need.
 	DayHours int
 	Capture  float64
 }
@@ -78,16 +78,16 @@ const (
 	// dayHours is CPCB's rule for a 24-hour mean: at least 16 of 24 hours (National Air
 	// Quality Index, 2014, chapter 4).
 	dayHours = 16
-	// Capture is the least share of the hours of a period for complete figures. It is the
-	// usual data.thresh of openair's timeAverage, and the annual rule of EU directive
-	// 2008/50/EC, annex XI, in its general part.
+	// Capture is the smallest share of hours with data for complete figures of a period. It is the
+	// usual data.thresh of openair's timeAverage, and the annual rule of EU directive 2008/50/EC, annex XI, in its
+	// general part.
 	Capture = 0.75
 )
 
 // wide is a column of the view openair.
 type wide struct{ Column, Parameter, Name, Unit string }
 
-// openairNames are the names that the R package openair expects of weather.
+// openairNames maps weather parameters to the column names that the R package openair expects.
 //
 //nolint:gochecknoglobals // a table
 var openairNames = map[string]string{"wind_speed": "ws", "wind_direction": "wd", "humidity": "rh"}

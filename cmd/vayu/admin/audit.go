@@ -26,11 +26,11 @@ func newAuditVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Check that no row of the audit log was changed, removed or added by hand",
 		Long: `Check that no row of the audit log was changed, removed or added by hand. Each account has a
-chain for each world; the hash of its last row stands for all of it, so a copy of that hash
-kept elsewhere proves the log against those who may write to the store. The row has a MAC too,
-made with the store's encryption key: without it a removal of rows is found. The service appends
-such hashes to audit-heads.ndjson in the data directory (setting access.audit-heads) every
-minute; --since compares the log with a copy of that file.`,
+hash chain for each world. The hash of the last row covers the whole chain. A copy of that hash in
+another place proves the log against everybody who can write to the store. The last row also has a
+MAC with the store's encryption key, so that rows cannot be removed unnoticed without that key.
+Every minute the service appends the last hashes to audit-heads.ndjson in the data directory
+(setting access.audit-heads). --since compares the log with a copy of that file.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {

@@ -29,10 +29,11 @@ func newAccountErase() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "erase NAME --yes",
 		Short: "Erase the personal data of a closed account, and print a proof",
-		Long: `Erase the personal data of a closed account, and print a proof. Closed is an account without active keys, money in its live
-wallet, and open recharges, verifications, batches, payments and alarms. Events, deliveries, verifications and sessions are deleted; names,
-numbers, addresses and references are removed from what stays. Postings, amounts, bank references and the audit log stay. It
-cannot be undone. When it was interrupted, run it again. Copies in backups, in Kafka and with receivers are not reached.`,
+		Long: `Erase the personal data of a closed account, and print a proof. An account is closed if it has
+no active keys, no money in its live wallet, and no open recharges, verifications, batches, payments or alarms. Events,
+deliveries, verifications and sessions are deleted. Names, numbers, addresses and references are removed from the other
+rows. Postings, amounts, bank references and the audit log stay. The erasure cannot be undone. If it was interrupted,
+run it again. Copies in backups, in Kafka and at receivers are not erased.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
@@ -44,7 +45,7 @@ cannot be undone. When it was interrupted, run it again. Copies in backups, in K
 					return errors.Join(err, notClosed(args[0], open))
 				}
 				if !sure {
-					return fmt.Errorf("this erases the personal data of %s (%s) for ever: add --yes to do it", args[0], holder.ID)
+					return fmt.Errorf("this erases the personal data of %s (%s) permanently: add --yes to do it", args[0], holder.ID)
 				}
 				done, err := eraseAccount(ctx, st.DB, holder.ID)
 				if err != nil {

@@ -59,9 +59,9 @@ service within a second. A missing account is created.`,
 	f := cmd.Flags()
 	f.StringVar(&r.mode, "mode", "", "world of the key: live, or test for the sandbox (sandbox does too)")
 	f.StringVar(&r.account, "account", tool.DefaultAccount, "name of the account")
-	f.StringVar(&r.plan, "plan", "", "plan of the account (default: what it has, or free)")
+	f.StringVar(&r.plan, "plan", "", "plan of the account (default: its present plan, or free)")
 	f.StringVar(&r.name, "name", "", "display name of the key")
-	f.StringSliceVar(&r.scopes, "scopes", nil, "what the key may do, or all (default: all but keys:manage and sources:read)")
+	f.StringSliceVar(&r.scopes, "scopes", nil, "scopes of the key, or all (default: all but keys:manage and sources:read)")
 	f.StringSliceVar(&r.allow, "allow", nil, "addresses and networks that may use the key (default: every one)")
 	f.StringVar(&r.expires, "expires", "", "when the key ends: a time such as 2027-01-31T00:00:00Z, or a duration such as 720h")
 	f.BoolVar(&r.signed, "require-signature", false, "every request must be signed with the key's signing secret")
@@ -159,7 +159,7 @@ func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "signing secret  %s\n", made.SigningSecret)
 	}
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\naddresses       %s\nends            %s\n\n"+
-		"The key is shown this once; only its hash is kept.\n",
+		"The key is shown only once; only its hash is stored.\n",
 		made.Record.ID, joinScopes(made.Record.Scopes), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
 }
 
@@ -195,7 +195,7 @@ func newKeyList() *cobra.Command {
 	return cmd
 }
 
-// eachKey calls do for every key of the named account. If name is "", it calls do for the keys of all accounts.
+// eachKey calls `do` for every key of the named account. If name is "", it calls `do` for the keys of all accounts.
 func eachKey(ctx context.Context, st *tool.State, name string, do func(account.Record, schema.Key)) error {
 	view := st.DB.View(ctx)
 	holders, err := account.List(view)

@@ -114,9 +114,9 @@ that the same money is not credited again with "vayu wallet credit".`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&succeeded, "succeeded", false, "the money came")
-	f.BoolVar(&failed, "failed", false, "the money did not come")
-	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once; needed with --succeeded")
+	f.BoolVar(&succeeded, "succeeded", false, "the money was received")
+	f.BoolVar(&failed, "failed", false, "the money was not received")
+	f.StringVar(&note, "note", "", "reference of the payment, such as the UTR of the bank; one reference credits one payment; needed with --succeeded")
 	return cmd
 }
 
@@ -151,7 +151,7 @@ func newWalletCredit() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&name, "account", tool.DefaultAccount, "name of the account")
 	f.StringVar(&amount, "amount", "", "rupees, such as 5000 or 199.50")
-	f.StringVar(&note, "note", "", "what to remember of it, such as the bank's reference (UTR); one reference brings money once")
+	f.StringVar(&note, "note", "", "reference of the payment, such as the UTR of the bank; one reference credits one payment")
 	f.StringVar(&mode, "mode", "live", "world of the wallet: live, or sandbox (test does too)")
 	for _, needed := range []string{"amount", "note"} {
 		_ = cmd.MarkFlagRequired(needed) // fails only if a flag does not exist

@@ -41,8 +41,8 @@ func NewArchive() *cobra.Command {
 	var r archiveRun
 	cmd := &cobra.Command{
 		Use:   "archive --to DIR|s3://BUCKET/PREFIX",
-		Short: "Write the air as monthly Parquet files, beside a running service or without one",
-		Long: `Write the air as monthly Parquet files, in the layout of Hive, with a manifest. A later run writes the months that have changed.
+		Short: "Archive the tables of the air as monthly Parquet files, beside a running service or without one",
+		Long: `Archive the tables of the air as monthly Parquet files, in the layout of Hive, with a manifest. A later run writes the months that have changed.
 Months that ClickHouse no longer has, or only in part, stay. A run that fails leaves the last archive. Stations that accounts have not published are not in it.
 The keys, the region and the endpoint of a bucket are in the variables that AWS's tools read: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 AWS_REGION, AWS_ENDPOINT_URL.`,
@@ -92,7 +92,7 @@ func newArchiveRestore() *cobra.Command {
 	var r archiveRun
 	cmd := &cobra.Command{
 		Use:   "restore --from DIR|s3://BUCKET/PREFIX",
-		Short: "Fill an empty installation with the air of an archive, while the service is stopped",
+		Short: "Restore an archive into an empty installation, while the service is stopped",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return r.restore(cmd) },
 	}

@@ -22,11 +22,11 @@ func NewBackfill() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			first, err := schema.ParseDay(from)
 			if err != nil {
-				return fmt.Errorf("--from: %q is no date YYYY-MM-DD", from)
+				return fmt.Errorf("--from: %q is not a date YYYY-MM-DD", from)
 			}
 			last, err := schema.ParseDay(to)
 			if err != nil {
-				return fmt.Errorf("--to: %q is no date YYYY-MM-DD", to)
+				return fmt.Errorf("--to: %q is not a date YYYY-MM-DD", to)
 			}
 			if last < first {
 				return fmt.Errorf("--to %s is before --from %s", last, first)

@@ -75,7 +75,7 @@ func newClickHouseAnalyst() *cobra.Command {
 	limits := columnstore.DefaultAnalyst()
 	cmd := &cobra.Command{
 		Use:   "analyst NAME",
-		Short: "Create a user who may read Vayu's tables within limits, or print the SQL for it",
+		Short: "Create a user that can read Vayu's tables within limits, or print the SQL for it",
 		Long: `Create a user of a ClickHouse server or cluster who may read Vayu's tables and nothing else, within a settings profile and a quota; or
 print the SQL for it, which is the default. The password is generated and shown once, on standard error. With --hash the SHA-256 of a
 password is read from standard input instead, in hexadecimal: printf %s "$PASSWORD" | sha256sum. Running it again sets a new password.`,

@@ -83,8 +83,9 @@ With -o the file is FILE.partial until it is complete. The same command continue
 	return cmd
 }
 
-// writePartial writes a file, and returns its rows. FILE.partial has its beginning, and FILE.partial.version the version
-// of the data.
+// writePartial writes a file, and returns its number of rows. An interrupted run leaves the beginning of the file in
+// FILE.partial, and the version of its data in FILE.partial.version. The next run continues from there if the version
+// is the same.
 func writePartial(ctx context.Context, e *export.Export, path string, progress *exportProgress) (rows uint64, err error) {
 	partial, version := path+".partial", path+".partial.version"
 	offset := int64(0)
@@ -123,7 +124,7 @@ func writePartial(ctx context.Context, e *export.Export, path string, progress *
 	return rows, os.Remove(version)
 }
 
-// exportProgress shows the bytes that are written, once a second.
+// exportProgress prints the number of written bytes once a second.
 type exportProgress struct {
 	out   io.Writer
 	rows  uint64

@@ -15,7 +15,7 @@ import (
 // NewForecast returns the command `vayu forecast`.
 func NewForecast() *cobra.Command {
 	var sandbox bool
-	cmd := &cobra.Command{Use: "forecast", Short: "Issue forecasts of the air, replay past ones, and print their score"}
+	cmd := &cobra.Command{Use: "forecast", Short: "Issue forecasts, replay past ones, and print their score"}
 	cmd.PersistentFlags().BoolVar(&sandbox, "sandbox", false, "the sandbox world instead of the live one")
 	with := func(cmd *cobra.Command, work func(context.Context, *forecast.Forecaster) error) error {
 		world := schema.Live
@@ -31,7 +31,7 @@ func NewForecast() *cobra.Command {
 		})
 	}
 	issue := &cobra.Command{
-		Use: "issue", Short: "Issue the forecasts that are due now; a running service does so by itself", Args: cobra.NoArgs,
+		Use: "issue", Short: "Issue the forecasts that are due now; a running service does this automatically", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, func(ctx context.Context, f *forecast.Forecaster) error {
 				issued, err := f.Due(ctx, time.Now())
@@ -59,18 +59,18 @@ func newForecastReplay(with func(*cobra.Command, func(context.Context, *forecast
 	var r forecast.Replay
 	cmd := &cobra.Command{
 		Use:   "replay --from YYYY-MM-DD --to YYYY-MM-DD",
-		Short: "Issue forecasts for past days, from what was known then, and print their score",
-		Long: `Issue forecasts for past days, from what was known then, and print their score. A reading is known from the time at
+		Short: "Issue forecasts for past days, from the readings known then, and print their score",
+		Long: `Issue forecasts for past days, from the readings known then, and print their score. A reading is known from the time at
 which it was stored. With --as-measured it is known at the end of its day: archives need that, because they are imported later.
 The forecasts are rows of the table forecast with the printed id in the column run. GET /v1/forecast never shows
 them, and they are deleted after 90 days.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if r.Targets.First, err = schema.ParseDay(from); err != nil {
-				return fmt.Errorf("--from: %q is no date YYYY-MM-DD", from)
+				return fmt.Errorf("--from: %q is not a date YYYY-MM-DD", from)
 			}
 			if r.Targets.Last, err = schema.ParseDay(to); err != nil {
-				return fmt.Errorf("--to: %q is no date YYYY-MM-DD", to)
+				return fmt.Errorf("--to: %q is not a date YYYY-MM-DD", to)
 			}
 			if r.Targets.Last < r.Targets.First {
 				return fmt.Errorf("--to %s is before --from %s", to, from)

@@ -22,12 +22,12 @@ func NewImportIFSC() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import-ifsc FILE",
 		Short: "Load a directory of bank branches; idempotent",
-		Long: `Load a directory of bank branches, by which a verification says the branch of an IFSC when the bank does not: the list of
-the Reserve Bank of India saved as CSV, or the file IFSC.csv of a release of razorpay/ifsc, also gzipped. It needs the columns
-IFSC and BRANCH; BANK, ADDRESS, CITY, DISTRICT and STATE are kept when they are there.
+		Long: `Load a directory of bank branches. A verification takes the branch of an IFSC from it if the bank's reply has none. The
+file is the list of the Reserve Bank of India saved as CSV, or IFSC.csv of a release of razorpay/ifsc, also gzipped. It
+requires the columns IFSC and BRANCH. The columns BANK, ADDRESS, CITY, DISTRICT and STATE are optional.
 
-The whole file is taken in at once or not at all. Rows that are wrong are counted and left out; branches that the file does not
-name stay. It works beside a running service, which uses the directory from then on.`,
+The file is loaded in one transaction. Invalid rows are counted and skipped. Branches that are not in the file are
+unchanged. The command works beside a running service, which uses the new directory at once.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := os.Open(args[0])

@@ -19,20 +19,20 @@ func NewImport() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Load saved files into the live world; idempotent",
-		Long: `Load saved files into the live world, also gzipped:
+		Short: "Import saved files of readings; idempotent",
+		Long: `Import saved files of readings, also gzipped:
   CPCB's feed (XML); data.gov.in: downloads (CSV) and saved replies (JSON);
   CAAQM exports of one or several stations (CSV, Excel, JSON) and tables of many;
   CPCB's yearly files (Raw_data_1Hr_…csv, 15Min, 8Hrs, 1Day) and raw readings of one station (dates, PM25, …);
   OpenAQ: versions 1 and 2 (CSV), the archive (CSV), saved pages of version 3 (JSON);
   daily means of cities (city_day).
-What a file holds is recognised from its content, also by the descriptions in DATA/sources. The station of a yearly file is in its name, or in a table
-stations.csv (file,station) beside it. Replies of OpenAQ's /v3/locations beside a file (location*.json) give the
-kind, licence and units of its stations.
+The format of a file is recognised from its content, also by the descriptions in DATA/sources. The station of a yearly file
+is in its name, or in a table stations.csv (file,station) beside it. Replies of OpenAQ's /v3/locations beside a file
+(location*.json) contain the kind, licence and units of its stations.
 
-A cell without a figure (NA, None, -999, empty) withdraws a figure that was stored for it. An import that stores
-nothing exits with 1 and names the main reason. An import that was interrupted continues where it stopped when it
-is run again. It works beside a running service, whose answers follow within seconds, and without one.`,
+A cell without a value (NA, None, -999, empty) withdraws the stored value of its time. An import that stores nothing
+exits with status 1 and the most frequent reason. Running the same command again continues an interrupted import. The
+command works beside a running service, whose replies have the new readings within seconds, and without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if dryRun {

@@ -59,8 +59,8 @@ trusts the certificate and may send to this machine.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&r.port, "port", 9443, "port of https://localhost, or 0 for any that is free")
-	f.StringArrayVar(&r.secrets, "secret", nil, "secret of the subscription (may be given again, for a rotation)")
-	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599; unless it is given, 400 to what is not verified")
+	f.StringArrayVar(&r.secrets, "secret", nil, "secret of the subscription (repeatable, for a rotation)")
+	f.IntVar(&r.answer, "answer", 200, "HTTP status of the answers, 200 to 599; if it is not set, requests that do not verify are answered with 400")
 	f.DurationVar(&r.delay, "delay", 0, "how long each answer takes; the service waits for 5s")
 	f.StringVar(&r.key, "key", "", "API key that creates the subscription (or "+settings.KeyVariable+")")
 	f.StringVar(&r.api, "api", "", "address of the service (default that of the configuration)")

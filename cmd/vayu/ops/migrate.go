@@ -14,7 +14,7 @@ import (
 func NewMigrate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate",
-		Short: "Migrate the tables of ClickHouse (an instance with the role ingest does it too)",
+		Short: "Migrate the tables of ClickHouse, as an instance with the role ingest does at its start",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return tool.Options{Create: true, Migrate: true}.Run(cmd, func(ctx context.Context, t *tool.Database) error {

@@ -44,7 +44,7 @@ func NewProbe() *cobra.Command {
 	var r probeRequest
 	cmd := &cobra.Command{
 		Use:   "probe [URL]",
-		Short: "Check that a service is live, or ready; status 1 when not",
+		Short: "Check that a service is live, or ready; exit with status 1 if not",
 		Long: `Check that a service is live (/healthz) or, with --ready, ready for requests (/readyz). Print one
 line, and end with status 1 when it is not. It is the health check of containers that have no other program.
 
@@ -102,7 +102,7 @@ func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error)
 	}
 	u, err := url.Parse(args[0])
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("%q is no URL such as http://127.0.0.1:8080", args[0])
+		return "", fmt.Errorf("%q is not a URL such as http://127.0.0.1:8080", args[0])
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = path

@@ -31,7 +31,7 @@ func NewSQL() *cobra.Command {
 		Use:   `sql ["SELECT …"]`,
 		Short: "Query ClickHouse in SQL, beside a running service or without one",
 		Long: `Query ClickHouse in SQL, beside a running service or without one. Without a query, it reads statements from a
-terminal, or from the standard input. Each row is read once: of equal keys the latest version. It reads as the user
+terminal, or from the standard input. Of several versions of a row it reads the latest. It reads as the user
 analyst, within the limits of analysts, unless --write is set.
 Formats are ` + strings.Join(console.Formats, ", ") + ` and all of ClickHouse: https://clickhouse.com/docs/interfaces/formats`,
 		Example: `  vayu sql "SELECT city, aqi FROM city_hour ORDER BY at DESC LIMIT 1 BY city"
@@ -49,7 +49,7 @@ Formats are ` + strings.Join(console.Formats, ", ") + ` and all of ClickHouse: h
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.mode, "mode", "live", "world of the air: live, or sandbox (test does too)")
-	f.StringVar(&r.format, "format", "", "form of the result (default table, or what the name of --output says)")
+	f.StringVar(&r.format, "format", "", "format of the result (default table, or the format of the name in --output)")
 	f.StringVarP(&r.output, "output", "o", "", "file of the result; it gets this name once it is complete")
 	f.StringVarP(&r.file, "file", "f", "", "file of statements, separated by semicolons; - for the standard input")
 	f.StringArrayVar(&r.params, "param", nil, "name=value of {name:Type} in a query; repeatable")

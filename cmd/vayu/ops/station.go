@@ -28,7 +28,7 @@ func newStationMerge() *cobra.Command {
 		Use:   "merge ALIAS INTO --reason TEXT",
 		Short: "Make one station an alias of another, with its history",
 		Long: `Make one station an alias of another. ALIAS and INTO are ids, or names if only one station has the name. The readings of ALIAS
-are copied to INTO and stored there from now on. Where both have a reading of one time, the one of INTO stays. ALIAS counts no more in its
+are copied to INTO and stored there from now on. Where both have a reading of one time, the one of INTO stays. ALIAS no longer counts in its
 city. A running service follows within 10 seconds. Running it again completes a merge that was interrupted.`,
 		Example: `  vayu station merge cpcb-r-k-puram-dpcc cpcb-r-k-puram-delhi-dpcc --reason "same cabin"`,
 		Args:    cobra.ExactArgs(2),

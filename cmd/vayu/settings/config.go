@@ -39,8 +39,8 @@ type Config struct {
 	// InternalListen is validated by checkInternal and interpreted by InternalAddress.
 	InternalListen string `yaml:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
-	DrainDelay   time.Duration `yaml:"drain-delay" help:"how long a stopping instance is unready and still takes requests"`
-	PublicURL    string        `yaml:"public-url" help:"where clients reach the API, https://api.example.com; the address of listen when empty"`
+	DrainDelay   time.Duration `yaml:"drain-delay" help:"how long a stopping instance still serves requests while /readyz reports not ready"`
+	PublicURL    string        `yaml:"public-url" help:"base URL of the API for clients, such as https://api.example.com; empty for the address of listen"`
 	InsecureHTTP bool          `yaml:"insecure-http" help:"serve plain HTTP to other machines too"`
 	Sources      []string      `yaml:"sources" help:"live sources of air quality, or none"`
 	SourceDir    string        `yaml:"source-dir" help:"folder of descriptions of sources, *.yaml; empty for DATA/sources"`
@@ -50,12 +50,12 @@ type Config struct {
 	Cluster      string        `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
 	State        config.DSN    `yaml:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
 	Encryption   config.Secret `yaml:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
-	Kafka        []string      `yaml:"kafka" help:"Kafka brokers, host:port, that events go through; empty for none"`
+	Kafka        []string      `yaml:"kafka" help:"Kafka brokers, host:port, that carry events; empty for none"`
 	RateLimits   config.Switch `yaml:"rate-limits" help:"on or off; off is for measurements"`
 	Proxies      []string      `yaml:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
 	PerAddress   int           `yaml:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
-	CityKinds    []string      `yaml:"city-kinds" help:"kinds of stations that count for a city: reference, or reference and sensor"`
-	PinCodes     string        `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; found beside the program when empty"`
+	CityKinds    []string      `yaml:"city-kinds" help:"kinds of stations in a city's AQI: reference, or reference and sensor"`
+	PinCodes     string        `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; empty for the file beside the program"`
 
 	Quality quality.Settings `yaml:"quality"`
 
@@ -99,7 +99,7 @@ func (c BackupConfig) Validate() []error {
 func (c LogConfig) Validate() []error {
 	var f config.Faults
 	err := new(slog.Level).UnmarshalText([]byte(c.Level))
-	f.Check(err == nil, "level", "%q is none of debug, info, warn, error", c.Level)
+	f.Check(err == nil, "level", "%q must be debug, info, warn or error", c.Level)
 	f.Check(c.Format == "text" || c.Format == "json", "format", "%q is neither text nor json", c.Format)
 	return f
 }

@@ -58,7 +58,7 @@ func AccountNames(q sqlstore.Querier) (map[string]string, error) {
 func AccountByName(q sqlstore.Querier, name string) (account.Record, error) {
 	holder, err := account.ByName(q, name)
 	if refused, ok := errors.AsType[*schema.Problem](err); ok && refused.Code == schema.NotFound {
-		err = fmt.Errorf("there is no account %q; vayu account list shows those that there are, and vayu account create makes one", name)
+		err = fmt.Errorf("there is no account %q; vayu account list shows the accounts, and vayu account create creates one", name)
 	}
 	return holder, err
 }

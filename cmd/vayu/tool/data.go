@@ -28,5 +28,5 @@ func MakeData(dir string) error {
 
 // NoData returns the error that the data directory does not exist.
 func NoData(dir string) error {
-	return fmt.Errorf("there is no data directory %q; name it with --data, or make one with vayu serve", dir)
+	return fmt.Errorf("there is no data directory %q; name it with --data, or create one with vayu serve", dir)
 }

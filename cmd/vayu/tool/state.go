@@ -59,7 +59,7 @@ func runState(cmd *cobra.Command, create bool, work func(ctx context.Context, st
 			return NoData(cfg.Data)
 		}
 		if quiet, err := cmd.Flags().GetBool("quiet"); err != nil || !quiet {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; it is made\n", cfg.Data)
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "there is no data directory %q yet; creating it\n", cfg.Data)
 		}
 	}
 	if err := CheckNotRestoring(cfg.Data); err != nil {

@@ -33,7 +33,7 @@ type readinessCache struct {
 	detail map[string]any
 }
 
-// get returns a copy of the cached result. If the result is missing or too old, get first calls check.
+// get returns a copy of the cached result. If the result is missing or too old, get first calls `check`.
 func (g *readinessCache) get(check func() map[string]any) map[string]any {
 	g.mu.Lock()
 	defer g.mu.Unlock()

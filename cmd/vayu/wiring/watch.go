@@ -23,8 +23,8 @@ const (
 	// storeCheckInterval is the pause between store checks. Alerts fire only after minutes, so shorter pauses are
 	// useless.
 	storeCheckInterval = 15 * time.Second
-	// The first check of the ledger is some minutes after this instance becomes the leader, and then a check is daily.
-	// A check reads every posting, so it should not compete with other work at startup.
+	// The ledger is checked some minutes after this instance becomes the leader, and then once a day. A check reads
+	// every posting, so it should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
 	// A failed check is retried after this time. A new leader has ten attempts before the alert LedgerUnverified fires.

@@ -47,7 +47,7 @@ func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) 
 		faults = append(faults, errors.New("url is not an http or https address without a query"))
 	}
 	if !c.Key.IsSet() {
-		faults = append(faults, errors.New("key is missing (data.gov.in gives one to every account)"))
+		faults = append(faults, errors.New("key is missing (every account of data.gov.in has one)"))
 	}
 	if c.Timeout <= 0 || c.MaxBytes <= 0 || c.Limit <= 0 || c.MaxPages <= 0 {
 		faults = append(faults, errors.New("timeout, max-bytes, limit and max-pages must be positive"))

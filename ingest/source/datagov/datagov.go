@@ -61,7 +61,7 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 			return nil
 		}
 	}
-	return refuse(fmt.Sprintf("data.gov.in: the listing goes on after %d pages", s.config.MaxPages))
+	return refuse(fmt.Sprintf("data.gov.in: the list has more than %d pages", s.config.MaxPages))
 }
 
 // fetchPagesAgain makes the second pass. If the pass fails, Fetch uses the records found so far. The pass may take half

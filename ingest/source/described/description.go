@@ -271,7 +271,7 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	return d.source(client, clock, nil), nil
 }
 
-// NewAgainst builds the source for a test. Its requests go to a fake server at the address server (host:port), and it
+// NewAgainst builds the source for a test. Its requests go to a fake server at the address `server` (host:port), and it
 // waits with sleep.
 func (d *Description) NewAgainst(server string, clock func() time.Time, sleep budget.Sleep) ingest.Source {
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)

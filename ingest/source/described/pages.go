@@ -139,7 +139,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 		}
 	}
 	if w.number >= w.p.most {
-		return true, 0, refuse(fmt.Sprintf("the list goes on after %d pages (key pages.max)", w.p.most))
+		return true, 0, refuse(fmt.Sprintf("the list has more than %d pages (key pages.max)", w.p.most))
 	}
 	return false, 0, nil
 }

@@ -51,7 +51,7 @@ func readAuth(s *section.Section) auth {
 
 func checkHeader(s *section.Section, name, value string) {
 	if !httpguts.ValidHeaderFieldName(name) {
-		s.Faultf("name", "%q is no name of a header", name)
+		s.Faultf("name", "%q is not the name of a header", name)
 	}
 	if !httpguts.ValidHeaderFieldValue(value) {
 		s.Faultf("value", "cannot stand in a header")

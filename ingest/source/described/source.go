@@ -67,7 +67,7 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f
 }
 
-// fetch requests the station list, calls read, and yields the remaining readings. After an error of read, it yields
+// fetch requests the station list, calls `read`, and yields the remaining readings. After an error of `read`, it yields
 // the partitions that are complete. It yields nothing if every record lacks a needed field.
 func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	err := f.list(ctx)

@@ -23,7 +23,7 @@ var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The gr
 // Rotate creates a key that replaces another. The new key has the same name, scopes, world (live or sandbox),
 // allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period,
 // unless it expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired
-// key cannot be rotated. Both keys count as active during the grace period. The parameter most limits active
+// key cannot be rotated. Both keys count as active during the grace period. The parameter `most` limits active
 // keys like [Spec.MaxActive].
 func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
 	if grace < 0 || grace > LongestGrace {

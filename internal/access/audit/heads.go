@@ -122,7 +122,7 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 			var h Head
 			err := json.Unmarshal(lines.Bytes(), &h)
 			if err == nil && (h.Account == "" || h.Seq < 1 || len(h.Hash) != 2*sha256.Size) {
-				err = errors.New("it needs account, world, seq and hash")
+				err = errors.New("account, world, seq or hash is missing")
 			}
 			if err == nil {
 				_, err = hex.DecodeString(h.Hash)

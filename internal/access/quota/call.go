@@ -49,7 +49,7 @@ func (c *Call) Admit(exempt bool) bool {
 }
 
 // Reserve raises the reservation to n calls, if Admit has reserved a call. If the quota does not suffice, the
-// reservation stays as it is, and the result left is the largest n that Reserve could accept.
+// reservation stays as it is, and the result `left` is the largest n that Reserve could accept.
 func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	if c.reserved == 0 || n <= c.reserved {
 		return 0, true

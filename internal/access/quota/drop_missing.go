@@ -42,7 +42,7 @@ func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	}
 	b.build()
 	l.metrics.dropped.Add(float64(dropped))
-	l.Log.Warn("dropping usage of accounts or keys that are no longer in the store", "rows", dropped)
+	l.Log.Warn("dropping the usage of deleted accounts or keys", "rows", dropped)
 	l.Missing()
 	return true
 }

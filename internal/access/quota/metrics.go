@@ -20,7 +20,7 @@ func newMetrics(l *Counters, reg prometheus.Registerer) *metrics {
 			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",
 		}),
 		dropped: auto.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_usage_dropped_total", Help: "Rows of usage and uses of keys that were dropped because their account or key is no longer in the store.",
+			Name: "vayu_usage_dropped_total", Help: "Rows of usage that were dropped because their account or key was deleted.",
 		}),
 	}
 }

@@ -25,7 +25,7 @@ type month struct {
 }
 
 // reserve reserves n calls of a quota; a limit of 0 means no limit. If fewer than n calls are left, it
-// reserves none. The result left is the number of calls that are left; 0 without a limit.
+// reserves none. The result `left` is the number of calls that are left; 0 without a limit.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit != 0 && m.allocated+n > limit {
 		return max(0, limit-m.allocated), false

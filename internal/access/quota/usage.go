@@ -66,7 +66,7 @@ func (u *usage) keep(account bool, hasKey map[string]bool) int {
 	return before - len(u.rows) - len(u.keys)
 }
 
-// unwritten calls do for each row of usage that may not be in the store yet: the rows of pending, and the rows of
+// unwritten calls `do` for each row of usage that may not be in the store yet: the rows of pending, and the rows of
 // a flush in progress.
 func (a *Account) unwritten(do func(usageRow, sums)) {
 	a.mu.Lock()

@@ -24,7 +24,8 @@ import (
 )
 
 const (
-	// life is a working day: users sign in every morning, and a machine left open overnight is signed out.
+	// life is the lifetime of a session: one working day. Users sign in every morning, and a machine that is left open
+	// overnight is signed out.
 	life = 8 * time.Hour
 	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with several browsers
 	// each. The limit keeps a program that signs in for each call from filling the table.
@@ -134,7 +135,7 @@ func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, er
 }
 
 // insert creates a session of a key. If the key then has more than mostPerKey sessions, insert deletes
-// the oldest ones. The result over has the ids of the deleted sessions.
+// the oldest ones. The result `over` has the ids of the deleted sessions.
 func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(life)
 	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {

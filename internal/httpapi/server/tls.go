@@ -24,10 +24,10 @@ import (
 // TLSConfig configures where certificates come from: files, or an ACME authority such as Let's Encrypt. If
 // neither is set, the API serves plain HTTP. In the configuration, the settings are below the key "tls".
 type TLSConfig struct {
-	Cert    string   `yaml:"cert" help:"file of the certificate chain for HTTPS, PEM; read again when it changes"`
+	Cert    string   `yaml:"cert" help:"file of the certificate chain for HTTPS, PEM; reloaded after a change"`
 	Key     string   `yaml:"key" help:"file of the certificate's private key, PEM"`
-	Domains []string `yaml:"acme-domains" help:"names for which certificates are got by ACME; they must lead to port 443 of this service"`
-	Email   string   `yaml:"acme-email" help:"address at which the ACME authority can warn"`
+	Domains []string `yaml:"acme-domains" help:"domains of the certificates from ACME; they must lead to port 443 of this service"`
+	Email   string   `yaml:"acme-email" help:"address to which the ACME authority sends warnings"`
 	// Directory is empty for autocert's default, Let's Encrypt.
 	Directory string `yaml:"acme-directory" help:"URL of the ACME directory; empty for Let's Encrypt"`
 	Cache     string `yaml:"acme-cache" help:"directory of the ACME account and certificates; acme in the data directory when empty"`
@@ -114,7 +114,7 @@ func (c TLSConfig) client() (*acme.Client, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM", c.Root)
+		return nil, fmt.Errorf("%s contains no certificate in PEM", c.Root)
 	}
 	client.HTTPClient = &http.Client{
 		Timeout:   time.Minute,

@@ -79,7 +79,7 @@ func loadable(ctx context.Context, dir string) (m Manifest, known int64, err err
 	return m, known, err
 }
 
-// withStore opens a store exclusively, with tables of the given version, and calls do.
+// withStore opens a store exclusively, with tables of the given version, and calls `do`.
 func withStore(ctx context.Context, cfg sqlstore.Config, log *slog.Logger, version int64, do func(context.Context, *sqlstore.DB) error) error {
 	cfg.Share, cfg.Version, cfg.ChangeTimeout = false, version, loadTimeout
 	db, err := sqlstore.Open(cfg, log, nil)

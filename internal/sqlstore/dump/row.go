@@ -43,7 +43,7 @@ func (c cells) appendJSON(line []byte) ([]byte, error) {
 				break
 			}
 			if !utf8.ValidString(cell.V) {
-				return nil, fmt.Errorf("column %q holds text that is not UTF-8", column.name)
+				return nil, fmt.Errorf("column %q contains text that is not UTF-8", column.name)
 			}
 			quoted, err := json.Marshal(cell.V)
 			if err != nil {

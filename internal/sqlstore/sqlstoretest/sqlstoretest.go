@@ -71,7 +71,7 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 }
 
 // StartAsync opens a store as Start does, but does not wait until the store is ready. Several stores can thus
-// start concurrently. Use the store only after ready has returned nil. Any goroutine may call ready.
+// start concurrently. Use the store only after ready has returned nil. Any goroutine may call `ready`.
 func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer
@@ -127,7 +127,7 @@ func database(tb testing.TB, template string) config.DSN {
 	}
 	address, err := url.Parse(server)
 	if err != nil {
-		tb.Fatalf("%s is no URL", Variable)
+		tb.Fatalf("%s is not a URL", Variable)
 	}
 	name := "vayu_test_" + strings.ToLower(rand.Text())
 	ExecOnServer(tb, server, "CREATE DATABASE "+name+" TEMPLATE "+template)

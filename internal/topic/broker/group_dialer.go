@@ -23,7 +23,7 @@ const (
 	redialEvery = 100 * time.Millisecond
 )
 
-// GroupDialer returns a dialer for the client of a consumer group. When the context open ends, the dialer closes
+// GroupDialer returns a dialer for the client of a consumer group. When the context `open` ends, the dialer closes
 // all its connections, because the client may otherwise wait for replies that never come.
 //
 // If a broker refuses connections, the dialer redials it for refusedFor, until the context redial ends. If redial

@@ -49,7 +49,7 @@ func (s Settings) checkLogin(f *config.Faults) {
 		f.Check(s.Password.IsSet(), "password", "a login needs a password; the environment has it as VAYU_EVENT_LOG_PASSWORD")
 		f.Check(s.SASL != LoginPlain || bool(s.TLS), "sasl", "plain sends the password in clear text and needs event-log.tls")
 	default:
-		f.Check(false, "sasl", "%q is none of scram-sha-512, scram-sha-256 and plain", s.SASL)
+		f.Check(false, "sasl", "%q must be scram-sha-512, scram-sha-256 or plain", s.SASL)
 	}
 }
 

@@ -160,9 +160,9 @@ func (t *Tester) execWith(ctx context.Context, s statement, parameters clickhous
 		return t.UTC().Format(time.DateTime)
 	}
 	parameters["from"], parameters["to"] = bound(from), bound(to)
-	// The server drops an INSERT that equals an earlier one and has the same deduplication token, because it looks like
-	// a retry. A new token prevents that. An equal INSERT can be right, because it may undo a change that was made
-	// between the two.
+	// ClickHouse treats an INSERT as a retry, and drops it, if an earlier INSERT had the same rows and the same
+	// deduplication token. A new token for each INSERT prevents that. Equal rows may be intended: they can undo a
+	// change that was made after the first INSERT.
 	own := clickhouse.Context(ctx, clickhouse.WithParameters(parameters),
 		clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()}))
 	if s.short != "" && to.Sub(from) <= shortSpan {

@@ -30,7 +30,7 @@ type Reply struct {
 
 // Errors about answers. Their texts quote nothing from the provider.
 var (
-	errNoJSON = errors.New("the answer is no JSON, or holds a name twice")
+	errNoJSON = errors.New("the answer is not JSON, or has a duplicate name")
 	errNoList = errors.New("the answer has no list at the path of items")
 	bom       = []byte("\xef\xbb\xbf")
 )

@@ -101,7 +101,7 @@ func (f *field) read(s *section.Section, want FieldShape) {
 func pathOf(s *section.Section, key string) string {
 	text := s.Text(key)
 	if strings.ContainsAny(text, "\n\r\x00") || len(text) > 200 {
-		s.Faultf(key, "is no path")
+		s.Faultf(key, "is not a path")
 	}
 	return text
 }
@@ -172,7 +172,7 @@ func (r *Reader) readStatuses(s *section.Section, shape Shape) {
 func status(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 200 || n > 499 || n/100 == 3 {
-		return 0, fmt.Errorf("%s is no HTTP status of 200–299 or 400–499: any other leaves the outcome of a request unknown", quoteForLog(text))
+		return 0, fmt.Errorf("%s must be an HTTP status of 200–299 or 400–499: after any other status the outcome of a request is unknown", quoteForLog(text))
 	}
 	return n, nil
 }

@@ -76,7 +76,7 @@ func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []s
 		}
 	case "!!int", "!!float":
 		if t.constant = n.Value; !isNumber(n.Value) {
-			s.FaultAt(n.Line, key, errors.New("is no number of JSON; put it in quotes if it is a text"))
+			s.FaultAt(n.Line, key, errors.New("is not a JSON number; put it in quotes if it is text"))
 		}
 	default:
 		t.leaf = parse(s, n.Value, n.Line, key, fields)

@@ -161,7 +161,7 @@ func (t Template) appendJSON(b []byte, fields map[string]any) ([]byte, error) {
 
 var (
 	errAbsent = errors.New("there is none")
-	errNumber = errors.New("is no number")
+	errNumber = errors.New("is not a number")
 )
 
 // textOf returns a value as text. An amount is in rupees: 199.5, or 199.50 if format is "text".

@@ -88,7 +88,7 @@ func (b *providerCodes) readServes(s *section.Section) {
 	b.serves = nil
 	for _, e := range list {
 		if !slices.Contains(known, e.Text) {
-			s.Faultf("serves", "%q is none of those that it has codes for: %s", e.Text, strings.Join(known, ", "))
+			s.Faultf("serves", "%q is not an operator of the file; its operators are %s", e.Text, strings.Join(known, ", "))
 		}
 		b.serves = append(b.serves, e.Text)
 	}
@@ -109,7 +109,7 @@ func readCodes(s *section.Section, known []string) codeTable {
 	c.codes = map[string]string{}
 	for _, e := range s.Entries() {
 		if !slices.Contains(known, e.Name) {
-			s.Faultf(e.Name, "is no name here; known: %s", strings.Join(known, ", "))
+			s.Faultf(e.Name, "is not a valid name; known: %s", strings.Join(known, ", "))
 		}
 		if e.Text == "" {
 			s.Faultf(e.Name, "must not be empty")

@@ -55,7 +55,7 @@ var Kinds = []KindInfo{
 	{OpenThere, "pending there, final here", "look for it in the next file", false},
 	{SuspenseBack, "not charged there, in suspense here", "the claim is settled: vayu reconcile resolve", false},
 	{Earlier, "carried out there under an id that has failed here", "claim it: the recharge went on under another id", false},
-	{OtherProvider, "given to another provider here", "look whether --provider and the file belong together; else ask the operator", false},
+	{OtherProvider, "submitted to another provider", "look whether --provider and the file belong together; else ask the operator", false},
 	{NotOurs, "a reference that no account has", "ask the operator which order it is", false},
 	{Unreadable, "cannot be read", "look at the line and its fault", false},
 }
@@ -70,9 +70,9 @@ func (k Kind) Info() KindInfo {
 	return KindInfo{Kind: k}
 }
 
-// isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge has one late-success
-// alarm for both its orders. If the recharge failed after a second order, isResolved returns false: the provider may
-// have carried out both orders, and the resolved alarm may be about one.
+// isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge has one
+// late-success alarm for both its orders. If the recharge failed after a second order, isResolved returns false: the
+// provider may have carried out both orders, and the resolved alarm may be about one.
 func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false

@@ -63,7 +63,7 @@ func (l Layout) find(names []string) (columns, error) {
 		if strings.Join(names, "") == "" {
 			return columns{}, &csvfile.HeaderError{Text: "the first row has no names in it, and must be the header"}
 		}
-		return columns{}, headerErrorf("no column for %s; the first row says %s; say which it is with --columns %s=NAME",
+		return columns{}, headerErrorf("no column for %s; the first row has %s; name the column with --columns %s=NAME",
 			strings.Join(missing, ", "), quoted(names), strings.Join(missing, "=NAME,"))
 	}
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
@@ -90,7 +90,7 @@ func (l Layout) place(names []string, what string) (int, error) {
 	case len(found) > 1:
 		return 0, headerErrorf("%s could be column %s; say which one with --columns %s=NAME", what, quoted(found), what)
 	case ok && at < 0:
-		return 0, headerErrorf("no column %q for %s, as --columns says; the first row says %s", configured, what, quoted(names))
+		return 0, headerErrorf("no column %q for %s, as named by --columns; the first row has %s", configured, what, quoted(names))
 	}
 	return at, nil
 }

@@ -119,7 +119,7 @@ func parseAmount(cell string) (schema.Paise, error) {
 	case cell == "":
 		return 0, errors.New("it has no amount")
 	case err != nil:
-		return 0, fmt.Errorf("its amount %q is no number of rupees, such as 1234.50 or 1,234.50", short(cell))
+		return 0, fmt.Errorf("its amount %q is not an amount in rupees, such as 1234.50 or 1,234.50", short(cell))
 	}
 	return amount, nil
 }

@@ -94,7 +94,7 @@ func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.T
 func checkResult(r *record.Record, outcome order.Outcome) error {
 	switch {
 	case outcome != order.Succeeded && outcome != order.Failed && outcome != order.Reversed:
-		return fmt.Errorf("%q is no outcome that is final", outcome)
+		return fmt.Errorf("%q is not a final outcome", outcome)
 	case r.State == schema.RechargePending, r.State == schema.RechargeSuccess && outcome == order.Reversed:
 		return nil
 	case r.State == schema.RechargeSuccess:

@@ -98,7 +98,7 @@ func TestManualResultMayNotApply(t *testing.T) {
 			outcome order.Outcome
 			want    string
 		}{
-			{ids[0], order.Pending, "no outcome that is final"}, {ids[0], order.Unknown, "no outcome that is final"},
+			{ids[0], order.Pending, "not a final outcome"}, {ids[0], order.Unknown, "not a final outcome"},
 			{ids[1], order.Succeeded, "can only be reversed"}, {ids[1], order.Failed, "can only be reversed"},
 			{ids[2], order.Succeeded, "is failed already"}, {ids[3], order.Reversed, "is refunded already"},
 		} {

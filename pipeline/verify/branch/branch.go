@@ -227,7 +227,7 @@ func header(in *csvfile.Reader) (at [columnCount]int, width int, err error) {
 		}
 	}
 	if len(missing) > 0 {
-		return at, 0, &csvfile.HeaderError{Text: fmt.Sprintf("this is no list of branches: its first line has no column %s, only %s",
+		return at, 0, &csvfile.HeaderError{Text: fmt.Sprintf("the file is not a list of branches: its first line has no column %s, only %s",
 			strings.Join(missing, " and no column "), quoteHeader(cells))}
 	}
 	if at[cityColumn] == at[districtColumn] {

@@ -67,7 +67,7 @@ func (b *provider) readMethods(s, calls *section.Section, d *httpconnector.Descr
 		case requiredCalls[m] == nil:
 			s.Faultf("methods", "must hold %s or %s", allMethods[0], allMethods[1])
 		case slices.Contains(b.methods, m):
-			s.Faultf("methods", "holds %s twice", m)
+			s.Faultf("methods", "contains %s twice", m)
 		default:
 			b.methods = append(b.methods, m)
 		}
@@ -79,7 +79,7 @@ func (b *provider) readMethods(s, calls *section.Section, d *httpconnector.Descr
 			}
 		}
 		if b.methods == nil {
-			calls.Faultf("", "holds no deposit with enquire, and no resolve")
+			calls.Faultf("", "has neither deposit with enquire nor resolve")
 		}
 	}
 	for _, m := range b.methods {

@@ -52,13 +52,13 @@ beside a running service.`,
 	f := cmd.Flags()
 	f.StringVar(&r.mode, "mode", "", "live, or sandbox (test does too; default: both for the list, live for a file)")
 	f.BoolVar(&r.json, "json", false, "print JSON, an object a line")
-	f.StringVar(&r.provider, "provider", "", "whose file it is: the name of the connection")
-	f.StringVar(&r.date, "date", "", "day that the file is about, YYYY-MM-DD in India")
-	f.StringVar(&r.from, "from", "", "first day that the file is about")
-	f.StringVar(&r.to, "to", "", "last day that the file is about")
+	f.StringVar(&r.provider, "provider", "", "provider of the file: the name of its connection")
+	f.StringVar(&r.date, "date", "", "day of the file, YYYY-MM-DD in India")
+	f.StringVar(&r.from, "from", "", "first day of the file")
+	f.StringVar(&r.to, "to", "", "last day of the file")
 	f.StringToStringVar(&r.columns, "columns", nil, "names of columns that are not found, such as reference=client_ref,amount=value (there are reference, status, amount, id)")
 	f.StringToStringVar(&r.statuses, "statuses", nil, "statuses of the file that are not recognised, such as 00=success,17=failed (there are success, failed, pending, refunded)")
-	f.BoolVar(&r.apply, "apply", false, "settle what needs no decision of a person")
+	f.BoolVar(&r.apply, "apply", false, "settle the differences that need no decision by a person")
 	cmd.AddCommand(newReconcileSettle(), newReconcileResolve())
 	return cmd
 }
@@ -198,11 +198,11 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	}
 	first, err := schema.ParseDay(cmp.Or(r.from, r.date))
 	if err != nil {
-		return from, to, fmt.Errorf("%q is no date like 2026-11-20", cmp.Or(r.from, r.date))
+		return from, to, fmt.Errorf("%q is not a date like 2026-11-20", cmp.Or(r.from, r.date))
 	}
 	last, err := schema.ParseDay(cmp.Or(r.to, r.date))
 	if err != nil {
-		return from, to, fmt.Errorf("%q is no date like 2026-11-20", cmp.Or(r.to, r.date))
+		return from, to, fmt.Errorf("%q is not a date like 2026-11-20", cmp.Or(r.to, r.date))
 	}
 	if last < first {
 		return from, to, errors.New("--from is after --to")
@@ -220,5 +220,5 @@ func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no recharge of the %s world has a provider yet", c.World)
 	}
-	return fmt.Errorf("--provider: no recharge of the %s world was given to %q; there are %s", c.World, c.Provider, strings.Join(names, ", "))
+	return fmt.Errorf("--provider: no recharge of the %s world was submitted to %q; its providers are %s", c.World, c.Provider, strings.Join(names, ", "))
 }

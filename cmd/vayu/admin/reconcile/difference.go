@@ -100,7 +100,7 @@ func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	case err == nil:
 		return errors.Join(s.head(path, sum), s.kinds(sum), s.tail(sum))
 	case s.of.Settler != nil && !s.json:
-		_, _ = fmt.Fprintf(s.out, "settled %s before it ended; the same command goes on from there\n", counted(settled(sum), "difference"))
+		_, _ = fmt.Fprintf(s.out, "settled %s before it ended; run the same command again to continue\n", counted(settled(sum), "difference"))
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ log, which the account can read, contains the note.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(flags[order.Succeeded], "succeeded", false, "it was carried out: the account is charged")
-	f.BoolVar(flags[order.Failed], "failed", false, "it was not carried out: the amount goes back to the account")
-	f.BoolVar(flags[order.Reversed], "reversed", false, "it was carried out and taken back: the amount goes back to the account")
+	f.BoolVar(flags[order.Failed], "failed", false, "it was not carried out: the reserved amount is released")
+	f.BoolVar(flags[order.Reversed], "reversed", false, "it was carried out and reversed: the amount is refunded to the account")
 	noteFlag(cmd, &note)
 	return cmd
 }

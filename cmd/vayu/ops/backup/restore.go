@@ -100,8 +100,8 @@ func restoreEncrypted(cmd *cobra.Command, cfg settings.Config, log *slog.Logger,
 	})
 }
 
-// fillMarked creates a data directory and calls fill to fill it. A file marks the directory as incomplete
-// until fill has succeeded. If fill fails, fillMarked empties the directory.
+// fillMarked creates a data directory and calls `fill` to fill it. A file marks the directory as incomplete
+// until `fill` has succeeded. If `fill` fails, fillMarked empties the directory.
 func fillMarked(dir string, fill func() error) error {
 	if err := tool.MakeData(dir); err != nil {
 		return err

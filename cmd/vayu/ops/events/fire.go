@@ -41,9 +41,9 @@ func newEventsFire() *cobra.Command {
 	var v fireOptions
 	cmd := &cobra.Command{
 		Use:   "fire --count N --rate R",
-		Short: "Commit test events, as if they had happened",
+		Short: "Commit test events",
 		Long: `Commit test events of an account, each in a transaction of its own, beside a running
-service or without one; webhooks get them as any other event. The data is the
+service or without one; webhooks receive them like other events. The data is the
 documented example of the type with "test": true, and "n" counts from 1. Events begin at
 their rate whether or not earlier ones are done. Without --mode they happen in the world
 in which the account has webhooks for the type: live, when both or neither have.
@@ -70,8 +70,8 @@ At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&v.account, "account", tool.DefaultAccount, "name of the account")
-	f.Int64Var(&v.count, "count", 1, "how many events; 0 for as many as come until Ctrl-C")
-	f.Float64Var(&v.rate, "rate", 0, "events per second; 0 for as fast as they can be committed")
+	f.Int64Var(&v.count, "count", 1, "number of events; 0 for no limit until Ctrl-C")
+	f.Float64Var(&v.rate, "rate", 0, "events per second; 0 for no limit")
 	f.StringVar(&v.typ, "type", string(schema.EventPaymentSucceeded), "type of the events")
 	f.StringVar(&v.mode, "mode", "", "world of the events: live, or sandbox (test does too; default: that of the webhooks)")
 	return cmd

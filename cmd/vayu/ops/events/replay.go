@@ -43,7 +43,7 @@ has no delivery of it. Limits of a replay:
   - It sends no event twice. An existing delivery is unchanged, whether delivered, failed,
     cancelled or waiting. A replay can be repeated and interrupted, beside a running service.
   - It does not retry failed deliveries. POST /v1/deliveries/retry does.
-  - It keeps no order. Replayed events arrive after those delivered meanwhile.
+  - It does not keep the order. Replayed events arrive after those delivered meanwhile.
 A replayed event goes to every webhook that is older than it, now subscribes to its type, and has
 no delivery of it. A webhook that was changed to subscribe to a type also gets earlier events.
 Test events (those of POST /v1/webhooks/{id}/test and of events fire) are left out, unless --tests.
@@ -62,13 +62,13 @@ most. Begin with --dry-run, which counts and changes nothing.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.from, "from", "", "first time of the events (needed)")
+	f.StringVar(&r.from, "from", "", "first time of the events (required)")
 	f.StringVar(&r.to, "to", "", "time before which they happened (default: a minute ago; younger ones are on their way)")
 	f.StringVar(&r.account, "account", "", "name of the account (default: all)")
 	f.StringVar(&r.typ, "type", "", "type of the events (default: all)")
 	f.BoolVar(&r.tests, "tests", false, "test events, too")
 	f.BoolVar(&r.dry, "dry-run", false, "count only")
-	f.Float64Var(&r.rate, "rate", 500, "events replayed per second, because they precede new ones; 0 for as fast as it goes")
+	f.Float64Var(&r.rate, "rate", 500, "events replayed per second, because they precede new ones; 0 for no limit")
 	return cmd
 }
 
@@ -92,7 +92,7 @@ func (r replayOptions) check(now time.Time) (request outbox.Replay, err error) {
 	case r.typ != "" && !slices.Contains(schema.EventTypes, request.Type):
 		return request, fireOptions{typ: r.typ}.check()
 	case !(r.rate >= 0):
-		return request, errors.New("--rate: must be a number of events per second, or 0 for as fast as it goes")
+		return request, errors.New("--rate: must be a number of events per second, or 0 for no limit")
 	}
 	return request, nil
 }
@@ -108,7 +108,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is none of 2026-11-20T10:00:00Z, 2026-11-20 and 12h", text)
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h", text)
 }
 
 // run finds the account and replays its events. It writes progress messages to progress. At the end, even

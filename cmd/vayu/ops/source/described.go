@@ -18,10 +18,10 @@ func newDraft() *cobra.Command {
 	var headers []string
 	cmd := &cobra.Command{
 		Use:   "new NAME --from URL|FILE",
-		Short: "Draft the description of a network from one reply of its API, and say what was guessed",
+		Short: "Draft the description of a network from one reply of its API, and list the guesses",
 		Long: `Draft the description of a network from one reply of its API, or from a file with such a reply. The command guesses records, stations,
 parameters, units, times, averaging interval and pages. It writes DATA/sources/NAME.yaml with the evidence of each guess, and a test case.
-Variables of the environment replace ${NAME} in the address and in headers. A key is in no file.`,
+Variables of the environment replace ${NAME} in the address and in headers. The files contain no key.`,
 		Example: `  vayu source new schools --from 'https://api.example.com/v2/rows?since=2026-11-26T08:00:00Z&page=1' --header 'X-Key: ${SCHOOLS_KEY}'
   vayu source new schools --from reply.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {

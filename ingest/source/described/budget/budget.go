@@ -95,7 +95,7 @@ func (b *budget) latest(n int) time.Time {
 // pair of old ones counts as two calls at the later time, so the limit is never exceeded.
 const maxSpent = 1000
 
-// spend counts a call at the time at, and drops calls that are too old to count.
+// spend counts a call at the time `at`, and drops calls that are too old to count.
 func (b *budget) spend(at, now time.Time) {
 	var longest time.Duration
 	for _, l := range b.rule.limits {

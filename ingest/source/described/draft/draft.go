@@ -101,7 +101,7 @@ func writeHead(w *note.Writer, in Input, r *reading) {
 	if u, err := url.Parse(in.Address); err == nil && u.Host != "" {
 		host = u.Hostname()
 		if IsLocal(host) {
-			w.Key("local", "true", note.Found, "%s is no public address", host)
+			w.Key("local", "true", note.Found, "%s is not a public address", host)
 		}
 	}
 	writeTerms(w, "readings of "+host)

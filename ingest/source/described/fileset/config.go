@@ -88,7 +88,7 @@ func Read(s *section.Section, parts []string, local bool) *Config {
 // checked only when the source is built.
 func (c *Config) Check() error {
 	if c.kind == inFolder && !filepath.IsAbs(c.at) {
-		return fmt.Errorf("files.folder: %q is no absolute path", c.at)
+		return fmt.Errorf("files.folder: %q is not an absolute path", c.at)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (c *Config) readPlace(s *section.Section, local bool) {
 	switch c.kind {
 	case "":
 		c.kind = inFolder
-		s.Faultf(inFolder, "is missing: folder, url, index or bucket says where the files are")
+		s.Faultf(inFolder, "is missing: one of folder, url, index or bucket is required")
 	case byURL, byIndex:
 		if err := checkURL(c.at, local); err != nil {
 			s.Faultf(c.kind, "%w", err)
@@ -228,7 +228,7 @@ func readZone(s *section.Section) *time.Location {
 	name := s.Text("zone")
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		s.Faultf("zone", "%q is no time zone such as UTC or Asia/Kolkata", name)
+		s.Faultf("zone", "%q is not a time zone such as UTC or Asia/Kolkata", name)
 		return time.UTC
 	}
 	return zone

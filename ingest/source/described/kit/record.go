@@ -68,7 +68,7 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	}
 	out.Absent = recorder.Paths.Absent()
 	if len(out.Fetched.Readings) != len(live.Readings) {
-		return out, fmt.Errorf("recording source %q: the case gives %d readings, and the fetch gave %d", d.Name, len(out.Fetched.Readings), len(live.Readings))
+		return out, fmt.Errorf("recording source %q: the case has %d readings, and the fetch had %d", d.Name, len(out.Fetched.Readings), len(live.Readings))
 	}
 	if failed != nil && out.Case.Error == "" {
 		return out, fmt.Errorf("recording source %q: the case does not repeat the error: %w", d.Name, failed)

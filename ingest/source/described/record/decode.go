@@ -31,7 +31,7 @@ func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) 
 	}
 	// jsontext limits the nesting and rejects duplicate names. gjson, which reads the values, does neither.
 	if !jsontext.Value(body).IsValid() {
-		return Reply{}, Refuse("the reply is not JSON, is cut off, or holds a name twice")
+		return Reply{}, Refuse("the reply is not JSON, is cut off, or has a duplicate name")
 	}
 	root := gjson.ParseBytes(body)
 	if r.fault != "" {

@@ -100,8 +100,8 @@ func (r Reply) Empty() bool {
 // Text returns the text of a field of the reply, such as a cursor; "" for none.
 func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 
-// Walk calls visit with a frame for each record. The frame is valid during the call only. count is the number of
-// visited records, even if visit returns an error.
+// Walk calls `visit` with a frame for each record. The frame is valid during the call only. count is the number of
+// visited records, even if `visit` returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{Part: part}
 	if reply.body != nil {
@@ -141,7 +141,7 @@ func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, er
 	return count, err
 }
 
-// WalkEach calls visit for each element of the list at the path r.Each, or once if r.Each is "". seen is false if the
+// WalkEach calls `visit` for each element of the list at the path r.Each, or once if r.Each is "". seen is false if the
 // record lacks the list.
 func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) {
 	if r.Each == "" {

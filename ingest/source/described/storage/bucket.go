@@ -92,7 +92,7 @@ func (b *Bucket) List(ctx context.Context, address string, visit func(Object) er
 		}
 		var page listing
 		if err := xml.NewDecoder(bytes.NewReader(reply.Body)).Decode(&page); err != nil {
-			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply of the storage is no list of files: " + b.Clean(err.Error())}
+			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply of the storage is not a list of files: " + b.Clean(err.Error())}
 		}
 		for i, file := range page.Contents {
 			key := file.Key

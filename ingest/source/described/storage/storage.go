@@ -24,7 +24,7 @@ type Object struct {
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls visit for each file at an address. The address has no fields; it may be a prefix. A missing address
+	// List calls `visit` for each file at an address. The address has no fields; it may be a prefix. A missing address
 	// has no files. If visit returns an error, List returns it.
 	List(ctx context.Context, address string, visit func(Object) error) error
 	// Open makes a file readable at a local path. known is the version that was read before; "" for none. The error is
@@ -62,7 +62,7 @@ type Client interface {
 	Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (reply *fetch.Reply, modified bool, err error)
 }
 
-// download creates a temporary file and calls write, which fills it and returns the version of the content.
+// download creates a temporary file and calls `write`, which fills it and returns the version of the content.
 func download(write func(*os.File) (version string, err error)) (*Local, error) {
 	f, err := os.CreateTemp("", "vayu-file-*")
 	if err != nil {

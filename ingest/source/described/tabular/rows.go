@@ -71,7 +71,7 @@ func (r *Rows) header() error {
 		return ended(err)
 	}
 	if !fine {
-		return table.Refuse("the header is longer than %d bytes or is not the text that csv.encoding says", table.MaxLine)
+		return table.Refuse("the header is longer than %d bytes, or is not in the encoding csv.encoding", table.MaxLine)
 	}
 	if r.delimiter == 0 {
 		r.delimiter = table.NewHeader(bytes.Clone(line)).Separator

@@ -85,7 +85,7 @@ func Read(s *section.Section) Clock {
 		var err error
 		if c.zone, err = time.LoadLocation(zone); err != nil || zone == "Local" {
 			c.zone = time.UTC
-			s.Faultf("zone", "%q is no time zone such as UTC or Asia/Kolkata", zone)
+			s.Faultf("zone", "%q is not a time zone such as UTC or Asia/Kolkata", zone)
 		}
 	}
 	for _, e := range s.List("format") {

@@ -104,8 +104,8 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Each calls visit for every non-empty line after the header. fine is false for a line that is not a row of the table.
-// At the end, Each calls the functions ended with the length of the text.
+// Each calls `visit` for every non-empty line after the header. fine is false for a line that is not a row of the
+// table. At the end, Each calls the functions ended with the length of the text.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)
 	for {

@@ -13,7 +13,7 @@ import (
 // unfinished are the endings of the names of files to which a program is still writing.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
-// Files calls visit for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and
+// Files calls `visit` for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and
 // folders, and unfinished files. If it cannot read a path, it calls skip and continues. The error is that of the folder
 // itself, of visit, or of ctx.
 func Files(ctx context.Context, root string, visit func(path string, info fs.FileInfo) error, skip func(path string, err error)) error {

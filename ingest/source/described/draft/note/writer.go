@@ -27,7 +27,7 @@ func (w *Writer) Comment(format string, args ...any) {
 // Gap writes an empty line.
 func (w *Writer) Gap() { w.Text.WriteByte('\n') }
 
-// Section writes a key, and below it the keys that the function inside writes.
+// Section writes a key, and below it the keys that the function `inside` writes.
 func (w *Writer) Section(key string, inside func()) {
 	_, _ = fmt.Fprintf(&w.Text, "%s%s:\n", w.indent(), scalar(key))
 	w.path = append(w.path, key)

@@ -55,7 +55,7 @@ func Decode(body []byte) (Document, error) {
 		if !utf8.Valid(body) {
 			return Document{}, errors.New("the reply is not UTF-8")
 		}
-		return Document{}, errors.New("the reply is neither a table of text nor JSON, is cut off, or holds a name twice")
+		return Document{}, errors.New("the reply is neither a table of text nor JSON, is cut off, or has a duplicate name")
 	}
 	return Document{Root: gjson.ParseBytes(body)}, nil
 }
@@ -187,7 +187,7 @@ func (p Place) nested() []Place {
 	return all
 }
 
-// EachMember calls visit for each member of an object and, recursively, of the objects in it.
+// EachMember calls `visit` for each member of an object and, recursively, of the objects in it.
 func EachMember(v gjson.Result, prefix string, depth int, visit func(path string, v gjson.Result)) {
 	if depth > Deepest || !v.IsObject() {
 		return

@@ -115,7 +115,7 @@ func (f *Field) Median() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// Within reports whether all usual numbers are between least and most.
+// Within reports whether all usual numbers are between least and `most`.
 func (f *Field) Within(least, most float64) bool {
 	all := f.usual()
 	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
