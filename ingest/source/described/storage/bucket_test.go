@@ -208,9 +208,9 @@ func TestHostileStorage(t *testing.T) {
 		"web page":       {http.StatusOK, "", "<html><body>Log in</html>", "HTML"},
 		"no XML":         {http.StatusOK, "", "hello", "not a list of files"},
 		"other XML":      {http.StatusOK, "", "<rss><channel/></rss>", "not a list of files"},
-		"cut off":        {http.StatusOK, "", page("a.csv")[:80], "no list of files"},
+		"cut off":        {http.StatusOK, "", page("a.csv")[:80], "not a list of files"},
 		"too large":      {http.StatusOK, "", strings.Repeat("x", 2<<20), "exceeds 1048576 bytes"},
-		"entities":       {http.StatusOK, "", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><ListBucketResult><Contents><Key>&b;</Key></Contents></ListBucketResult>`, "no list of files"},
+		"entities":       {http.StatusOK, "", `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><ListBucketResult><Contents><Key>&b;</Key></Contents></ListBucketResult>`, "not a list of files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
