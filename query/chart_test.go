@@ -183,7 +183,7 @@ func TestInvalidCharts(t *testing.T) {
 		"city=Delih":                       "404 city No city is called “Delih”. Did you mean Delhi?",
 		"station=c":                        "404 station There is no such station. GET /v1/stations lists them.",
 		"city=Delhi&kind=pie":              "400 kind The kind must be line, calendar, diurnal or rose.",
-		"city=Delhi&theme=blue":            "400 theme The themes are light and dark.",
+		"city=Delhi&theme=blue":            "400 theme The theme must be light or dark.",
 		"city=Delhi&parameter=o3":          "400 parameter A line shows the AQI. The kinds diurnal and rose take a parameter.",
 		"city=Delhi&kind=rose&parameter=x": "400 parameter The parameter must be pm25, pm10, no2, so2, co, o3, nh3 or pb.",
 		"city=Delhi&from=20-11-2026":       "400 from The parameter from must be an existing date, as YYYY-MM-DD.",
