@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -18,7 +17,6 @@ import (
 	"vayu/ingest/source/described"
 	"vayu/ingest/stream"
 	"vayu/internal/leader"
-	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -58,18 +56,6 @@ type World struct {
 	RollUp func(ctx context.Context) error
 	// Stored describes the recently stored readings of all sources, to detect new readings of other instances.
 	Stored func(ctx context.Context) (Stored, error)
-}
-
-// Stored describes the readings that were stored within the last minutes. Two values differ if readings were stored
-// between them.
-type Stored struct {
-	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
-	Count  uint64
-}
-
-// after reports whether readings were stored since the earlier description.
-func (s Stored) after(earlier Stored) bool {
-	return s.Newest > earlier.Newest || s.Count > earlier.Count
 }
 
 // Group is the name under which collectors share their jobs, see package share.
@@ -135,82 +121,4 @@ func (c *Collector) Until(ctx context.Context, follow func(context.Context) erro
 		}
 	}
 	return nil
-}
-
-// jobs returns the jobs that instances share: one for each source, and one for each running backfill.
-func (c *Collector) jobs(ctx context.Context) ([]share.Job, error) {
-	var all []share.Job
-	for _, w := range c.Worlds {
-		for _, name := range w.Sources {
-			all = append(all, share.Job{Name: w.World.String() + "/" + name, Run: func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error {
-				d, err := w.Stream(name)
-				if err != nil {
-					return err
-				}
-				if d != nil {
-					return c.receive(ctx, w, d, fence, quit)
-				}
-				r, err := c.newRunner(w, name, fence, quit)
-				if err != nil {
-					return err
-				}
-				defer r.ResetMetrics() // another instance collects the source then, and these metrics must not cause alerts
-				return r.Run(ctx)
-			}})
-		}
-		running, err := w.Backfills.Running(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for name, id := range running {
-			if !w.Knows(name) {
-				continue
-			}
-			all = append(all, share.Job{Name: BackfillJob(w.World, name), Run: func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error {
-				return c.backfill(ctx, w, id, fence, quit)
-			}})
-		}
-	}
-	return all, nil
-}
-
-// BackfillJob returns the name of the job of a backfill.
-func BackfillJob(w schema.World, source string) string {
-	return w.String() + "/" + source + " backfill"
-}
-
-// backfill works on the backfill with the given id. After an error it retries with backoff.
-func (c *Collector) backfill(ctx context.Context, w World, id string, fence leader.Fence, quit <-chan struct{}) error {
-	r, err := runner.New(c.runnerConfig(w, fence, quit))
-	if err != nil {
-		return err
-	}
-	worker := backfill.Worker{
-		Store: w.Backfills, Feed: w.Feed, Runner: r, Log: c.Log.With("world", w.World),
-		Changed: func() { c.rollUps[w.World].changed(ctx, false) }, Metrics: c.Backfill,
-	}
-	for failures := 0; ctx.Err() == nil; failures++ {
-		err := worker.Work(ctx, id, quit)
-		if err == nil {
-			return nil
-		}
-		c.Log.WarnContext(ctx, "a backfill was interrupted; continuing", "backfill", id, "error", err)
-		sleep.For(ctx, sleep.Backoff(failures, time.Second, time.Minute))
-	}
-	return nil
-}
-
-func (c *Collector) newRunner(w World, name string, fence leader.Fence, quit <-chan struct{}) (*runner.Runner, error) {
-	feed, err := w.Feed(name)
-	if err != nil {
-		return nil, err
-	}
-	return runner.New(c.runnerConfig(w, fence, quit), feed)
-}
-
-func (c *Collector) runnerConfig(w World, fence leader.Fence, quit <-chan struct{}) runner.Config {
-	return runner.Config{
-		Archive: &fencedArchive{w.Archive, fence}, Journal: w.Journal, Progress: w.Progress, OnChange: c.rollUps[w.World].changed,
-		Quit: quit, Metrics: c.Metrics, Log: c.Log.With("world", w.World),
-	}
 }

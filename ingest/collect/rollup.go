@@ -22,6 +22,18 @@ const (
 	longestRetry = 2 * time.Minute
 )
 
+// Stored describes the readings that were stored within the last minutes. Two values differ if readings were stored
+// between them.
+type Stored struct {
+	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
+	Count  uint64
+}
+
+// after reports whether readings were stored since the earlier description.
+func (s Stored) after(earlier Stored) bool {
+	return s.Newest > earlier.Newest || s.Count > earlier.Count
+}
+
 // scheduler rolls up the readings of one world while this instance is the leader.
 type scheduler struct {
 	world World
