@@ -58,14 +58,14 @@ func TestReplayRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	data, _, _ := newRelayedStore(t)
 	for want, args := range map[string][]string{
-		"--from: set the first time":    nil,
-		"--from: \"yesterday\" is none": {"--from", "yesterday"},
-		"--from: must be before --to":   {"--from", "10s"},
-		"--from: events older than":     {"--from", "720h"},
-		"--to: \"-1h\" is none":         {"--from", "1h", "--to", "-1h"},
-		"there is no type":              {"--from", "1h", "--type", "payment"},
-		"there is no account \"x\"":     {"--from", "1h", "--account", "x"},
-		"--rate: must be a number":      {"--from", "1h", "--rate", "-1"},
+		"--from: set the first time":          nil,
+		"--from: \"yesterday\" is not a time": {"--from", "yesterday"},
+		"--from: must be before --to":         {"--from", "10s"},
+		"--from: events older than":           {"--from", "720h"},
+		"--to: \"-1h\" is not a time":         {"--from", "1h", "--to", "-1h"},
+		"there is no type":                    {"--from", "1h", "--type", "payment"},
+		"there is no account \"x\"":           {"--from", "1h", "--account", "x"},
+		"--rate: must be a number":            {"--from", "1h", "--rate", "-1"},
 	} {
 		if out, err := command(t.Context(), append([]string{"events", "replay", "--data", data}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q: %s", args, err, want, out)
