@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"vayu/internal/panics"
+	"vayu/schema"
 )
 
 const (
@@ -34,7 +35,7 @@ var errGroup = errors.New("the changes were not committed")
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue
-	if isSandbox(ctx) {
+	if WorldOf(ctx) != schema.Live {
 		queue = s.sandbox
 	}
 	select {

@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/sqlstore/connection"
 	"vayu/internal/sqlstore/server"
+	"vayu/schema"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -25,7 +26,7 @@ const (
 )
 
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
-	if isSandbox(ctx) {
+	if WorldOf(ctx) != schema.Live {
 		leave, err := p.enterSandbox(ctx)
 		if err != nil {
 			return err

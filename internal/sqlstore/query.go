@@ -167,8 +167,7 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls `do` for each of its n rows. err is the error of `do`, and fault is the error of the
-// store.
+// each runs a query and calls `do` for each of its n rows. err is that of `do`; fault is that of the store.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {

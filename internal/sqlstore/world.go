@@ -21,14 +21,6 @@ func WithWorld(ctx context.Context, w schema.World) context.Context {
 
 // WorldOf returns the world that WithWorld set in ctx; live if ctx has none.
 func WorldOf(ctx context.Context) schema.World {
-	if isSandbox(ctx) {
-		return schema.Sandbox
-	}
-	return schema.Live
-}
-
-// isSandbox reports whether ctx marks changes of the sandbox.
-func isSandbox(ctx context.Context) bool {
-	w, marked := ctx.Value(worldKey{}).(schema.World)
-	return marked && w == schema.Sandbox
+	w, _ := ctx.Value(worldKey{}).(schema.World)
+	return w
 }

@@ -13,9 +13,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// npmPackages returns every package of a lock file. Packages for other platforms get the scope optional. Packages that
-// npm calls development packages get npm's property for them, but stay in the list, because the dashboard's page is
-// built from some of them.
+// npmPackages returns every package of a lock file. Packages for other platforms are optional. The dashboard's
+// page is built from some of npm's development packages, so these stay in the list, with npm's property for them.
 func npmPackages(lockfile string) ([]cdx.Component, error) {
 	text, err := os.ReadFile(lockfile)
 	if err != nil {

@@ -29,11 +29,10 @@ func newAccountErase() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "erase NAME --yes",
 		Short: "Erase the personal data of a closed account, and print a proof",
-		Long: `Erase the personal data of a closed account, and print a proof. An account is closed if it has
-no active keys, no money in its live wallet, and no open recharges, verifications, batches, payments or alarms. Events,
-deliveries, verifications and sessions are deleted. Names, numbers, addresses and references are removed from the other
-rows. Postings, amounts, bank references and the audit log stay. The erasure cannot be undone. If it was interrupted,
-run it again. Copies in backups, in Kafka and at receivers are not erased.`,
+		Long: `Erase the personal data of a closed account, and print a proof. An account is closed if it has no active keys, no
+money in its live wallet, and no open recharges, verifications, batches, payments or alarms. Events, deliveries, verifications and sessions
+are deleted. Names, numbers, addresses and references are removed from the other rows. Postings, amounts, bank references and the audit log
+stay. It cannot be undone. If it was interrupted, run it again. Copies in backups, in Kafka and at receivers are not erased.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {

@@ -83,9 +83,8 @@ With -o the file is FILE.partial until it is complete. The same command continue
 	return cmd
 }
 
-// writePartial writes a file, and returns its number of rows. An interrupted run leaves the beginning of the file in
-// FILE.partial, and the version of its data in FILE.partial.version. The next run continues from there if the version
-// is the same.
+// writePartial writes a file, and returns its number of rows. It continues FILE.partial, the beginning that an
+// interrupted run left, if FILE.partial.version has the present version of the data.
 func writePartial(ctx context.Context, e *export.Export, path string, progress *exportProgress) (rows uint64, err error) {
 	partial, version := path+".partial", path+".partial.version"
 	offset := int64(0)

@@ -24,8 +24,7 @@ import (
 )
 
 const (
-	// life is the lifetime of a session: one working day. Users sign in every morning, and a machine that is left open
-	// overnight is signed out.
+	// life is the lifetime of a session: one working day. Users sign in every morning.
 	life = 8 * time.Hour
 	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with several browsers
 	// each. The limit keeps a program that signs in for each call from filling the table.
