@@ -27,8 +27,7 @@ type Settings struct {
 	HostUnproven int `yaml:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
 }
 
-// DefaultSettings returns the documented defaults. An attempt in flight uses about 40 KB
-// and a file descriptor.
+// DefaultSettings returns the documented defaults. An attempt in flight uses about 40 KB and a file descriptor.
 func DefaultSettings() Settings {
 	return Settings{
 		Concurrency: 8, InFlight: 2048, HostInFlight: 16, HostUnproven: 30, Backlog: 100_000, SandboxSubscriptions: 20,
@@ -36,8 +35,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// otherPlans is how many webhooks an account may have if Subscriptions does not name its
-// plan.
+// otherPlans is how many webhooks an account may have if Subscriptions does not name its plan.
 const otherPlans = 100
 
 // Limits returns how many subscriptions an account may have, by plan and in the sandbox.

@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// ReplayReach is the maximum age of a replayed event. Deliveries are kept for 30 days
-	// after their end. So the deliveries of a replayed event still exist, with a day to
-	// spare for the relay and Kafka.
+	// ReplayReach is the maximum age of a replayed event. Deliveries are kept for 30 days after their end. So the
+	// deliveries of a replayed event still exist, with a day to spare for the relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
 	// replayGroup bounds the events of a transaction. Each event is compared with the
 	// subscriptions of its account. An account may have ten thousand subscriptions.
@@ -74,8 +73,7 @@ func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) e
 }
 
 const (
-	// selectReplayGroup reads the last id of the next group and the number of its
-	// selected events.
+	// selectReplayGroup reads the last id of the next group and the number of its selected events.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
 	// selectMissing reads the events of a group that lack a delivery. It searches the types of a subscription with

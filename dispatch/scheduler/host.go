@@ -36,9 +36,8 @@ func (q *Queue[T]) pruneHosts() {
 	}
 }
 
-// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, because a
-// client can change the URL. A lane with attempts in flight keeps its host until they end, so that
-// the host's counts stay right.
+// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, because a client can change the
+// URL. A lane with attempts in flight keeps its host until they end, so that the host's counts stay right.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {

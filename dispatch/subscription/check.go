@@ -11,16 +11,14 @@ import (
 )
 
 const (
-	// Most is the maximum number of subscriptions of an account in each world (live,
-	// sandbox), unless Limits are lower.
+	// Most is the maximum number of subscriptions of an account in each world (live, sandbox), unless Limits are lower.
 	Most = 10_000
 	// DefaultGrace is the grace period of a rotation if the request has none.
 	DefaultGrace = 24 * time.Hour
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Limits of the length of secrets that clients choose. Many forms and files of receivers
-// take at most 255 characters.
+// Limits of the length of secrets that clients choose. Many forms and files of receivers take at most 255 characters.
 const (
 	minSecret = 8
 	maxSecret = 255

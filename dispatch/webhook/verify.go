@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Tolerance is the maximum difference between the time of a signature and the receiver's
-// clock, in both directions.
+// Tolerance is the maximum difference between the time of a signature and the receiver's clock, in both directions.
 const Tolerance = 5 * time.Minute
 
 // Errors of Verify. ErrNoSignature and ErrMalformed mean that a program other than the service
@@ -24,8 +23,7 @@ var (
 	ErrMismatch    = errors.New("no signature matches the body and a known secret")
 	ErrTooOld      = errors.New("the signature is too old")
 	ErrTooNew      = errors.New("the time of the signature is in the future")
-	// ErrNoSecret means that the receiver has no secret, or an empty secret, with which anyone
-	// could sign.
+	// ErrNoSecret means that the receiver has no secret, or an empty secret, with which anyone could sign.
 	ErrNoSecret = errors.New("a secret is missing")
 )
 

@@ -32,9 +32,8 @@ type timing struct {
 	grace, releaseTimeout time.Duration
 	// recordTimeout limits one call of [item.Kind.Do]. It is twice the 30 s timeout of a bank.
 	recordTimeout time.Duration
-	// purgeInterval is the time between two polls for expired results. Results are deleted
-	// purgeDelay after they expire. purgeDelay exceeds clock skew, and the duration of a reply that
-	// reads results.
+	// purgeInterval is the time between two polls for expired results. Results are deleted purgeDelay after they
+	// expire. purgeDelay exceeds clock skew, and the duration of a reply that reads results.
 	purgeInterval, purgeDelay time.Duration
 }
 
@@ -210,8 +209,7 @@ func (p *processing) process(r record) {
 	})
 }
 
-// pauseQueue pauses the queue of an account after a failure. It does nothing if the queue is
-// paused already.
+// pauseQueue pauses the queue of an account after a failure. It does nothing if the queue is paused already.
 func (p *processing) pauseQueue(l *accountQueue, err error) {
 	now := p.Now()
 	if now.Before(l.pausedUntil) {

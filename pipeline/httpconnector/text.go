@@ -10,8 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// CallbackProblem returns the reply to a callback that [Client.Receive] rejected. It quotes
-// nothing of the request.
+// CallbackProblem returns the reply to a callback that [Client.Receive] rejected. It quotes nothing of the request.
 func CallbackProblem(err error) *schema.Problem {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p

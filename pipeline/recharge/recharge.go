@@ -1,7 +1,6 @@
-// Package recharge tops up mobiles and DTH boxes. Money moves exactly once, although
-// operators time out, or answer late, twice or wrongly. A recharge and its reserved amount
-// are durable before an operator is called. A status enquiry precedes each resend. A state
-// changes by compare-and-set, in one transaction with its postings, its event and its
+// Package recharge tops up mobiles and DTH boxes. Money moves exactly once, although operators time out, or answer
+// late, twice or wrongly. A recharge and its reserved amount are durable before an operator is called. A status enquiry
+// precedes each resend. A state changes by compare-and-set, in one transaction with its postings, its event and its
 // audit row.
 package recharge
 
@@ -99,8 +98,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// warnStranded logs the providers that have pending recharges, but are no longer
-// configured.
+// warnStranded logs the providers that have pending recharges, but are no longer configured.
 func (s *Service) warnStranded(ctx context.Context) error {
 	return s.Core.EachPending(ctx, func(world schema.World, provider string, pending int64) error {
 		if s.Core.Link(world, provider) == nil {

@@ -87,10 +87,9 @@ func (c *Callbacks) Route() httpapi.Route {
 	return httpapi.Route{Method: http.MethodPost, Path: "/callbacks/{provider}", NoAuth: true, OwnQuery: true, Body: httpapi.SmallBody, Handler: c.serve}
 }
 
-// serve answers POST /callbacks/{provider}. The request has no API key; the provider's
-// signature over the body authenticates the request. Status 200 means that the provider need
-// not retry. A callback that contradicts a final state gets 200, too, because a retry would
-// not help.
+// serve answers POST /callbacks/{provider}. The request has no API key; the provider's signature over the body
+// authenticates the request. Status 200 means that the provider need not retry. A callback that contradicts a final
+// state gets 200, too, because a retry would not help.
 func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	handle := c.handlers[name]

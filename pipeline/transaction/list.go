@@ -74,9 +74,8 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 	return f, name, faults.Problem()
 }
 
-// Page returns the rows of a page, the newest first. Next is the id after which the next
-// page begins; "" on the last page. For a state without an index, a page may be short
-// without being the last.
+// Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last
+// page. For a state without an index, a page may be short without being the last.
 func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
 		return nil, "", nil // such values match nothing, and not every store accepts them as text

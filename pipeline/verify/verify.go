@@ -24,8 +24,7 @@ type Config struct {
 	// Connections are the banks of both worlds, live and sandbox.
 	Connections []bank.Connection
 	Settings    Settings
-	// PublicURL returns the base URL of this installation, such as https://api.example.com;
-	// results_url begins with it.
+	// PublicURL returns the base URL of this installation, such as https://api.example.com; results_url begins with it.
 	PublicURL func() string
 }
 

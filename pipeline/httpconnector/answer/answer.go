@@ -240,8 +240,7 @@ type Shape map[string]FieldShape
 type FieldShape struct {
 	// Required means that an answer without the field is an error.
 	Required bool
-	// PathRequired means that the description must have the path, though answers may lack the
-	// field.
+	// PathRequired means that the description must have the path, though answers may lack the field.
 	PathRequired bool
 	// Values are our values, to which the provider's values are mapped; nil for any text.
 	Values []string
@@ -255,7 +254,6 @@ type FieldShape struct {
 	Absent []string
 	// Repeated allows a list of values as well as a single value. [Reply.Lists] has the values.
 	Repeated bool
-	// Fallback replaces each unmapped value of a Repeated field, unless the description sets a
-	// default.
+	// Fallback replaces each unmapped value of a Repeated field, unless the description sets a default.
 	Fallback string
 }

@@ -34,8 +34,7 @@ type field struct {
 	many         bool
 }
 
-// NewReader makes a Reader of the fields in shape from the section "answer" of a call or a
-// callback.
+// NewReader makes a Reader of the fields in shape from the section "answer" of a call or a callback.
 func NewReader(s *section.Section, shape Shape) Reader {
 	r := Reader{ok: []int{200, 201, 202}}
 	s = s.Section("answer")

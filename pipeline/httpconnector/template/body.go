@@ -139,8 +139,7 @@ type Param struct {
 	Value Template
 }
 
-// ReadParams reads the mapping of names to templates under a key. The templates may use the
-// given fields.
+// ReadParams reads the mapping of names to templates under a key. The templates may use the given fields.
 func ReadParams(s *section.Section, key string, fields []string) []Param {
 	n := s.Node(key)
 	if n == nil {

@@ -134,8 +134,7 @@ func (c *codeTable) distinct(s *section.Section, names []string) {
 	}
 }
 
-// code returns the code of a name; false if the name has none. If the file has no codes, every name
-// is its own code.
+// code returns the code of a name; false if the name has none. If the file has no codes, every name is its own code.
 func (c *codeTable) code(name string) (string, bool) {
 	if c.codes == nil {
 		return name, true

@@ -20,9 +20,8 @@ import (
 
 // Summary is the result of an import.
 type Summary struct {
-	// Read is the number of rows below the header. Imported is the number of branches from these
-	// rows that are in the directory now. Changed is the number of these branches that were new or
-	// different.
+	// Read is the number of rows below the header. Imported is the number of branches from these rows that are in the
+	// directory now. Changed is the number of these branches that were new or different.
 	Read, Imported, Changed int
 	// Rejected lists the reasons of rejected rows, the most frequent first.
 	Rejected []Rejection
