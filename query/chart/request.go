@@ -76,13 +76,17 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 // maxName limits the name of a city or station, in bytes. The longest name in the gazetteer has 96.
 const maxName = 200
 
+// defaultParameter is the pollutant of a chart whose request names none. Generated clients send defaults, so every kind
+// of chart takes it.
+const defaultParameter = "pm25"
+
 func (r *Request) parseParameter(params map[string]string, k kind) error {
 	text, given := params["parameter"]
 	switch {
-	case given && !k.parameter:
+	case given && !k.parameter && text != defaultParameter:
 		return schema.NewProblem(schema.ConflictingParameters, "parameter", "A "+k.name+" shows the AQI. The kinds diurnal and rose take a parameter.")
 	case !given:
-		text = "pm25"
+		text = defaultParameter
 	}
 	p, ok := parameter.Parse(text)
 	if !ok || !p.Indexed() {
