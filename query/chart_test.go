@@ -174,6 +174,24 @@ func TestPictureOfChart(t *testing.T) {
 	}
 }
 
+func TestEveryChartAcceptsTheDefaultParameter(t *testing.T) {
+	t.Parallel()
+	w := chartFixture(t)
+	for _, kind := range [...]string{"line", "calendar", "diurnal", "rose"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			wantStatus, _, want := w.get(t, "/v1/aqi/chart.svg?city=Delhi&kind="+kind)
+			status, _, got := w.get(t, "/v1/aqi/chart.svg?city=Delhi&parameter=pm25&kind="+kind)
+			if status != wantStatus {
+				t.Errorf("got status %d, want %d", status, wantStatus)
+			}
+			if got != want {
+				t.Errorf("got another chart with the default: %.200s", got)
+			}
+		})
+	}
+}
+
 func TestInvalidCharts(t *testing.T) {
 	t.Parallel()
 	w := chartFixture(t)
