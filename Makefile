@@ -91,7 +91,6 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/clients
 	.ci/readers
 	.ci/views
-	.ci/generators
 	.ci/notebooks
 	.ci/alerts
 	.ci/deploy
