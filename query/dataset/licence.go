@@ -18,9 +18,8 @@ func (l Licence) Compare(o Licence) int {
 	return cmp.Or(cmp.Compare(l.Licence, o.Licence), cmp.Compare(l.Attribution, o.Attribution))
 }
 
-// owners returns two SQL expressions that match rows of a table with rows of the table `station`: one for each of the
-// two tables. A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no
-// licences.
+// owners returns two SQL expressions that match rows of a table with rows of the table `station`: one for each of the two
+// tables. A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no licences.
 func (t *Table) owners() (own, station string) {
 	switch {
 	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all

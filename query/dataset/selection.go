@@ -104,8 +104,7 @@ func (s *Selection) bound(hours, days, name string) string {
 	return s.Table.Time + " " + hours + " fromUnixTimestamp({" + name + ":Int64})"
 }
 
-// limit returns the value of the query parameter in bound: the number of the day, or the Unix time at which the day
-// begins.
+// limit returns the value of the query parameter in bound: the number of the day, or the Unix time at which the day begins.
 func (s *Selection) limit(day schema.Day) string {
 	if s.Table.Daily {
 		return fmt.Sprint(int32(day))

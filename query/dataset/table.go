@@ -27,8 +27,7 @@ type Table struct {
 	City bool
 	// Parameter is the column with the id of a parameter; "" for none.
 	Parameter string
-	// Forecast means that the place of a row is a city or a station, in the columns place_kind, place and state, and that its
-	// day can be in the future.
+	// Forecast means that a row is about a city or a station (place_kind, place, state) and may be about the future.
 	Forecast bool
 	// Wide means that each pollutant has its own columns, such as pm25 and pm25_index.
 	Wide bool

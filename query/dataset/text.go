@@ -29,8 +29,7 @@ type lines struct {
 // flushBytes is the number of buffered bytes after which lines are written.
 const flushBytes = 256 << 10
 
-// newCSV returns a writer of CSV (RFC 4180) with a header, in which lines end with a line feed. NULL is an empty
-// field.
+// newCSV returns a writer of CSV (RFC 4180) with a header, in which lines end with a line feed. NULL is an empty field.
 func newCSV(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	out := &lines{w: w, tail: "\n", quote: quoteCSV, lead: make([][]byte, schema.NumFields())}
 	names := make([]string, schema.NumFields())
@@ -163,8 +162,7 @@ func (l *lines) number(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'f', -1, bits)
 }
 
-// instant appends times in RFC 3339. It caches the text of the last day, because consecutive rows often have the same
-// day.
+// instant appends times in RFC 3339. It caches the text of the last day, because consecutive rows often have the same day.
 func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 	const day = 86_400_000
 	last, text := int64(math.MinInt64), []byte(nil)
