@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,8 +33,9 @@ func TestForecasts(t *testing.T) {
 			}
 			var got []string
 			lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+			central := slices.Index(strings.Split(lines[0], ","), "p50")
 			for _, line := range lines[1:] {
-				got = append(got, strings.Split(line, ",")[10])
+				got = append(got, strings.Split(line, ",")[central])
 			}
 			if strings.Join(got, " ") != want.p50 {
 				t.Errorf("got %v, want %s", got, want.p50)

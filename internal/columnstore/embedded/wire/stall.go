@@ -53,9 +53,9 @@ func (w *Writer) extend() {
 func (w *Writer) Write(p []byte) (n int, err error) {
 	for first := true; first || n < len(p) && err == nil; first = false {
 		w.extend()
-		began, m := time.Now(), 0
-		m, err = w.ResponseWriter.Write(p[n:min(len(p), n+ChunkBytes)])
-		n, w.sent, w.spent = n+m, w.sent+int64(m), w.spent+time.Since(began)
+		began := time.Now()
+		m, failed := w.ResponseWriter.Write(p[n:min(len(p), n+ChunkBytes)])
+		n, w.sent, w.spent, err = n+m, w.sent+int64(m), w.spent+time.Since(began), failed
 	}
 	return n, err
 }
