@@ -308,6 +308,53 @@ func TestCityAndStationLists(t *testing.T) {
 	checkProblem(t, status, h, body, schema.NotFound, "id")
 }
 
+// The figures of a list can be years old. Each entry has their age, and a city the days of its readings.
+func TestListsHaveTheAgeOfTheirFigures(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.station(t, w.live, "cpcb-old", "Kochi", "Kerala", 9.98, 76.33, figure{at: hour.AddDate(0, 0, -125), aqi: 80})
+	w.exec(t, fmt.Sprintf(`INSERT INTO %[1]s.station SELECT * REPLACE (toDateTime('2015-07-09 18:30:00', 'UTC') AS first_seen)
+		FROM %[1]s.station WHERE id = 'cpcb-old'`, w.live))
+	w.exec(t, fmt.Sprintf("OPTIMIZE TABLE %s.station FINAL", w.live))
+	w.rollup(t, w.live, hour)
+	w.serve(t)
+	w.refresh(t)
+	type entry struct {
+		ID, Name string
+		Stale    bool
+		Age      *int   `json:"age_hours"`
+		First    string `json:"first_day"`
+		Last     string `json:"last_day"`
+	}
+	for path, want := range map[string]string{
+		"/v1/cities?q=Delhi":            "Delhi false 0 2026-11-20 2026-11-20",
+		"/v1/cities?q=Kanpur":           "Kanpur true 50 2026-11-20 2026-11-20",
+		"/v1/cities?q=Kochi":            "Kochi true 9590 2015-07-09 2026-11-20",
+		"/v1/cities?q=Byrnihat":         "Byrnihat true none 2026-11-20 2026-11-20",
+		"/v1/stations?near=28.6,77.2":   "cpcb-mandir-marg false 0  ",
+		"/v1/stations?near=9.98,76.33":  "cpcb-old true 3000  ",
+		"/v1/stations?near=26.05,91.86": "cpcb-silent true none  ",
+	} {
+		t.Run(path, func(t *testing.T) {
+			_, _, body := w.get(t, path)
+			var page schema.List[entry]
+			if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Data) == 0 {
+				t.Fatalf("%s: %v", body, err)
+			}
+			e, age := page.Data[0], "none"
+			if e.Age != nil {
+				age = fmt.Sprint(*e.Age)
+			}
+			if e.ID != "" {
+				e.Name = e.ID
+			}
+			if got := fmt.Sprint(e.Name, " ", e.Stale, " ", age, " ", e.First, " ", e.Last); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestCursorBelongsToItsList(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -71,10 +71,11 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}, HasMore: next != nil, NextCursor: next}
+	now := s.now()
 	for _, i := range found[from:to] {
-		list.Data = append(list.Data, station.CityEntry(snap, i))
+		list.Data = append(list.Data, station.CityEntry(snap, i, now))
 	}
-	return httpapi.Response{Value: list, Cache: s.cache.At(s.now())}, nil
+	return httpapi.Response{Value: list, Cache: s.cache.At(now)}, nil
 }
 
 // listStations handles GET /v1/stations. It lists the stations near a position by distance, all
@@ -119,14 +120,15 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
+	now := s.now()
 	for _, sm := range found[from:to] {
-		e := station.Entry(&snap.Stations[sm.Station].Station, &snap.Stations[sm.Station].Figures)
+		e := station.Entry(&snap.Stations[sm.Station].Station, &snap.Stations[sm.Station].Figures, now)
 		if near {
 			e.DistanceKM = snapshot.Kilometres(sm.KM)
 		}
 		reply.Data = append(reply.Data, e)
 	}
-	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, nil
+	return httpapi.Response{Value: reply, Cache: s.cache.At(now)}, nil
 }
 
 func wantedStations(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
@@ -174,8 +176,9 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures), Readings: a.latest(c.Context(), &st.Station)}
 	now := s.now()
+	entry := station.Entry(&st.Station, &st.Figures, now)
+	reply := air.StationReply{Status: schema.Success, StationEntry: entry, Readings: a.latest(c.Context(), &st.Station)}
 	resp := httpapi.Response{Cache: s.cache.At(now)}
 	if st.At > 0 {
 		at := rollup.Instant(st.At)

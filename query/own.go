@@ -61,7 +61,7 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for i := range all[from:to] {
-		reply.Data = append(reply.Data, station.Entry(&all[from+i].Station, &all[from+i].Figures))
+		reply.Data = append(reply.Data, station.Entry(&all[from+i].Station, &all[from+i].Figures, s.now()))
 	}
 	return httpapi.Response{Value: reply}, nil
 }

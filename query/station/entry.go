@@ -7,17 +7,38 @@ import (
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
+	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
 
 // CityEntry returns city i of a snapshot as an entry of GET /v1/cities.
-func CityEntry(s *snapshot.Snapshot, i int) air.CityEntry {
+func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	c := &s.Cities[i]
 	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
 	e.AQI, e.Category, e.Updated = headline(&c.Figures)
+	e.Freshness = freshness(&c.Figures, now)
 	e.Latitude, e.Longitude = degrees(c.Position)
+	first, last := s.Stations[c.Stations[0]].FirstSeen, s.Stations[c.Stations[0]].LastSeen
+	for _, n := range c.Stations[1:] {
+		if st := &s.Stations[n]; st.FirstSeen.Before(first) {
+			first = st.FirstSeen
+		}
+		if st := &s.Stations[n]; st.LastSeen.After(last) {
+			last = st.LastSeen
+		}
+	}
+	e.FirstDay, e.LastDay = schema.DayOf(first).String(), schema.DayOf(last).String()
 	return e
+}
+
+func freshness(f *rollup.Figures, now time.Time) air.Freshness {
+	if f.At == 0 {
+		return air.Freshness{Stale: true}
+	}
+	age := now.Sub(rollup.Instant(f.Updated))
+	hours := max(0, int(age/time.Hour))
+	return air.Freshness{Stale: age > rollup.StaleAfter, AgeHours: &hours}
 }
 
 func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {
@@ -51,7 +72,7 @@ func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 }
 
 // Entry returns a station with its figures as an entry of GET /v1/stations.
-func Entry(st *air.Station, f *rollup.Figures) air.StationEntry {
+func Entry(st *air.Station, f *rollup.Figures, now time.Time) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: lastSeen(st, f),
@@ -59,6 +80,7 @@ func Entry(st *air.Station, f *rollup.Figures) air.StationEntry {
 		SubIndices: map[string]int{},
 	}
 	e.AQI, e.Category, e.Updated = headline(f)
+	e.Freshness = freshness(f, now)
 	e.Latitude, e.Longitude = degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
 	if f.AQI >= 0 && f.Dominant.Valid() {
 		label := f.Dominant.Label()

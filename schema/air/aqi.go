@@ -71,17 +71,28 @@ type StationFigure struct {
 
 // CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and
 // Updated are null until the city has an AQI. Latitude and Longitude are the mean
-// position of the city's stations (WGS 84), null if unknown.
+// position of the city's stations (WGS 84), null if unknown. FirstDay and LastDay are the
+// first and the last day in India with readings of these stations.
 type CityEntry struct {
-	Name      string     `json:"name"`
-	City      string     `json:"city"`
-	State     string     `json:"state"`
-	AQI       *int       `json:"aqi"`
-	Category  *string    `json:"category"`
-	Updated   *time.Time `json:"updated"`
-	Latitude  *float64   `json:"latitude"`
-	Longitude *float64   `json:"longitude"`
-	Stations  int        `json:"stations"`
+	Name     string     `json:"name"`
+	City     string     `json:"city"`
+	State    string     `json:"state"`
+	AQI      *int       `json:"aqi"`
+	Category *string    `json:"category"`
+	Updated  *time.Time `json:"updated"`
+	Freshness
+	Latitude  *float64 `json:"latitude"`
+	Longitude *float64 `json:"longitude"`
+	Stations  int      `json:"stations"`
+	FirstDay  string   `json:"first_day"`
+	LastDay   string   `json:"last_day"`
+}
+
+// Freshness is the age of the figures of a place. Stale is true unless they are at most three hours old. AgeHours is
+// their age in whole hours; null if the place has no figures.
+type Freshness struct {
+	Stale    bool `json:"stale"`
+	AgeHours *int `json:"age_hours"`
 }
 
 // StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The AQI and
@@ -112,6 +123,7 @@ type StationEntry struct {
 	Dominant    *string        `json:"dominant"`
 	SubIndices  map[string]int `json:"sub_indices"`
 	Updated     *time.Time     `json:"updated"`
+	Freshness
 }
 
 // StationReply is the reply to GET /v1/stations/{id}. Hour is the end of the latest
