@@ -71,7 +71,8 @@ test('ten thousand cities: the list draws only a part of them', async () => {
 			const aqi = 1 + (n % 500);
 			return {
 				...{ name: `City ${n}`, city: `City ${n}`, state: `State ${n % 30}`, aqi, category: word(aqi) as Schemas['Category'] },
-				...{ updated: `${dayBefore(1)}T04:30:00Z`, latitude: 10 + (n % 200) / 10, longitude: 72 + ((n / 200) % 20), stations: 1 },
+				...{ updated: new Date().toISOString(), stale: false, age_hours: 0, first_day: dayBefore(1), last_day: dayBefore(0) },
+				...{ latitude: 10 + (n % 200) / 10, longitude: 72 + ((n / 200) % 20), stations: 1 },
 			};
 		});
 		const next = first + 1000 < 10_000 ? String(first + 1000) : null;

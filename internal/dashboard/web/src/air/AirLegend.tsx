@@ -3,13 +3,14 @@ import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
 import { bandOf, bands, toneOf } from './category';
+import { notReporting } from './places';
 import './air.css';
 
-/** Index shows an index with the name and the colour of its category. */
-export function Index(props: { aqi: number | null; category: string | null; large?: boolean }): JSX.Element {
+/** Index shows an index with the name and the colour of its category. A stale index has no colour. */
+export function Index(props: { aqi: number | null; category: string | null; large?: boolean; stale?: boolean }): JSX.Element {
 	const band = bandOf(props.category);
 	return (
-		<span class={`index ${toneOf(band)} ${props.large ? 'large' : ''}`}>
+		<span class={`index ${props.stale ? 'stale' : toneOf(band)} ${props.large ? 'large' : ''}`}>
 			<b>{props.aqi ?? '–'}</b> <span>{band ? t(band.name) : t('air.noindex')}</span>
 		</span>
 	);
@@ -51,6 +52,18 @@ export function Legend(props: {
 					</li>
 				);
 			})}
+			{choose && counts?.has(notReporting) && (
+				<li>
+					<button
+						type="button"
+						aria-pressed={chosen === notReporting}
+						onClick={() => choose(chosen === notReporting ? undefined : notReporting)}
+					>
+						<span class="swatch stale" aria-hidden="true" />
+						<span>{t('air.stale')}</span> <b>{counts.get(notReporting)}</b>
+					</button>
+				</li>
+			)}
 		</ul>
 	);
 }

@@ -4,19 +4,23 @@ import { language, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { useMinute } from '../ui/useNow';
 import { Index } from './AirLegend';
+import { isStale, lastReported } from './age';
 import { bandAt, bandOf, pollutants, toneOf } from './category';
 import type { Detail } from './history';
 
 /** Current shows the index of a place, its health advice and its age. */
 export function Current(props: { record: Detail; date: string | undefined; now: () => void }): JSX.Element {
 	const { record, date } = props;
+	const now = useMinute();
+	const stale = !date && isStale(record, now);
 	const band = bandOf(record.category);
 	// The API returns CPCB's health advice in English. Other languages use the catalog's translation.
 	const health = language.value === 'en' || !band ? record.health : t(band.health);
 	return (
 		<Card
-			title={date ? t('air.on', { day: day(date) }) : t('air.now')}
+			title={date ? t('air.on', { day: day(date) }) : stale ? lastReported(record.updated, now) : t('air.now')}
 			actions={
 				date && (
 					<button type="button" class="small" onClick={props.now}>
@@ -26,9 +30,9 @@ export function Current(props: { record: Detail; date: string | undefined; now: 
 			}
 		>
 			<div class="current">
-				<Index aqi={record.aqi} category={record.category} large />
+				<Index aqi={record.aqi} category={record.category} large stale={stale} />
 				<div>
-					<p class="health">{health}</p>
+					<p class="health">{stale ? t('air.stale.why') : health}</p>
 					<Facts
 						of={[
 							[t('air.dominant'), record.dominant],
@@ -44,11 +48,6 @@ export function Current(props: { record: Detail; date: string | undefined; now: 
 							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
 						]}
 					/>
-					{record.stale && !date && (
-						<p>
-							<Badge tone="warn">{t('air.stale')}</Badge> {t('air.stale.why')}
-						</p>
-					)}
 				</div>
 			</div>
 		</Card>
@@ -56,8 +55,9 @@ export function Current(props: { record: Detail; date: string | undefined; now: 
 }
 
 /** Pollutants shows the concentrations and sub-indices behind the index. */
-export function Pollutants(props: { record: Detail }): JSX.Element {
+export function Pollutants(props: { record: Detail; date: string | undefined }): JSX.Element {
 	const { record } = props;
+	const stale = isStale(record, useMinute()) && !props.date;
 	const subs: Readonly<Record<string, number | undefined>> = record.sub_indices;
 	const rows = [
 		...pollutants.map(({ id, name }) => ({
@@ -89,7 +89,7 @@ export function Pollutants(props: { record: Detail }): JSX.Element {
 							row.amount === undefined ? '–' : row.amount === null ? t('air.unmeasured') : `${number(row.amount)} ${row.unit}`,
 					},
 					{ name: t('air.averaging'), show: (row) => (row.hours ? t(row.hours === '8h' ? 'air.8h' : 'air.24h') : '–') },
-					{ name: t('air.subindex'), show: (row) => <Bar index={subs[row.id]} /> },
+					{ name: t('air.subindex'), show: (row) => <Bar index={subs[row.id]} stale={stale} /> },
 					...(estimated ? [{ name: t('air.note'), show: noted }] : []),
 				]}
 			/>
@@ -102,7 +102,7 @@ function noted(row: { estimated: boolean }): JSX.Element | string {
 	return row.estimated ? <Badge tone="warn">{t('air.estimated')}</Badge> : '';
 }
 
-function Bar(props: { index: number | undefined }): JSX.Element {
+function Bar(props: { index: number | undefined; stale: boolean }): JSX.Element {
 	const { index } = props;
 	if (index === undefined) {
 		return <span>–</span>;
@@ -112,7 +112,7 @@ function Bar(props: { index: number | undefined }): JSX.Element {
 		<span class="sub">
 			<b class="sub-figure">{index}</b>
 			<span class="sub-track" aria-hidden="true">
-				<span class={toneOf(band)} style={{ width: `${index / 5}%` }} />
+				<span class={props.stale ? 'aqi-none' : toneOf(band)} style={{ width: `${index / 5}%` }} />
 			</span>
 			<span>{band && t(band.name)}</span>
 		</span>
@@ -120,8 +120,9 @@ function Bar(props: { index: number | undefined }): JSX.Element {
 }
 
 /** Stations lists the stations of a record, and their attribution. */
-export function Stations(props: { record: Detail }): JSX.Element {
+export function Stations(props: { record: Detail; date: string | undefined }): JSX.Element {
 	const { record } = props;
+	const stale = isStale(record, useMinute()) && !props.date;
 	return (
 		<Card title={t('air.stations')}>
 			<p class="hint">{t('air.used', { used: record.stations_used, total: record.stations_total })}</p>
@@ -134,7 +135,9 @@ export function Stations(props: { record: Detail }): JSX.Element {
 						{ name: t('air.station'), show: (station) => station.name || station.id },
 						{
 							name: t('air.index'),
-							show: (station) => <Index aqi={station.aqi} category={(station.aqi !== null && bandAt(station.aqi)?.word) || null} />,
+							show: (station) => (
+								<Index aqi={station.aqi} category={(station.aqi !== null && bandAt(station.aqi)?.word) || null} stale={stale} />
+							),
 						},
 						{
 							name: t('air.distance'),

@@ -9,10 +9,12 @@ import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
 import { Segments } from '../ui/Segments';
 import { useFilters } from '../ui/useFilters';
+import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope } from './AirLegend';
+import { lastReported } from './age';
 import { bandOf, bands } from './category';
 import { IndiaMap } from './IndiaMap';
-import { cityPath, fresh, type Layer, type Order, type Place, sorted, usePlaces } from './places';
+import { aged, cityPath, fresh, groupOf, type Layer, notReporting, type Order, type Place, sorted, usePlaces } from './places';
 import { drawn } from './projection';
 import { Search } from './Search';
 
@@ -61,21 +63,23 @@ function Overview(): JSX.Element {
 type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at'>>;
 
 function Places(props: { places: readonly Place[]; layer: Layer; filters: Filters[0]; change: Filters[1] }): JSX.Element {
-	const { places, layer, filters, change } = props;
+	const { layer, filters, change } = props;
+	const now = useMinute();
+	const places = useMemo(() => aged(props.places, now), [props.places, now]);
 	const order: Order = filters.order === 'best' || filters.order === 'name' ? filters.order : 'worst';
 	const { state = '', category = '' } = filters;
 	const inState = useMemo(() => places.filter((place) => !state || place.state === state), [places, state]);
 	const counts = useMemo(() => {
 		const found = new Map<string, number>();
 		for (const place of inState) {
-			found.set(place.category ?? '', (found.get(place.category ?? '') ?? 0) + 1);
+			found.set(groupOf(place), (found.get(groupOf(place)) ?? 0) + 1);
 		}
 		return found;
 	}, [inState]);
 	const shown = useMemo(
 		() =>
 			sorted(
-				inState.filter((place) => !category || place.category === category),
+				inState.filter((place) => !category || groupOf(place) === category),
 				order,
 				locale.value,
 			),
@@ -84,6 +88,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const states = useMemo(() => [...new Set(places.map((place) => place.state))].filter(Boolean).sort(), [places]);
 	const chosen = places.find((place) => place.id === filters.at);
 	const age = fresh(shown);
+	const silent = shown.filter(({ stale }) => stale).length;
 	// The map has the state borders of earlier years. A click chooses the first state of the API that covers the
 	// drawn one.
 	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
@@ -111,8 +116,8 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 						/>
 						<Select
 							label={t('air.category')}
-							value={bandOf(category)?.word ?? ''}
-							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const)]}
+							value={category === notReporting ? category : (bandOf(category)?.word ?? '')}
+							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const), [notReporting, t('air.stale')]]}
 							change={(value) => change({ category: value })}
 						/>
 						<Select
@@ -128,7 +133,8 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 					</div>
 					<div role="status">
 						<p class="hint">
-							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length) })}
+							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length - silent) })}
+							{silent > 0 && ` ${t('air.stale.count', { count: number(silent) })}`}
 							{age && (
 								<>
 									{' '}
@@ -136,12 +142,13 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 								</>
 							)}
 						</p>
-						{chosen && <Chosen place={chosen} />}
+						{chosen && <Chosen place={chosen} now={now} />}
 					</div>
 					<List
 						key={`${layer} ${state} ${category} ${order}`}
 						places={shown}
 						chosen={chosen}
+						now={now}
 						onChoose={(place) => change({ at: place.id })}
 					/>
 				</Card>
@@ -150,17 +157,17 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	);
 }
 
-function Chosen(props: { place: Place }): JSX.Element {
+function Chosen(props: { place: Place; now: Date }): JSX.Element {
 	const { place } = props;
 	return (
 		<div class="chosen">
-			<Index aqi={place.aqi} category={place.category} />
+			<Index aqi={place.aqi} category={place.category} stale={place.stale} />
 			<span>
 				<b>{place.name}</b>, {place.state}
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
 				{' · '}
-				<Time at={place.updated} relative />
+				{place.stale ? lastReported(place.updated, props.now) : <Time at={place.updated} relative />}
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>
@@ -173,7 +180,7 @@ function Chosen(props: { place: Place }): JSX.Element {
 
 const page = 100;
 
-function List(props: { places: readonly Place[]; chosen: Place | undefined; onChoose: (place: Place) => void }): JSX.Element {
+function List(props: { places: readonly Place[]; chosen: Place | undefined; now: Date; onChoose: (place: Place) => void }): JSX.Element {
 	const [most, setMost] = useState(page);
 	if (props.places.length === 0) {
 		return <Empty title={t('air.nomatch')}>{t('air.nomatch.hint')}</Empty>;
@@ -184,9 +191,10 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; onCh
 				{props.places.slice(0, most).map((place) => (
 					<li key={place.id}>
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
-							<Index aqi={place.aqi} category={place.category} />
+							<Index aqi={place.aqi} category={place.category} stale={place.stale} />
 							<span class="place-name">
 								{place.name} <span class="hint">{place.state}</span>
+								{place.stale && <span class="hint last">{lastReported(place.updated, props.now)}</span>}
 							</span>
 						</button>
 						{place.city && (

@@ -80,7 +80,7 @@ function Air(props: { where: Subject }): JSX.Element {
 			{record.data ? (
 				<>
 					<Current record={record.data} date={date} now={() => change({ date: '' })} />
-					<Pollutants record={record.data} />
+					<Pollutants record={record.data} date={date} />
 				</>
 			) : missing ? (
 				<Card>
@@ -98,7 +98,7 @@ function Air(props: { where: Subject }): JSX.Element {
 			)}
 			<Over where={where} filters={filters} change={change} since={since} />
 			<Year where={where} date={date} choose={(chosen) => change({ date: chosen })} since={since} />
-			{record.data && <Stations record={record.data} />}
+			{record.data && <Stations record={record.data} date={date} />}
 		</>
 	);
 }

@@ -9,8 +9,10 @@ import { Badge, Time } from '../ui/Badge';
 import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
 import { Card, Facts, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
+import { useMinute } from '../ui/useNow';
 import { ChartError, Controls, Lines, type Series, shownOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
+import { isStale, lastReported } from './age';
 import { pollutants } from './category';
 import { history, useRecord } from './history';
 import { cityPath } from './places';
@@ -87,6 +89,7 @@ function Dash(props: { index: number }): JSX.Element {
 
 function Side(props: { city: string; index: number; remove: () => void; replace: (name: string) => void }): JSX.Element {
 	const { city } = props;
+	const now = useMinute();
 	const query = useRecord(
 		useMemo(() => ({ city }), [city]),
 		undefined,
@@ -116,7 +119,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 					{(record) => (
 						<>
 							<p>
-								<Index aqi={record.aqi} category={record.category} large />
+								<Index aqi={record.aqi} category={record.category} large stale={isStale(record, now)} />
 							</p>
 							<Facts
 								of={[
@@ -124,7 +127,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 									[
 										t('air.updated'),
 										<span key="at">
-											<Time at={record.updated} /> {record.stale && <Badge tone="warn">{t('air.stale')}</Badge>}
+											<Time at={record.updated} /> {isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
 										</span>,
 									],
 									...pollutants.map(({ id, name }) => {

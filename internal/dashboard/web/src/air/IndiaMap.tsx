@@ -3,6 +3,7 @@ import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { locale, t } from '../i18n';
+import { lastReported } from './age';
 import { bandOf, toneOf } from './category';
 import { type Layer, type Place, sorted } from './places';
 import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
@@ -198,7 +199,7 @@ const Mark = memo(function Mark(props: {
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g
-			class={`mark ${toneOf(bandOf(place.category))}`}
+			class={`mark ${place.stale ? 'stale' : toneOf(bandOf(place.category))}`}
 			onPointerEnter={() => props.onHover(place)}
 			onPointerLeave={() => props.onHover(undefined)}
 			onClick={() => props.onChoose(place)}
@@ -210,7 +211,7 @@ const Mark = memo(function Mark(props: {
 			)}
 			{large && (
 				<text x={x} y={y} font-size={10 * unit}>
-					{place.aqi ?? '–'}
+					{place.stale ? '–' : (place.aqi ?? '–')}
 				</text>
 			)}
 		</g>
@@ -239,7 +240,7 @@ function Named(props: { place: Place; view: View; unit: number }): JSX.Element |
 			>
 				<tspan>{place.name}</tspan>
 				<tspan x={x + (right ? 18 : -18) * unit} dy={17 * unit}>
-					{place.aqi ?? '–'} {band ? t(band.name) : t('air.noindex')}
+					{place.stale ? lastReported(place.updated, new Date()) : `${place.aqi ?? '–'} ${band ? t(band.name) : t('air.noindex')}`}
 				</tspan>
 			</text>
 		</g>

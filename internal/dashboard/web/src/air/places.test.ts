@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bandAt, bandOf, bands, figureOf, highest, toneOf } from './category';
-import { cityPath, cityPlace, fresh, sorted } from './places';
+import { aged, cityPath, cityPlace, fresh, groupOf, sorted } from './places';
 
 test.each([
 	[0, 'Good'],
@@ -32,7 +32,7 @@ test('bands change at the limits of the categories', () => {
 	expect(highest.aqi).toEqual(bands.slice(0, 5).map((band) => band.to));
 });
 
-const city = (name: string, aqi: number | null, updated: string | null) =>
+const city = (name: string, aqi: number | null, updated: string | null, stale = false) =>
 	cityPlace({
 		name,
 		city: name,
@@ -40,9 +40,13 @@ const city = (name: string, aqi: number | null, updated: string | null) =>
 		aqi,
 		category: aqi === null ? null : 'Good',
 		updated,
+		stale,
+		age_hours: 0,
 		latitude: 22,
 		longitude: 80,
 		stations: 1,
+		first_day: '2026-11-20',
+		last_day: '2026-11-20',
 	});
 const places = [
 	city('Pune', 40, '2026-11-20T01:30:00Z'),
@@ -61,6 +65,23 @@ test('places are sorted, and those without an index come last', () => {
 test('fresh returns the oldest and the newest time of measurement', () => {
 	expect(fresh(places)).toEqual({ oldest: '2026-11-20T01:30:00Z', newest: '2026-11-20T03:30:00Z' });
 	expect(fresh([city('Agra', null, null)])).toBeUndefined();
+});
+
+test('places that do not report have no rank, no category and no influence on the newest and oldest time', () => {
+	const now = new Date('2026-11-20T04:00:00Z');
+	const known = aged([city('Ambala', 500, '2015-07-10T03:30:00Z', true), ...places.slice(0, 1), city('Bilaspur', 499, null, true)], now);
+	expect(sorted(known, 'worst', 'en-IN').map((place) => `${place.name} ${groupOf(place)} ${place.severity}`)).toEqual([
+		'Pune Good 0',
+		'Ambala none -1',
+		'Bilaspur none -1',
+	]);
+	expect(sorted(known, 'best', 'en-IN')[0]?.name).toBe('Pune');
+	expect(fresh(known)).toEqual({ oldest: '2026-11-20T01:30:00Z', newest: '2026-11-20T01:30:00Z' });
+});
+
+test('figures become stale on a page that stays open', () => {
+	const [pune] = aged(places, new Date('2026-11-20T04:31:00Z'));
+	expect(pune?.stale).toBe(true);
 });
 
 test('the name of a city with its state becomes a path', () => {

@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
 import { api, type Schemas, unwrap } from '../api/client';
+import { isStale } from './age';
 import { bandOf, type Category } from './category';
 import { place } from './projection';
 
@@ -14,6 +15,8 @@ export interface Place {
 	aqi: number | null;
 	category: Category | null;
 	updated: string | null;
+	/** stale is true if the place has no figures of the last three hours. Then it has no rank and no colour. */
+	stale: boolean;
 	/** at is the position on the map; undefined if unknown. */
 	at: [number, number] | undefined;
 	/** severity orders categories: 0 is Good, and -1 is no category. */
@@ -52,6 +55,7 @@ export function cityPlace(city: Schemas['City']): Place {
 		aqi: city.aqi,
 		category: city.category,
 		updated: city.updated,
+		stale: city.stale,
 		at: place(city.latitude, city.longitude),
 		severity: severity(city.category),
 		stations: city.stations,
@@ -69,6 +73,7 @@ export function stationPlace(station: Schemas['Station']): Place {
 		aqi: station.aqi,
 		category: station.category,
 		updated: station.updated,
+		stale: station.stale,
 		at: place(station.latitude, station.longitude),
 		severity: severity(station.category),
 		stations: undefined,
@@ -92,10 +97,23 @@ export function usePlaces(layer: Layer): UseQueryResult<Place[], Error> {
 	});
 }
 
+/** aged returns places as they are now: figures can become stale on an open page. */
+export function aged(places: readonly Place[], now: Date): readonly Place[] {
+	return places.map((one) => (isStale(one, now) ? { ...one, stale: true, severity: -1 } : one));
+}
+
+/** notReporting is the filter of the places that have no current figures. */
+export const notReporting = 'none';
+
+/** groupOf returns the group of a place in the legend: its category, or notReporting. */
+export function groupOf(one: Place): string {
+	return one.stale ? notReporting : (one.category ?? '');
+}
+
 /** Order is a sort order of places. */
 export type Order = 'worst' | 'best' | 'name';
 
-/** sorted returns places in an order; those without an index come last. */
+/** sorted returns places in an order. Those without an index come last, after them those that do not report. */
 export function sorted(places: readonly Place[], order: Order, language: string): Place[] {
 	const names = new Intl.Collator(language);
 	const byName = (a: Place, b: Place) => names.compare(a.name, b.name);
@@ -104,6 +122,9 @@ export function sorted(places: readonly Place[], order: Order, language: string)
 	}
 	const sign = order === 'worst' ? -1 : 1;
 	return places.toSorted((a, b) => {
+		if (a.stale || b.stale) {
+			return a.stale === b.stale ? byName(a, b) : a.stale ? 1 : -1;
+		}
 		if (a.aqi === null || b.aqi === null) {
 			return a.aqi === b.aqi ? byName(a, b) : a.aqi === null ? 1 : -1;
 		}
@@ -111,9 +132,9 @@ export function sorted(places: readonly Place[], order: Order, language: string)
 	});
 }
 
-/** fresh returns when the oldest and the newest figures of places were measured. */
+/** fresh returns when the oldest and the newest current figures of places were measured. */
 export function fresh(places: readonly Place[]): { oldest: string; newest: string } | undefined {
-	const times = places.flatMap(({ updated }) => updated ?? []);
+	const times = places.flatMap(({ updated, stale }) => (stale ? [] : (updated ?? [])));
 	const [first] = times;
 	return first === undefined
 		? undefined

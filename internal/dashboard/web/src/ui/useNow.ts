@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 const now = signal(new Date());
 let watchers = 0;
@@ -23,4 +23,14 @@ export function useNow(): Date {
 		};
 	}, []);
 	return now.value;
+}
+
+/** useMinute returns the current time and rerenders its component every minute, for ages of hours and days. */
+export function useMinute(): Date {
+	const [at, setAt] = useState(() => new Date());
+	useEffect(() => {
+		const timer = setInterval(() => setAt(new Date()), 60_000);
+		return () => clearInterval(timer);
+	}, []);
+	return at;
 }
