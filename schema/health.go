@@ -5,21 +5,21 @@ type Health string
 
 // The values of Health. If several apply, the OpenAPI document states which is used.
 const (
-	HealthIdle     Health = "idle"     // no recent delivery had an attempt
+	HealthIdle     Health = "idle"     // no delivery had an attempt
 	HealthHealthy  Health = "healthy"  // no other value applies
 	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
 	HealthFailing  Health = "failing"  // the newest attempts all failed
 	HealthPaused   Health = "paused"   // the webhook is not active, so deliveries wait
 )
 
-// WebhookHealth is the reply to GET /v1/webhooks/{id}/health. It covers the webhook's
-// newest deliveries, at most 1,000.
+// WebhookHealth is the reply to GET /v1/webhooks/{id}/health. Its statistics cover the webhook's newest deliveries,
+// at most 1,000, without those that wait for their first attempt.
 type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is the number of covered deliveries, and States is their number in each state. Since is the time at
-	// which the oldest of them was created; null if there are none. HasMore is true if there are older deliveries.
+	// Deliveries is the number of covered deliveries. Since is the time at which the oldest of them was created; null
+	// if there are none. HasMore is true if there are older deliveries.
 	Deliveries int            `json:"deliveries"`
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
@@ -34,8 +34,9 @@ type WebhookHealth struct {
 	ByHour          []AttemptsOfHour `json:"by_hour"` // 24, the oldest first
 }
 
-// DeliveryCounts is the number of deliveries per state. Unretried is the number of
-// failed deliveries without a manual retry.
+// DeliveryCounts is the number of deliveries per state. Waiting, Failed and Unretried count all stored deliveries of the
+// webhook, Delivered and Cancelled only the covered ones. Unretried is the number of failed deliveries without a manual
+// retry.
 type DeliveryCounts struct {
 	Waiting   int `json:"waiting"`
 	Delivered int `json:"delivered"`

@@ -9,8 +9,11 @@ import (
 	"vayu/schema"
 )
 
-// SelectHealth is the statement of the health of a webhook.
-const SelectHealth = selectHealth
+// SelectHealth and SelectOpen are the statements of the health of a webhook.
+const (
+	SelectHealth = selectHealth
+	SelectOpen   = selectOpen
+)
 
 // ScanMost is the number of deliveries that one request scans.
 const ScanMost = scanMost

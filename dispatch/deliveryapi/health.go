@@ -25,10 +25,20 @@ const (
 )
 
 // selectHealth reads the newest deliveries of a webhook with their attempts, by the index
-// delivery_webhook and the primary key of the table "attempt".
-const selectHealth = `SELECT d.id, d.state, d.created_at, d.due_at, d.token, d.retried_as, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
-	FROM (SELECT id, state, created_at, due_at, token, retried_as FROM delivery WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2) AS d
+// delivery_webhook and the primary key of the table "attempt". It skips deliveries that wait for
+// their first attempt. Otherwise a backlog would hide all attempts of a slow endpoint.
+const selectHealth = `SELECT d.id, d.state, d.created_at, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
+	FROM (SELECT id, state, created_at FROM delivery WHERE webhook_id = $1 AND (attempts > 0 OR state <> 'waiting')
+		ORDER BY id DESC LIMIT $2) AS d
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
+
+// selectOpen counts all deliveries of a webhook that wait or failed, by the partial indexes of these
+// states. It also returns when the oldest waiting one was created, and when the next one that is not
+// leased is due.
+const selectOpen = `SELECT COUNT(*), COALESCE(MIN(created_at), 0), COALESCE(MIN(CASE WHEN token = '' OR due_at <= $2 THEN due_at END), 0),
+	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed'),
+	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed' AND retried_as = '')
+	FROM delivery WHERE webhook_id = $1 AND state = 'waiting'`
 
 func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	webhook, view := mux.Vars(c.Request)["id"], a.Deliveries.DB.View(c.Context())
@@ -41,6 +51,9 @@ func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	t := newHealthStats(webhook, a.Deliveries.Now())
 	err = sqlstore.Each(view, t.add, selectHealth, webhook, healthMost+1)
+	if err == nil {
+		err = view.QueryRow(selectOpen, webhook, t.now).Scan(&t.states.Waiting, &t.oldest, &t.next, &t.states.Failed, &t.states.Unretried)
+	}
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("reading the health of a webhook: %w", err)
 	}

@@ -14,12 +14,15 @@ type healthStats struct {
 	now         int64
 	all         map[string]healthDelivery // by id
 	attemptRows []healthAttempt
+	// states counts all deliveries that wait or failed. oldest and next are about those that wait, in
+	// microseconds; 0 for none.
+	states       schema.DeliveryCounts
+	oldest, next int64
 }
 
 type healthDelivery struct {
-	state        schema.DeliveryState
-	created, due int64 // microseconds; due is 0 while the delivery is leased
-	retried      bool
+	state   schema.DeliveryState
+	created int64 // microseconds
 }
 
 type healthAttempt struct {
@@ -35,12 +38,7 @@ func newHealthStats(webhook string, now time.Time) *healthStats {
 func (t *healthStats) add(row sqlstore.Scanner) error {
 	var d healthDelivery
 	var a healthAttempt
-	var token, retriedAs string
-	err := row.Scan(&a.delivery, &d.state, &d.created, &d.due, &token, &retriedAs, &a.number, &a.at, &a.duration, &a.stage, &a.status, &a.text)
-	if token != "" && d.due > t.now {
-		d.due = 0
-	}
-	d.retried = retriedAs != ""
+	err := row.Scan(&a.delivery, &d.state, &d.created, &a.number, &a.at, &a.duration, &a.stage, &a.status, &a.text)
 	t.all[a.delivery] = d
 	if a.at.Valid {
 		t.attemptRows = append(t.attemptRows, a)
@@ -83,33 +81,20 @@ func (t *healthStats) response(active bool) schema.WebhookHealth {
 }
 
 func (t *healthStats) deliveries(h *schema.WebhookHealth) {
-	var since, oldest, next int64
+	h.States = t.states
+	since := int64(0)
 	for _, d := range t.all {
-		since = earlier(since, d.created)
+		if since == 0 || d.created < since {
+			since = d.created
+		}
 		switch d.state {
-		case schema.DeliveryWaiting:
-			h.States.Waiting++
-			oldest, next = earlier(oldest, d.created), earlier(next, d.due)
 		case schema.DeliveryDelivered:
 			h.States.Delivered++
-		case schema.DeliveryFailed:
-			h.States.Failed++
-			if !d.retried {
-				h.States.Unretried++
-			}
 		case schema.DeliveryCancelled:
 			h.States.Cancelled++
 		}
 	}
-	h.Since, h.OldestWaitingAt, h.NextAttemptAt = instantOrNull(since), instantOrNull(oldest), instantOrNull(next)
-}
-
-// earlier returns the earlier of two times; 0 means none.
-func earlier(a, b int64) int64 {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
+	h.Since, h.OldestWaitingAt, h.NextAttemptAt = instantOrNull(since), instantOrNull(t.oldest), instantOrNull(t.next)
 }
 
 func instantOrNull(micros int64) *string {

@@ -94,7 +94,7 @@ func TestHealthNumbers(t *testing.T) {
 		since, next, oldest := text(begun.Add(time.Second)), text(failedAt.Add(10*time.Second)), text(failedAt)
 		median, p95 := 1000.0, 2000.0
 		want := schema.WebhookHealth{
-			Status: "success", WebhookID: webhook, Health: schema.HealthDegraded, Deliveries: 5, Since: &since, OldestWaitingAt: &oldest, NextAttemptAt: &next,
+			Status: "success", WebhookID: webhook, Health: schema.HealthDegraded, Deliveries: 4, Since: &since, OldestWaitingAt: &oldest, NextAttemptAt: &next,
 			States:   schema.DeliveryCounts{Waiting: 2, Delivered: 1, Failed: 1, Cancelled: 1, Unretried: 1},
 			Attempts: schema.AttemptCounts{Count: 3, Successes: 1, MedianMS: &median, P95MS: &p95},
 			LastSuccess: &schema.WebhookAttempt{DeliveryID: answered.ID, LastAttempt: schema.LastAttempt{
@@ -138,8 +138,8 @@ func TestHealthUsesNewestThousand(t *testing.T) {
 			t.Errorf("Deliveries = %v, want 1000", got.Deliveries)
 		case !got.HasMore:
 			t.Error("HasMore is false")
-		case got.States.Failed != 1000:
-			t.Errorf("States.Failed = %v, want 1000", got.States.Failed)
+		case got.States.Failed != 10_000:
+			t.Errorf("States.Failed = %v, want 10000", got.States.Failed)
 		case got.Attempts.Count != 8000:
 			t.Errorf("Attempts.Count = %v, want 8000", got.Attempts.Count)
 		case *got.Since != since:
@@ -154,6 +154,37 @@ func TestHealthUsesNewestThousand(t *testing.T) {
 			t.Errorf("got %+v, since %s and not %s", got, *got.Since, since)
 		case got.LastFailure.Number != 8:
 			t.Errorf("LastFailure.Number = %v, want 8", got.LastFailure.Number)
+		}
+	})
+}
+
+// A backlog does not hide the attempts of a slow endpoint: the newest deliveries are those without an attempt.
+func TestHealthWithBacklog(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(t *testing.T, s *apiFixture) {
+		webhook := s.webhook(schema.Live, 1)
+		s.many(webhook, 2_500, 0)
+		s.events++ // the number that many used
+		sqlstoretest.Exec(t, s.DB, "DELETE FROM attempt")
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET id = 'dlv_9' || substr(id, 6), state = 'waiting', finished_at = NULL")
+		begun := s.Now().Add(time.Second).Format("2006-01-02T15:04:05.000Z")
+		for range 3 {
+			s.attempted(webhook, http.StatusGatewayTimeout)
+		}
+		got := s.healthOf(webhook)
+		for _, row := range []struct {
+			name      string
+			got, want any
+		}{
+			{"health", got.Health, schema.HealthFailing},
+			{"states.waiting", got.States.Waiting, 2_503},
+			{"attempts.count", got.Attempts.Count, 3},
+			{"deliveries", got.Deliveries, 3},
+			{"since", *got.Since, begun},
+		} {
+			if row.got != row.want {
+				t.Errorf("%s = %v, want %v", row.name, row.got, row.want)
+			}
 		}
 	})
 }
@@ -181,6 +212,12 @@ func TestHealthUsesIndexes(t *testing.T) {
 		got := sqlstoretest.Plan(t, db, deliveryapi.SelectHealth, "wh_000000000000000001000000001", 1001)
 		if !strings.Contains(got, "delivery_webhook ") || readsAttempts(got) || strings.Contains(got, "TEMP B-TREE") {
 			t.Errorf("the plan is\n%s", got)
+		}
+		got = sqlstoretest.Plan(t, db, deliveryapi.SelectOpen, "wh_000000000000000001000000001", 1)
+		for _, index := range []string{"delivery_due", "delivery_failed_webhook", "delivery_retriable_webhook"} {
+			if !strings.Contains(got, index) {
+				t.Errorf("the plan has no index %s:\n%s", index, got)
+			}
 		}
 	})
 }

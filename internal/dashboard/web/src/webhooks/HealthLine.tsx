@@ -68,6 +68,11 @@ function Shown(props: { health: Health }): JSX.Element {
 				<Link href={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}>
 					{t('webhooks.health.failed', { count: number(states.failed_unretried) })}
 				</Link>
+				{health.oldest_waiting_at && (
+					<span>
+						{t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
+					</span>
+				)}
 				{states.waiting > 0 && health.next_attempt_at && (
 					<span>
 						{t('webhooks.next')}: <Due at={health.next_attempt_at} paused={health.health === 'paused'} />
@@ -84,40 +89,57 @@ function Shown(props: { health: Health }): JSX.Element {
 				</p>
 			)}
 			{health.since && (
-				<p class="hint">{t(health.has_more ? 'webhooks.health.newest' : 'webhooks.health.all', { count: number(health.deliveries) })}</p>
+				<p class="hint">
+					{t(health.has_more ? 'webhooks.health.newest' : 'webhooks.health.all', {
+						count: number(health.deliveries),
+						since: hour(health.since),
+					})}
+				</p>
 			)}
-			<Strip hours={health.by_hour} />
+			<Strip hours={health.by_hour} since={health.has_more ? health.since : null} />
 		</>
 	);
 }
 
 const tall = 32;
 
-/** Strip shows 24 hours as bars, with delivered attempts above failed ones. */
-function Strip(props: { hours: Health['by_hour'] }): JSX.Element {
+/**
+ * Strip shows 24 hours as bars, with delivered attempts above failed ones. Hours before since are left out, because
+ * the health does not cover all their attempts.
+ */
+function Strip(props: { hours: Health['by_hour']; since: string | null }): JSX.Element {
+	const covered = (begin: string) => props.since === null || Date.parse(begin) >= Date.parse(props.since);
 	const most = Math.max(1, ...props.hours.map((one) => one.delivered + one.failed_attempts));
 	const parts = props.hours
-		.filter((one) => one.delivered + one.failed_attempts > 0)
+		.filter((one) => covered(one.hour) && one.delivered + one.failed_attempts > 0)
 		.map((one) =>
 			t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) }),
 		);
 	const label = `${t('webhooks.strip')}: ${parts.length > 0 ? parts.join('; ') : t('webhooks.strip.none')}`;
 	return (
-		<svg class="wh-strip" viewBox={`0 0 240 ${tall}`} role="img" aria-label={label} preserveAspectRatio="none">
-			{props.hours.map((one, index) => {
-				const good = (one.delivered / most) * (tall - 2);
-				const bad = (one.failed_attempts / most) * (tall - 2);
-				return (
-					<g key={one.hour}>
-						<title>
-							{t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) })}
-						</title>
-						<rect class="ground" x={index * 10} y={0} width={8} height={tall} />
-						<rect class="good" x={index * 10} y={tall - good - bad} width={8} height={good} />
-						<rect class="bad" x={index * 10} y={tall - bad} width={8} height={bad} />
-					</g>
-				);
-			})}
-		</svg>
+		<>
+			<p class="hint wh-caption" aria-hidden="true">
+				{t('webhooks.strip')}
+			</p>
+			<svg class="wh-strip" viewBox={`0 0 240 ${tall}`} role="img" aria-label={label} preserveAspectRatio="none">
+				{props.hours.map((one, index) => {
+					if (!covered(one.hour)) {
+						return null;
+					}
+					const good = (one.delivered / most) * (tall - 2);
+					const bad = (one.failed_attempts / most) * (tall - 2);
+					return (
+						<g key={one.hour}>
+							<title>
+								{t('webhooks.strip.hour', { hour: hour(one.hour), delivered: number(one.delivered), failed: number(one.failed_attempts) })}
+							</title>
+							<rect class="ground" x={index * 10} y={0} width={8} height={tall} />
+							<rect class="good" x={index * 10} y={tall - good - bad} width={8} height={good} />
+							<rect class="bad" x={index * 10} y={tall - bad} width={8} height={bad} />
+						</g>
+					);
+				})}
+			</svg>
+		</>
 	);
 }

@@ -79,11 +79,7 @@ export function DeleteWebhookDialog(props: { webhook: Webhook; close: () => void
 					<strong>{url}</strong>
 				</p>
 				<p>{t('webhooks.remove.about')}</p>
-				<p role="status">
-					{waiting === undefined
-						? t('state.loading')
-						: t(health.data?.has_more ? 'webhooks.remove.newest' : 'webhooks.remove.waiting', { count: number(waiting) })}
-				</p>
+				<p role="status">{waiting === undefined ? t('state.loading') : t('webhooks.remove.waiting', { count: number(waiting) })}</p>
 			</Form>
 		</Dialog>
 	);
