@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { isConnected } from './api/liveStream';
+import { isConnected, isLost } from './api/liveStream';
 import { type Language, language, showLanguage, t } from './i18n';
 import { groups, isCurrent } from './routes';
 import { hasScope, sessionState, signOut } from './session';
@@ -92,6 +92,11 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<Choices />
 			</nav>
 			<main id="content" tabIndex={-1}>
+				{isLost.value && (
+					<p class="note lost" aria-hidden="true">
+						{t('shell.disconnected')}
+					</p>
+				)}
 				{mode === 'sandbox' && <p class="sandbox-note">{t('shell.sandbox.note')}</p>}
 				{props.children}
 			</main>

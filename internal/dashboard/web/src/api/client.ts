@@ -69,6 +69,9 @@ export function problemOf(error: unknown): Problem {
 /** Reply is the result of an API call. */
 export type Reply<T> = { data?: T; error?: unknown; response: Response };
 
+/** clock compares this computer with the service. ahead is how far its clock is ahead, in milliseconds. */
+export const clock = { ahead: 0 };
+
 /** unwrap waits for a call and returns its data. It throws a Problem for an error reply. */
 export async function unwrap<T>(call: Promise<Reply<T>>): Promise<T> {
 	let reply: Reply<T>;
@@ -79,6 +82,10 @@ export async function unwrap<T>(call: Promise<Reply<T>>): Promise<T> {
 			throw error;
 		}
 		throw new Problem(0, undefined);
+	}
+	const at = Date.parse(reply.response.headers.get('Date') ?? '');
+	if (!Number.isNaN(at)) {
+		clock.ahead = Date.now() - at;
 	}
 	if (!reply.response.ok) {
 		const wait = Number(reply.response.headers.get('Retry-After'));

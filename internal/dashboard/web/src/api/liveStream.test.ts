@@ -1,6 +1,8 @@
 import { QueryClient, QueryObserver } from '@tanstack/preact-query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { connectLiveStream, isConnected, liveQuery, type Notice, onNotice, Refresher } from './liveStream';
+import { clock } from './client';
+import { connectLiveStream, isConnected, isLost, liveQuery, type Notice, onNotice, Refresher } from './liveStream';
+import { queries } from './queries';
 
 beforeEach(() => {
 	vi.useFakeTimers();
@@ -66,6 +68,28 @@ test('a reset invalidates the kinds that it names', async () => {
 	refresher.stop();
 });
 
+test('a notice about air that a query already has does not fetch it again', async () => {
+	const client = new QueryClient();
+	const refresher = new Refresher(client);
+	// The clock of the computer is an hour fast.
+	clock.ahead = 3_600_000;
+	const built = (minutes: number) => new Date(Date.now() - clock.ahead + minutes * 60_000).toISOString();
+	const first = { kind: 'air', data: { built: built(-1) } };
+	const air = watched(client, 'air', 10);
+	refresher.add(first);
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(air.times()).toBe(1);
+	await vi.advanceTimersByTimeAsync(60_000);
+	refresher.add({ kind: 'air', data: { built: built(0) } });
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(air.times()).toBe(2);
+	refresher.add({ kind: 'reset', data: {} });
+	await vi.advanceTimersByTimeAsync(2000);
+	expect(air.times()).toBe(3);
+	refresher.stop();
+	clock.ahead = 0;
+});
+
 test('a rejected stream is opened again, and then everything is invalidated', async () => {
 	const made: FakeSource[] = [];
 	class FakeSource {
@@ -88,13 +112,26 @@ test('a rejected stream is opened again, and then everything is invalidated', as
 	// The browser itself reconnects after a connection breaks.
 	made[0]?.onerror();
 	await vi.advanceTimersByTimeAsync(60_000);
-	expect([made.length, isConnected.value]).toEqual([1, false]);
+	expect([made.length, isConnected.value, isLost.value]).toEqual([1, false, true]);
+	let asked = 0;
+	const failed = new QueryObserver(queries, {
+		queryKey: ['webhooks'],
+		retry: false,
+		queryFn: () => (++asked === 1 ? Promise.reject(new Error('offline')) : Promise.resolve('answered')),
+	});
+	const unwatch = failed.subscribe(() => {});
+	await vi.advanceTimersByTimeAsync(100);
+	expect(failed.getCurrentResult().status).toBe('error');
 	Object.assign(made[0] ?? {}, { readyState: 2 });
 	made[0]?.onerror();
 	await vi.advanceTimersByTimeAsync(60_000);
 	expect(made.length).toBe(2);
 	made[1]?.onopen();
 	expect(received).toEqual([{ kind: 'reset', data: {} }]);
+	await vi.advanceTimersByTimeAsync(100);
+	expect(failed.getCurrentResult().data).toBe('answered');
+	expect(isLost.value).toBe(false);
+	unwatch();
 	stop();
 	unlisten();
 	vi.unstubAllGlobals();

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Query, QueryClient } from '@tanstack/preact-query';
+import { clock } from './client';
 import { queries } from './queries';
 
 /** Notice is an event of the SSE stream: the kind of object that changed, and data to identify it. */
@@ -10,6 +11,9 @@ export interface Notice {
 
 /** isConnected reports whether the SSE stream is open. While it is not, lists can be stale. */
 export const isConnected = signal(false);
+
+/** isLost reports whether the SSE stream has broken and is not open again. */
+export const isLost = signal(false);
 
 type Listener = (notice: Notice) => void;
 const listeners = new Set<Listener>();
@@ -44,11 +48,22 @@ const pause = 400;
  */
 const atMost = 1000;
 
+/** tolerance is added to the time of a publication, because clocks are compared to the second. */
+const tolerance = 5000;
+
+/** publishedAt returns when the air of a notice was published, by the clock of this computer. */
+function publishedAt(notice: Notice): number {
+	const built = typeof notice.data.built === 'string' ? Date.parse(notice.data.built) : Number.NaN;
+	return Number.isNaN(built) ? Number.POSITIVE_INFINITY : built + clock.ahead + tolerance;
+}
+
 /** Refresher fetches the queries that notices invalidate, at a limited rate. */
 export class Refresher {
 	private readonly old = new Set<string>();
 	private timer: ReturnType<typeof setTimeout> | undefined;
 	private last = Number.NEGATIVE_INFINITY;
+	/** published is when the newest air was published. Queries that were fetched later have it already. */
+	private published = Number.POSITIVE_INFINITY;
 
 	constructor(private readonly client: QueryClient) {}
 
@@ -56,6 +71,9 @@ export class Refresher {
 	add(notice: Notice): void {
 		const kinds = notice.kind === 'reset' ? resetKinds(notice) : [notice.kind];
 		for (const kind of kinds) {
+			if (kind === 'air') {
+				this.published = notice.kind === 'air' ? publishedAt(notice) : Number.POSITIVE_INFINITY;
+			}
 			for (const first of invalidatedBy[kind] ?? []) {
 				this.old.add(first);
 			}
@@ -83,7 +101,8 @@ export class Refresher {
 			const mine = { queryKey: [first], predicate: (query: Query) => query.meta?.live !== liveQuery.meta.live };
 			if (this.client.isFetching(mine) === 0) {
 				this.old.delete(first);
-				void this.client.invalidateQueries(mine);
+				const isOld = (query: Query) => mine.predicate(query) && (first !== 'air' || query.state.dataUpdatedAt < this.published);
+				void this.client.invalidateQueries({ ...mine, predicate: isOld });
 			}
 		}
 		if (this.old.size > 0) {
@@ -116,6 +135,11 @@ export function connectLiveStream(): () => void {
 		source = new EventSource('/dashboard/v1/live');
 		source.onopen = () => {
 			isConnected.value = true;
+			if (isLost.value) {
+				isLost.value = false;
+				// Failed queries of kinds without notices would keep their error until somebody reloads the page.
+				void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
+			}
 			if (fresh) {
 				// Notices may have been missed while the stream was closed.
 				publish({ kind: 'reset', data: {} });
@@ -123,6 +147,7 @@ export function connectLiveStream(): () => void {
 		};
 		source.onerror = () => {
 			isConnected.value = false;
+			isLost.value = true;
 			// The browser reconnects by itself after a connection breaks, but not after an error status.
 			if (source.readyState === EventSource.CLOSED) {
 				clearTimeout(timer);
@@ -141,5 +166,6 @@ export function connectLiveStream(): () => void {
 		refresher.stop();
 		source.close();
 		isConnected.value = false;
+		isLost.value = false;
 	};
 }

@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import type { JSX } from 'preact';
 import { lazy } from 'preact/compat';
 import { expect, test, vi } from 'vitest';
+import { isConnected } from '../api/liveStream';
 import { LazyPart } from './LazyPart';
 
 const Greeting = (props: { name: string }): JSX.Element => <p>Hello {props.name}</p>;
@@ -34,6 +35,23 @@ test('a script that fails to load leaves a message, a retry button, and the rest
 	expect(alert.textContent).toContain('This part cannot be shown');
 	expect(screen.getByRole('navigation')).toBeTruthy();
 	await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+	expect(reload).toHaveBeenCalledOnce();
+});
+
+test('a script that failed to load is fetched again when the service answers again', async () => {
+	vi.spyOn(console, 'error').mockReturnValue();
+	const reload = vi.spyOn(location, 'reload').mockReturnValue();
+	reload.mockClear();
+	const Lazy = lazy((): Promise<typeof Greeting> => Promise.reject(new TypeError('Failed to fetch dynamically imported module')));
+	isConnected.value = false;
+	render(
+		<LazyPart>
+			<Lazy name="Asha" />
+		</LazyPart>,
+	);
+	await screen.findByRole('alert');
+	expect(reload).not.toHaveBeenCalled();
+	isConnected.value = true;
 	expect(reload).toHaveBeenCalledOnce();
 });
 
