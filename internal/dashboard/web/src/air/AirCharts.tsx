@@ -3,16 +3,18 @@ import type { ComponentChildren, JSX } from 'preact';
 import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
+import { today } from '../dates';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Empty, Failed, Fetched } from '../ui/FetchState';
-import { Select } from '../ui/Field';
+import { Filter, Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
 import { Segments } from '../ui/Segments';
 import { Table } from '../ui/Table';
 import type { Drawn } from './Chart';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
-import { type Entry, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
+import { daysOf, ends, mostHours, nameOfPeriod, type Period, periodOf } from './period';
+import { type Entry, framed, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
 const Chart = lazy(async () => (await import('./Chart')).Chart);
@@ -20,37 +22,61 @@ const Chart = lazy(async () => (await import('./Chart')).Chart);
 /** ShownSeries is the selection that a chart shows. */
 export interface ShownSeries {
 	span: Span;
+	period: Period;
 	figure: Figure;
 	step: Step;
 }
 
-/** shownOf reads the selection of a chart from the address. */
-export function shownOf(filters: { span?: string; of?: string; by?: string }): ShownSeries {
+/** Shown is the part of the address that selects what a chart shows. */
+export interface Shown {
+	span?: string;
+	of?: string;
+	by?: string;
+	from?: string;
+	to?: string;
+}
+
+/** shownOf reads the selection of a chart from the address. Its period ends on a chosen day, or today. */
+export function shownOf(filters: Shown, date?: string): ShownSeries {
 	const span = spanOf(filters.span);
-	return { span, figure: figureOf(filters.of ?? null), step: stepOf(filters.by, span) };
+	const period = periodOf(span, filters, date);
+	const days = daysOf(period);
+	const step = days > mostHours ? 'day' : stepOf(filters.by, span, days);
+	return { span, period, figure: figureOf(filters.of ?? null), step };
 }
 
 /** Controls selects the period, the figure and the interval (hour or day). */
 export function Controls(props: {
 	shown: ShownSeries;
-	change: (change: { span?: string; of?: string; by?: string }) => void;
+	change: (change: Shown) => void;
+	/** readings are the first and the last day that can be chosen. */
+	readings?: { first: string; last: string } | undefined;
 }): JSX.Element {
 	const { shown, change } = props;
+	const { from, to } = shown.period;
+	const most = today(new Date());
+	const min = props.readings ? { min: props.readings.first } : {};
 	return (
 		<div class="filters">
 			<Segments
 				label={t('air.span')}
 				value={shown.span}
 				options={spans.map(({ id }) => [id, t(`air.span.${id}`)] as const)}
-				change={(span) => change({ span, by: '' })}
+				change={(span) => change({ span, by: '', from: span === 'range' ? from : '', to: span === 'range' ? to : '' })}
 			/>
+			{shown.span === 'range' && (
+				<>
+					<Filter label={t('air.from')} type="date" value={from} max={most} {...min} apply={(day) => change({ from: day, by: '' })} />
+					<Filter label={t('air.to')} type="date" value={to} max={most} {...min} apply={(day) => change({ to: day, by: '' })} />
+				</>
+			)}
 			<Select
 				label={t('air.figure')}
 				value={shown.figure}
 				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
 				change={(of) => change({ of: of === 'aqi' ? '' : of })}
 			/>
-			{shown.span !== '24h' && (
+			{shown.span !== '24h' && daysOf(shown.period) > 1 && daysOf(shown.period) <= mostHours && (
 				<Select
 					label={t('air.by')}
 					value={shown.step}
@@ -94,14 +120,23 @@ export function Lines(props: {
 	setTable: (open: boolean) => void;
 }): JSX.Element {
 	const { series, shown, table, setTable } = props;
+	const { from, to } = shown.period;
+	// The last 24 hours end with the newest figure. Every other period begins and ends at midnight.
+	const last24 = shown.span === '24h' && from !== to;
 	const cut = useMemo(
-		() => series.map((one) => ({ ...one, entries: shown.span === '24h' && one.entries.length > 0 ? recent(one.entries) : one.entries })),
-		[series, shown.span],
+		() => series.map((one) => ({ ...one, entries: last24 && one.entries.length > 0 ? recent(one.entries) : one.entries })),
+		[series, last24],
 	);
-	const drawn: Drawn[] = useMemo(
-		() => cut.map(({ name, token, dash, entries }) => ({ name, token, dash, ...line(entries, shown.figure, shown.step) })),
-		[cut, shown.figure, shown.step],
-	);
+	const drawn: Drawn[] = useMemo(() => {
+		const newest = Math.max(...cut.flatMap(({ entries }) => entries.map(moment)));
+		const [first, last] = last24 ? [newest - 86_400, newest] : ends({ from, to }, shown.step);
+		return cut.map(({ name, token, dash, entries }) => ({
+			name,
+			token,
+			dash,
+			...framed(line(entries, shown.figure, shown.step), first, last),
+		}));
+	}, [cut, last24, from, to, shown.figure, shown.step]);
 	const label = drawn.map((one) => described(one, shown)).join(' ');
 	return (
 		<>
@@ -127,7 +162,7 @@ function described(one: Drawn, shown: ShownSeries): string {
 	return t('air.chart.label', {
 		name: one.name,
 		figure: one.name === nameOf(shown.figure) ? unitOf(shown.figure) : nameOf(shown.figure),
-		span: t(`air.span.${shown.span}`),
+		span: nameOfPeriod(shown.span, shown.period),
 		least: number(Math.min(...values)),
 		most: number(Math.max(...values)),
 		last: number(last),
@@ -148,7 +183,7 @@ function Figures(props: { series: readonly Series[]; shown: ShownSeries }): JSX.
 	return (
 		<div class="figures">
 			<Table
-				caption={`${nameOf(shown.figure)}, ${unitOf(shown.figure)}, ${t(`air.span.${shown.span}`)}`}
+				caption={`${nameOf(shown.figure)}, ${unitOf(shown.figure)}, ${nameOfPeriod(shown.span, shown.period)}`}
 				rows={rows.slice(0, most)}
 				id={String}
 				columns={[

@@ -2,8 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
-import { bandOf, bands, toneOf } from './category';
-import { notReporting } from './places';
+import { bandOf, bands, notReporting, toneOf } from './category';
 import './air.css';
 
 /** Index shows an index with the name and the colour of its category. A stale index has no colour. */

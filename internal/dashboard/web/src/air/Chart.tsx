@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { number } from '../format';
-import { language, locale, t } from '../i18n';
+import { language, t } from '../i18n';
 import { theme } from '../theme';
 import { bands, type Figure, highest } from './category';
 import { joined, type Line, type Step } from './series';
-import { stamp } from './stamp';
+import { stamp, times } from './stamp';
 
 /** Drawn is a line with its name and its style. */
 export interface Drawn extends Line {
@@ -191,15 +191,4 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 			<div ref={root} role="img" aria-label={label} />
 		</div>
 	);
-}
-
-/** times writes the ticks of the axis; midnights, and days, by their date. */
-function times(ticks: readonly number[], step: Step): string[] {
-	const write = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'Asia/Kolkata' });
-	const date = write({ day: 'numeric', month: 'short' });
-	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
-	return ticks.map((tick) => {
-		const at = new Date(tick * 1000);
-		return step === 'day' || (tick + 19_800) % 86_400 === 0 ? date.format(at) : hour.format(at);
-	});
 }

@@ -12,9 +12,9 @@ import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope } from './AirLegend';
 import { lastReported } from './age';
-import { bandOf, bands } from './category';
+import { bandOf, bands, notReporting } from './category';
 import { IndiaMap } from './IndiaMap';
-import { aged, cityPath, fresh, groupOf, type Layer, notReporting, type Order, type Place, sorted, usePlaces } from './places';
+import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, sorted, usePlaces } from './places';
 import { drawn } from './projection';
 import { Search } from './Search';
 

@@ -1,20 +1,22 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { api, Problem, unwrap } from '../api/client';
+import { Problem } from '../api/client';
 import { before, today } from '../dates';
+import { day } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
-import { Time } from '../ui/Badge';
 import { Empty, Loading } from '../ui/FetchState';
+import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
-import { ChartError, Controls, Lines, nameOf, RangedChart, shownOf } from './AirCharts';
+import { ChartError, Controls, Lines, nameOf, RangedChart, type Shown, shownOf } from './AirCharts';
 import { Legend, RequireScope } from './AirLegend';
 import { Current, Pollutants, Stations } from './AirRecord';
 import { Calendar } from './Calendar';
-import { history, type Subject, useRecord } from './history';
+import { history, type Subject, useReadings, useRecord } from './history';
+import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { Search } from './Search';
 
@@ -65,10 +67,23 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 
 function Air(props: { where: Subject }): JSX.Element {
 	const { where } = props;
-	const [filters, change] = useFilters(['date', 'span', 'of', 'by']);
+	const [filters, change] = useFilters(['date', 'span', 'of', 'by', 'from', 'to', 'year']);
 	const { date } = filters;
 	const record = useRecord(where, date);
-	const since = <Since where={where} />;
+	const now = useRecord(where, undefined);
+	const place = now.data?.city ?? ('city' in where ? where.city : undefined);
+	const readings = useReadings(place);
+	const since = <Since place={place} readings={readings} choose={(chosen) => change({ date: chosen, year: '' })} />;
+	const top = useRef<HTMLDivElement>(null);
+	const shown = useRef(date);
+	useEffect(() => {
+		// The record of a chosen day stands above the calendar. Without this a choice would seem to have no effect.
+		if (shown.current !== date) {
+			shown.current = date;
+			top.current?.focus();
+			top.current?.scrollIntoView({ block: 'start' });
+		}
+	}, [date]);
 	const missing = record.error instanceof Problem && record.error.code === 'no_data';
 	if (!record.data && record.error && !missing) {
 		return (
@@ -77,27 +92,30 @@ function Air(props: { where: Subject }): JSX.Element {
 	}
 	return (
 		<>
-			{record.data ? (
-				<>
-					<Current record={record.data} date={date} now={() => change({ date: '' })} />
-					<Pollutants record={record.data} date={date} />
-				</>
-			) : missing ? (
-				<Card>
-					<Empty title={t(date ? 'air.nodata.day' : 'air.nodata')}>
-						{since}
-						{date && (
-							<button type="button" onClick={() => change({ date: '' })}>
-								{t('air.back')}
-							</button>
-						)}
-					</Empty>
-				</Card>
-			) : (
-				<Loading />
-			)}
-			<Over where={where} filters={filters} change={change} since={since} />
-			<Year where={where} date={date} choose={(chosen) => change({ date: chosen })} since={since} />
+			{/* biome-ignore lint/a11y/useSemanticElements: it groups cards and has no legend */}
+			<div ref={top} role="group" tabIndex={-1} class="record" aria-label={date ? t('air.on', { day: day(date) }) : t('air.now')}>
+				{record.data ? (
+					<>
+						<Current record={record.data} date={date} now={() => change({ date: '' })} />
+						<Pollutants record={record.data} date={date} />
+					</>
+				) : missing ? (
+					<Card>
+						<Empty title={t(date ? 'air.nodata.day' : 'air.nodata')}>
+							{since}
+							{date && (
+								<button type="button" onClick={() => change({ date: '' })}>
+									{t('air.back')}
+								</button>
+							)}
+						</Empty>
+					</Card>
+				) : (
+					<Loading />
+				)}
+			</div>
+			<Over where={where} filters={filters} date={date} change={change} since={since} readings={readings} />
+			<Year where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
 			{record.data && <Stations record={record.data} date={date} />}
 		</>
 	);
@@ -105,19 +123,21 @@ function Air(props: { where: Subject }): JSX.Element {
 
 function Over(props: {
 	where: Subject;
-	filters: { span?: string; of?: string; by?: string };
-	change: (change: { span?: string; of?: string; by?: string }) => void;
+	filters: Shown;
+	date: string | undefined;
+	change: (change: Shown) => void;
 	since: JSX.Element;
+	readings: Readings;
 }): JSX.Element {
 	const { where, filters } = props;
 	const [table, setTable] = useState(false);
-	const shown = shownOf(filters);
-	const query = useQuery(history(where, shown.span, shown.step));
+	const shown = shownOf(filters, props.date);
+	const query = useQuery(history(where, shown.period, shown.step));
 	const name = nameOf(shown.figure);
 	const series = useMemo(() => [{ name, token: 'ink', dash: [], entries: query.data ?? [] }], [query.data, name]);
 	return (
 		<Card title={t('air.over')}>
-			<Controls shown={shown} change={props.change} />
+			<Controls shown={shown} change={props.change} readings={props.readings} />
 			<RangedChart query={query} since={props.since}>
 				{() => <Lines series={series} shown={shown} table={table} setTable={setTable} />}
 			</RangedChart>
@@ -125,16 +145,60 @@ function Over(props: {
 	);
 }
 
-function Year(props: { where: Subject; date: string | undefined; choose: (date: string) => void; since: JSX.Element }): JSX.Element {
-	const query = useQuery(history(props.where, '1y', 'day'));
-	const to = today(new Date());
+type Readings = { first: string; last: string } | undefined;
+
+/** shownYear returns the year that the calendar shows; empty for the last 365 days. */
+function shownYear(year: string | undefined, date: string | undefined, readings: Readings): string {
+	if (year) {
+		return year === 'last' ? '' : year;
+	}
+	const first = before(today(new Date()), 364);
+	if (date) {
+		return date < first ? date.slice(0, 4) : '';
+	}
+	return readings && readings.last < first ? readings.last.slice(0, 4) : '';
+}
+
+function Year(props: {
+	where: Subject;
+	date: string | undefined;
+	year: string | undefined;
+	readings: Readings;
+	change: (change: { date?: string; year?: string }) => void;
+	since: JSX.Element;
+}): JSX.Element {
+	const { change, date, readings } = props;
+	const year = shownYear(props.year, date, readings);
+	const period = yearOf(year);
+	const query = useQuery(history(props.where, period, 'day'));
+	const known = readings ? years(readings.first, today(new Date())) : [];
+	const all = year && !known.includes(year) ? [year, ...known] : known;
+	const choices = ['', ...all];
+	const at = choices.indexOf(year);
+	const go = (to: string | undefined) => to !== undefined && change({ year: to || 'last' });
 	return (
 		<Card title={t('air.calendar')}>
+			<div class="filters">
+				<button type="button" disabled={at >= choices.length - 1} onClick={() => go(choices[at + 1])}>
+					‹ {t('air.year.before')}
+				</button>
+				<Select label={t('air.year')} value={year} options={choices.map((one) => [one, one || t('air.year.last')] as const)} change={go} />
+				<button type="button" disabled={at <= 0} onClick={() => go(choices[at - 1])}>
+					{t('air.year.after')} ›
+				</button>
+			</div>
 			<RangedChart query={query} since={props.since}>
 				{(entries) => (
 					<>
 						<Legend />
-						<Calendar from={before(to, 364)} to={to} entries={entries} chosen={props.date} onChoose={props.choose} />
+						<Calendar
+							key={year}
+							from={period.from}
+							to={period.to}
+							entries={entries}
+							chosen={date}
+							onChoose={(chosen) => change({ date: chosen })}
+						/>
 					</>
 				)}
 			</RangedChart>
@@ -142,20 +206,20 @@ function Year(props: { where: Subject; date: string | undefined; choose: (date: 
 	);
 }
 
-/** Since shows the date of the first reading of a place's nearest station. */
-function Since(props: { where: Subject }): JSX.Element {
-	const record = useRecord(props.where, undefined);
-	const id = record.data?.stations[0]?.id;
-	const station = useQuery({
-		queryKey: ['air', 'station', id],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/stations/{id}', { params: { path: { id: id ?? '' } }, signal })),
-		enabled: id !== undefined,
-	});
-	return station.data ? (
-		<p>
-			{t('air.since', { station: station.data.name })} <Time at={station.data.first_seen} />
-		</p>
-	) : (
-		<p>{t('air.nodata.hint')}</p>
+/** Since shows the first and the last day of a place's readings, and leads to the last. */
+function Since(props: { place: string | undefined; readings: Readings; choose: (date: string) => void }): JSX.Element {
+	const { place, readings } = props;
+	if (!place || !readings) {
+		return <p>{t('air.nodata.hint')}</p>;
+	}
+	return (
+		<>
+			<p>{t('air.since', { place, first: day(readings.first), last: day(readings.last) })}</p>
+			{readings.last < today(new Date()) && (
+				<button type="button" onClick={() => props.choose(readings.last)}>
+					{t('air.since.go', { day: day(readings.last) })}
+				</button>
+			)}
+		</>
 	);
 }

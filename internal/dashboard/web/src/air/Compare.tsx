@@ -153,10 +153,10 @@ function missing(error: Error): string {
 
 function Together(props: { cities: readonly string[] }): JSX.Element {
 	const { cities } = props;
-	const [filters, change] = useFilters(['span', 'of', 'by']);
+	const [filters, change] = useFilters(['span', 'of', 'by', 'from', 'to']);
 	const [table, setTable] = useState(false);
 	const shown = shownOf(filters);
-	const found = useQueries({ queries: cities.map((city) => history({ city }, shown.span, shown.step)) });
+	const found = useQueries({ queries: cities.map((city) => history({ city }, shown.period, shown.step)) });
 	const stamp = found.map((one) => one.dataUpdatedAt).join(' ');
 	const series: Series[] = useMemo(
 		() =>

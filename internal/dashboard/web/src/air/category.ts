@@ -30,6 +30,9 @@ export const bands: readonly Band[] = [
 	{ word: 'Severe', from: 401, to: 500, token: 'severe', name: 'air.severe', health: 'air.health.severe' },
 ];
 
+/** notReporting is the filter of the places that have no current figures. */
+export const notReporting = 'none';
+
 /** bandOf returns the band of a category; undefined for other values. */
 export function bandOf(word: string | null | undefined): Band | undefined {
 	return bands.find((band) => band.word === word);

@@ -2,7 +2,8 @@ import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
 import { api, Problem, type Schemas, unwrap } from '../api/client';
 import { queries } from '../api/queries';
 import { before, today } from '../dates';
-import { type Entry, type Span, type Step, spans, windows } from './series';
+import type { Period } from './period';
+import { type Entry, type Step, windows } from './series';
 
 /** Subject is a place that the API has data for. */
 export type Subject = { city: string } | { pincode: string };
@@ -51,7 +52,7 @@ async function gather(where: Subject, from: string, to: string, step: Step, sign
 			}
 			try {
 				found[index] =
-					part.to < before(to, settled)
+					part.to < before(today(new Date()), settled)
 						? await queries.fetchQuery({
 								queryKey: ['past', where, part, step],
 								// This signal belongs to the cached query, not to this page. Another page can wait for the same
@@ -83,14 +84,26 @@ function none(error: unknown): Entry[] {
 	throw error;
 }
 
-/** history returns the query of a place's hours or days over a period that ends today in India. */
-export function history(where: Subject, span: Span, step: Step): UseQueryOptions<Entry[], Error> {
-	const to = today(new Date());
-	const days = spans.find(({ id }) => id === span)?.days ?? 2;
-	const from = before(to, days - 1);
+/** history returns the query of a place's hours or days over a period. */
+export function history(where: Subject, { from, to }: Period, step: Step): UseQueryOptions<Entry[], Error> {
 	return {
 		queryKey: ['air', 'history', where, from, to, step],
 		queryFn: ({ signal }) => gather(where, from, to, step, signal),
 		staleTime: 60_000,
 	};
+}
+
+/**
+ * useReadings fetches the first and the last day of a city's readings. It is undefined while they are unknown, and for
+ * a name that no city has.
+ */
+export function useReadings(city: string | undefined): { first: string; last: string } | undefined {
+	const { data } = useQuery({
+		queryKey: ['readings', city],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: city ?? '', limit: 100 } }, signal })),
+		enabled: city !== undefined,
+		staleTime: 600_000,
+	});
+	const found = data?.data.find((one) => one.name === city);
+	return found && { first: found.first_day, last: found.last_day };
 }

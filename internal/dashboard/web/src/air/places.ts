@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
 import { api, type Schemas, unwrap } from '../api/client';
 import { isStale } from './age';
-import { bandOf, type Category } from './category';
+import { bandOf, type Category, notReporting } from './category';
 import { place } from './projection';
 
 /** Place is a city or a station on the map and in its list. */
@@ -101,9 +101,6 @@ export function usePlaces(layer: Layer): UseQueryResult<Place[], Error> {
 export function aged(places: readonly Place[], now: Date): readonly Place[] {
 	return places.map((one) => (isStale(one, now) ? { ...one, stale: true, severity: -1 } : one));
 }
-
-/** notReporting is the filter of the places that have no current figures. */
-export const notReporting = 'none';
 
 /** groupOf returns the group of a place in the legend: its category, or notReporting. */
 export function groupOf(one: Place): string {

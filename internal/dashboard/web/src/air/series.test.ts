@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Entry, joined, line, recent, spanOf, stepOf, windows } from './series';
+import { type Entry, framed, joined, line, recent, spanOf, stepOf, windows } from './series';
 
 function entry(values: Partial<Entry>): Entry {
 	return {
@@ -82,7 +82,13 @@ test('a range is split into parts that one call may request', () => {
 
 test('invalid parameters of the address fall back to defaults', () => {
 	expect(spanOf('99y')).toBe('24h');
-	expect(stepOf('day', '24h')).toBe('hour');
-	expect(stepOf(undefined, '1y')).toBe('day');
-	expect(stepOf('hour', '1y')).toBe('hour');
+	expect(stepOf('day', '24h', 2)).toBe('hour');
+	expect(stepOf(undefined, '1y', 365)).toBe('day');
+	expect(stepOf('hour', '1y', 365)).toBe('hour');
+});
+
+test('the axis is the period, also for one point and for none', () => {
+	expect(framed({ xs: [5], ys: [100] }, 1, 9)).toEqual({ xs: [1, 5, 9], ys: [null, 100, null] });
+	expect(framed({ xs: [], ys: [] }, 1, 9)).toEqual({ xs: [1, 9], ys: [null, null] });
+	expect(framed({ xs: [1, 9], ys: [1, 2] }, 1, 9)).toEqual({ xs: [1, 9], ys: [1, 2] });
 });

@@ -53,14 +53,15 @@ export function joined(lines: readonly Line[]): [number[], ...(number | null | u
 	return [xs, ...columns];
 }
 
-/** Span is the period of a chart. */
-export type Span = '24h' | '30d' | '1y';
+/** Span is the period of a chart; range has days of its own. */
+export type Span = '24h' | '30d' | '1y' | 'range';
 
 /** spans are the selectable periods. 24h fetches two days, because it can begin yesterday. */
-export const spans: readonly { id: Span; days: number }[] = [
+export const spans: readonly { id: Span; days?: number }[] = [
 	{ id: '24h', days: 2 },
 	{ id: '30d', days: 30 },
 	{ id: '1y', days: 365 },
+	{ id: 'range' },
 ];
 
 /** spanOf parses a parameter of the address. */
@@ -68,9 +69,23 @@ export function spanOf(text: string | null | undefined): Span {
 	return spans.find(({ id }) => id === text)?.id ?? '24h';
 }
 
-/** stepOf parses the interval of a chart. The default is day for a year, else hour. */
-export function stepOf(text: string | null | undefined, span: Span): Step {
-	return span === '24h' ? 'hour' : text === 'day' || text === 'hour' ? text : span === '1y' ? 'day' : 'hour';
+/** stepOf parses the interval of a chart of a number of days. The default is hour up to 31 days. */
+export function stepOf(text: string | null | undefined, span: Span, days: number): Step {
+	return span === '24h' || days === 1 ? 'hour' : text === 'day' || text === 'hour' ? text : days > 31 ? 'day' : 'hour';
+}
+
+/**
+ * framed extends a line by gaps up to both ends of the axis, so that the axis is the period and not the part of it
+ * that has figures.
+ */
+export function framed(line: Line, first: number, last: number): Line {
+	const { xs, ys } = line;
+	const before = xs[0] === undefined || xs[0] > first;
+	const after = (xs.at(-1) ?? Number.NEGATIVE_INFINITY) < last;
+	return {
+		xs: [...(before ? [first] : []), ...xs, ...(after ? [last] : [])],
+		ys: [...(before ? [null] : []), ...ys, ...(after ? [null] : [])],
+	};
 }
 
 /** recent returns the last 24 hours of entries, counted from the newest. */

@@ -15,3 +15,23 @@ export function stamp(x: number, step: Step): string {
 	made.set(name, format);
 	return format.format(new Date(x * 1000));
 }
+
+/**
+ * times writes the ticks of an axis: hours, or dates at midnight and for days. The year stands below the first tick
+ * and below each tick that begins another year.
+ */
+export function times(ticks: readonly number[], step: Step): string[] {
+	const write = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale.value, { ...options, timeZone: zone });
+	const date = write({ day: 'numeric', month: 'short' });
+	const year = write({ year: 'numeric' });
+	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
+	let last = '';
+	return ticks.map((tick) => {
+		const at = new Date(tick * 1000);
+		const text = step === 'day' || (tick + 19_800) % 86_400 === 0 ? date.format(at) : hour.format(at);
+		const of = year.format(at);
+		const named = of === last ? text : `${text}\n${of}`;
+		last = of;
+		return named;
+	});
+}

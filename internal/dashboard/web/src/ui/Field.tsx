@@ -51,6 +51,9 @@ export function Filter(props: {
 	apply: (value: string) => void;
 	placeholder?: string;
 	maxLength?: number;
+	/** min and max limit a date. */
+	min?: string;
+	max?: string;
 }): JSX.Element {
 	const { value, apply, ...input } = props;
 	const [typed, setTyped] = useState<string>();
