@@ -1,15 +1,16 @@
 import type { JSX } from 'preact';
 import { lazy } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
-import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
 import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
 import { t } from './i18n';
+import { startOf } from './routes';
 import { Shell } from './Shell';
 import { SignIn } from './SignIn';
-import { refreshSession, sessionState, watchSession } from './session';
+import { hasScope, refreshSession, sessionState, watchSession } from './session';
 import { routes as transactions } from './transactions/routes';
 import { Failed, Loading } from './ui/FetchState';
 import { LazyPart } from './ui/LazyPart';
@@ -52,6 +53,10 @@ function Inside(): JSX.Element {
 
 function Pages(): JSX.Element {
 	const [location] = useLocation();
+	const start = startOf(hasScope);
+	if (location === '/' && start !== '/') {
+		return <Redirect to={start} replace />;
+	}
 	return (
 		<Shell>
 			<LazyPart key={location}>

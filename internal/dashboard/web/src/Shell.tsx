@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { isConnected, isLost } from './api/liveStream';
 import { type Language, language, showLanguage, t } from './i18n';
-import { groups, isCurrent } from './routes';
+import { groups, isAllowed, isCurrent } from './routes';
 import { hasScope, sessionState, signOut } from './session';
 import { type Theme, theme } from './theme';
 import { Form } from './ui/Form';
@@ -72,22 +72,23 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
 			</header>
 			<nav id="nav" class={open ? 'open' : ''} aria-label={t('shell.nav')}>
-				{groups.map((group) => (
-					<section key={group.name}>
-						<h2>{t(group.name)}</h2>
-						<ul>
-							{group.entries
-								.filter((entry) => !entry.scope || hasScope(entry.scope))
-								.map((entry) => (
+				{groups
+					.map(({ name, entries }) => ({ name, entries: entries.filter((entry) => isAllowed(entry, hasScope)) }))
+					.filter(({ entries }) => entries.length > 0)
+					.map((group) => (
+						<section key={group.name}>
+							<h2>{t(group.name)}</h2>
+							<ul>
+								{group.entries.map((entry) => (
 									<li key={entry.to}>
 										<Link href={entry.to} aria-current={isCurrent(location, entry) ? 'page' : undefined}>
 											{t(entry.name)}
 										</Link>
 									</li>
 								))}
-						</ul>
-					</section>
-				))}
+							</ul>
+						</section>
+					))}
 				<a href="/docs">{t('shell.docs')}</a>
 				<Choices />
 			</nav>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groups, isCurrent } from './routes';
+import { groups, isAllowed, isCurrent, startOf } from './routes';
 
 test.each([
 	['/', '/'],
@@ -15,4 +15,16 @@ test.each([
 ])('%s belongs to %s in the navigation, and to no other entry', (location, to) => {
 	const entries = groups.flatMap((group) => group.entries);
 	expect(entries.filter((entry) => isCurrent(location, entry)).map((entry) => entry.to)).toEqual([to]);
+});
+
+test('a key starts at a page that it can use', () => {
+	expect(startOf(() => true)).toBe('/');
+	expect(startOf((scope) => scope === 'webhooks:manage')).toBe('/webhooks');
+	expect(startOf(() => false)).toBe('/sessions');
+});
+
+test('batches are for keys that can read one of their kinds', () => {
+	const batches = groups.flatMap(({ entries }) => entries).find(({ to }) => to === '/batches') ?? { to: '', name: 'shell.batches' };
+	expect(isAllowed(batches, (scope) => scope === 'verify:read')).toBe(true);
+	expect(isAllowed(batches, (scope) => scope === 'aqi:read')).toBe(false);
 });

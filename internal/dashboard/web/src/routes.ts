@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { Schemas } from './api/client';
 import type { Key } from './i18n';
 
 /**
@@ -16,8 +17,20 @@ export interface Entry {
 	name: Key;
 	/** also are prefixes of other addresses that belong to the entry. */
 	also?: readonly string[];
-	/** scope is the scope without which the page shows nothing. */
-	scope?: 'aqi:read' | 'recharge:read' | 'verify:read' | 'webhooks:manage' | 'alerts:manage' | 'account:read' | 'keys:manage';
+	/** scope is the scope without which the page shows nothing. Of several, one is enough. */
+	scope?: Scope | readonly Scope[];
+}
+
+type Scope = Schemas['Scope'];
+
+/** isAllowed reports whether a key with scopes can use the page of an entry. */
+export function isAllowed(entry: Entry, has: (scope: Scope) => boolean): boolean {
+	return entry.scope === undefined || [entry.scope].flat().some((scope) => has(scope as Scope));
+}
+
+/** startOf returns the address at which a key starts: the map, or else the first page that it can use. */
+export function startOf(has: (scope: Scope) => boolean): string {
+	return groups.flatMap(({ entries }) => entries).find((entry) => isAllowed(entry, has))?.to ?? '/';
 }
 
 /** Group is entries with a heading. */
@@ -43,7 +56,7 @@ export const groups: readonly Group[] = [
 		entries: [
 			{ to: '/recharges', name: 'shell.recharges', scope: 'recharge:read' },
 			{ to: '/verifications', name: 'shell.verifications', scope: 'verify:read' },
-			{ to: '/batches', name: 'shell.batches' },
+			{ to: '/batches', name: 'shell.batches', scope: ['recharge:read', 'verify:read'] },
 			{ to: '/wallet', name: 'shell.wallet', scope: 'recharge:read' },
 		],
 	},

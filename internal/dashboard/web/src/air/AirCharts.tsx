@@ -6,7 +6,7 @@ import { Problem } from '../api/client';
 import { today } from '../dates';
 import { number } from '../format';
 import { t } from '../i18n';
-import { Empty, Failed, Fetched } from '../ui/FetchState';
+import { Empty, errorMessage, Failed, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
 import { Segments } from '../ui/Segments';
@@ -231,7 +231,13 @@ export function ChartError(props: { error: unknown; again: () => void; choose: (
 	const choices = props.error instanceof Problem ? props.error.choices : [];
 	return (
 		<>
-			<Failed error={props.error} {...(choices.length === 0 && { again: props.again })} />
+			{choices.length > 0 ? (
+				<p class="lead" role="status">
+					{errorMessage(props.error)}
+				</p>
+			) : (
+				<Failed error={props.error} again={props.again} />
+			)}
 			{choices.length > 0 && (
 				<ul class="choices-list" aria-label={t('air.meant')}>
 					{choices.map((name) => (

@@ -8,7 +8,7 @@ import { useMinute } from '../ui/useNow';
 import { Index } from './AirLegend';
 import { isStale, lastReported } from './age';
 import { bandAt, bandOf, pollutants, toneOf } from './category';
-import type { Detail } from './history';
+import { credits, type Detail } from './history';
 
 /** Current shows the index of a place, its health advice and its age. */
 export function Current(props: { record: Detail; date: string | undefined; now: () => void }): JSX.Element {
@@ -150,7 +150,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 			)}
 			<Facts
 				of={[
-					[t('air.attribution'), record.attribution.join('; ')],
+					[t('air.attribution'), credits(record.attribution)],
 					[t('air.source'), record.source.join(', ')],
 				]}
 			/>

@@ -34,11 +34,14 @@ export function Pin(props: Record<string, string>): JSX.Element {
 
 function Place(props: { where: Subject; title: string }): JSX.Element {
 	const { where, title } = props;
+	// A name that no city has, or several have, cannot be compared.
+	const known = !useRecord(where, undefined).error;
 	return (
 		<Page
 			title={title}
 			actions={
-				'city' in where && (
+				'city' in where &&
+				known && (
 					<>
 						<Link class="primary" href={forecastPath(where.city)}>
 							{t('air.forecast')}

@@ -14,7 +14,7 @@ import { ChartError, Controls, Lines, type Series, shownOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
 import { isStale, lastReported } from './age';
 import { pollutants } from './category';
-import { history, useRecord } from './history';
+import { credits, history, useRecord } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
 
@@ -135,7 +135,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 										const text = amount === null ? t('air.unmeasured') : `${number(amount)} ${record.units[id]}`;
 										return [name, record.estimated.includes(id) ? `${text} (${t('air.estimated')})` : text] as const;
 									}),
-									[t('air.attribution'), record.attribution.join('; ')],
+									[t('air.attribution'), credits(record.attribution)],
 								]}
 							/>
 						</>

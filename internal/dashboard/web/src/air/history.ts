@@ -2,6 +2,7 @@ import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
 import { api, Problem, type Schemas, unwrap } from '../api/client';
 import { queries } from '../api/queries';
 import { before, today } from '../dates';
+import { hasScope } from '../session';
 import type { Period } from './period';
 import { type Entry, type Step, windows } from './series';
 
@@ -22,7 +23,13 @@ export function useRecord(where: Subject, date: string | undefined) {
 			}
 			return got;
 		},
+		enabled: hasScope('aqi:read'),
 	});
+}
+
+/** credits joins attributions. One can name several networks, and several can name the same. */
+export function credits(attributions: readonly string[]): string {
+	return [...new Set(attributions.flatMap((one) => one.split(';').map((name) => name.trim())))].filter(Boolean).join('; ');
 }
 
 async function entries(where: Subject, part: { from: string; to: string }, step: Step, signal: AbortSignal): Promise<Entry[]> {

@@ -29,6 +29,7 @@ export function Filters(props: {
 			{!props.dates && (
 				<Filter
 					label={t('transactions.filter.ref')}
+					hint={t('transactions.filter.ref.hint')}
 					type="search"
 					value={values.ref_id}
 					maxLength={255}

@@ -50,6 +50,7 @@ export function Filter(props: {
 	value: string | undefined;
 	apply: (value: string) => void;
 	placeholder?: string;
+	hint?: string;
 	maxLength?: number;
 	/** min and max limit a date. */
 	min?: string;

@@ -28,6 +28,7 @@ test('facts omit undefined values, but not zero', () => {
 				['Bank', undefined],
 				['Branch', ''],
 				['UTR', null],
+				['Its recharges', false],
 				['Attempts', 0],
 				['Operator', 'Jio'],
 			]}

@@ -36,12 +36,12 @@ export function Card(props: { title?: string; actions?: ComponentChildren; child
 	);
 }
 
-/** Facts is a list of names and values. Undefined values are omitted. */
+/** Facts is a list of names and values. Missing values are omitted: undefined, null, false and the empty text. */
 export function Facts(props: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
 	return (
 		<dl class="facts">
 			{props.of
-				.filter(([, value]) => value !== undefined && value !== null && value !== '')
+				.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
 				.map(([name, value]) => (
 					<div key={name}>
 						<dt>{name}</dt>

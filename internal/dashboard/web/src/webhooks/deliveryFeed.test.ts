@@ -56,6 +56,16 @@ test('an old row that now matches the filter drops the rows around it for a refe
 	expect(ids(merge({ ...old, next: null }, first, {}, [row(1).id]))).toEqual([9, 8]);
 });
 
+test('a list that stays open keeps a limited number of rows', () => {
+	let feed: Feed = { rows: [row(2), row(1)], next: null };
+	for (let n = 3; n < 500; n++) {
+		feed = merge(feed, page([row(n), row(n - 1)], `after ${n - 1}`), {}, [], 100);
+		expect(feed.rows.length).toBeLessThanOrEqual(100);
+		expect(ids(feed)[0]).toBe(n);
+	}
+	expect(feed.next).toBe(`after ${ids(feed).at(-1)}`);
+});
+
 test('a next page is appended without duplicates', () => {
 	const feed = extend({ rows: [row(3), row(2)], next: 'x' }, page([row(2), row(1)], null));
 	expect(ids(feed)).toEqual([3, 2, 1]);

@@ -67,9 +67,16 @@ function same(old: Row | undefined, fresh: Row): Row {
 /**
  * merge replaces the start of the list by its newest page. Older rows stay, so that a user who scrolled down
  * keeps them. If other rows can lie between the page and them, they are dropped. They are also dropped if an id
- * of missing belongs among them, because the refetched pages will contain it.
+ * of missing belongs among them, because the refetched pages will contain it. So they are if there are more than
+ * most rows: a list that stays open would grow with every delivery.
  */
-export function merge(old: Feed | undefined, page: ListState<Row>, wanted: Wanted, missing: Iterable<string> = []): Feed {
+export function merge(
+	old: Feed | undefined,
+	page: ListState<Row>,
+	wanted: Wanted,
+	missing: Iterable<string> = [],
+	most = Number.POSITIVE_INFINITY,
+): Feed {
 	if (!old || !page.has_more) {
 		const known = new Map(old?.rows.map((row) => [row.id, row]));
 		return { rows: page.data.map((row) => same(known.get(row.id), row)), next: page.next_cursor };
@@ -81,10 +88,10 @@ export function merge(old: Feed | undefined, page: ListState<Row>, wanted: Wante
 	}
 	const known = new Map(old.rows.map((row) => [row.id, row]));
 	const last = old.next === null ? '' : (old.rows.at(-1)?.id ?? '');
-	if ([...missing].some((id) => id < oldest && id > last)) {
+	const older = old.rows.filter((row) => row.id < oldest && fits(row, wanted));
+	if (page.data.length + older.length > most || [...missing].some((id) => id < oldest && id > last)) {
 		return { rows: page.data.map((row) => same(known.get(row.id), row)), next: page.next_cursor };
 	}
-	const older = old.rows.filter((row) => row.id < oldest && fits(row, wanted));
 	return {
 		rows: [...page.data.map((row) => same(known.get(row.id), row)), ...older],
 		next: older.length > 0 ? old.next : page.next_cursor,

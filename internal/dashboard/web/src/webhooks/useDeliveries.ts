@@ -79,6 +79,9 @@ export interface Deliveries {
 
 type More = Pick<Deliveries['more'], 'busy' | 'problem'>;
 
+/** mostRows is the number of rows that a list keeps while the user looks at its start. */
+const mostRows = 1000;
+
 const idle: More = { busy: false, problem: undefined };
 
 /**
@@ -101,8 +104,10 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 			const page = await deliveries(list.wanted, {}, signal);
 			// Missing rows may drop rows far below, which is harmless only while the user looks at the start of the
 			// list.
-			const feed = merge(queries.getQueryData<Feed>(list.key), page, list.wanted, seen.current.first <= 0 ? refetched : []);
-			if (seen.current.first <= 0) {
+			const atStart = seen.current.first <= 0;
+			const old = queries.getQueryData<Feed>(list.key);
+			const feed = merge(old, page, list.wanted, atStart ? refetched : [], atStart ? mostRows : Number.POSITIVE_INFINITY);
+			if (atStart) {
 				for (const id of refetched) {
 					list.missing.delete(id);
 				}
@@ -235,6 +240,12 @@ class Follower {
 			}
 		}
 		this.notices.clear();
+		const rows = new Set(after.rows.map((row) => row.id));
+		for (const id of this.stale) {
+			if (!rows.has(id)) {
+				this.stale.delete(id);
+			}
+		}
 	}
 
 	private async fetch(): Promise<void> {

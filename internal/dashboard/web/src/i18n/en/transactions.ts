@@ -16,6 +16,7 @@ export const transactions = {
 	'transactions.filter.from': 'From (day in India)',
 	'transactions.filter.to': 'To (day in India)',
 	'transactions.filter.ref': 'Your reference',
+	'transactions.filter.ref.hint': 'The whole reference, then Enter',
 	'transactions.filter.batch': 'Only those of the batch',
 	'transactions.magic.title': 'Values of the sandbox',
 	'recharge.new': 'New recharge',

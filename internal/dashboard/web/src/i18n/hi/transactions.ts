@@ -18,6 +18,7 @@ export const transactions: Record<keyof typeof en, string> = {
 	'transactions.filter.from': 'से (भारतीय तारीख़)',
 	'transactions.filter.to': 'तक (भारतीय तारीख़)',
 	'transactions.filter.ref': 'आपका संदर्भ',
+	'transactions.filter.ref.hint': 'पूरा संदर्भ लिखकर Enter दबाएँ',
 	'transactions.filter.batch': 'केवल इस बैच के',
 	'transactions.magic.title': 'सैंडबॉक्स के मान',
 	'recharge.new': 'नया रिचार्ज',
