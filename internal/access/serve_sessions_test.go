@@ -36,6 +36,10 @@ func TestABrowserSignsInLooksAndSignsOut(t *testing.T) {
 			if set := made.header.Get("Set-Cookie"); !strings.Contains(set, "; Path=/dashboard; Max-Age=28800; HttpOnly; SameSite=Strict") || strings.Contains(set, "Secure") {
 				t.Errorf("the cookie over plain HTTP: %s", set)
 			}
+			usage := h.do(h.keys[w], "GET", "/v1/usage", "").want(t, "usage", 200)
+			if free := `"operation":"POST /v1/sessions","calls":1,"failed":0,"counted":0`; !strings.Contains(usage.text, free) {
+				t.Errorf("the usage after signing in is %s, want %s", usage.text, free)
+			}
 			if strings.Contains(made.text, h.keys[w]) || made.textAt("data.expires_at") != "2026-11-21T14:00:00Z" || made.at("data.current") != true {
 				t.Errorf("made: %s", made.text)
 			}
