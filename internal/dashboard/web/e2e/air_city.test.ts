@@ -208,12 +208,40 @@ test('the calendar starts scrolled to its newest days at every width, also after
 	await expect.poll(seen).toBe(true);
 });
 
+test('every stored day can be reached: by a range, by a year, and from a day of the calendar', async () => {
+	const { page, faults } = await signedIn('/air/Pune');
+	await page.getByRole('button', { name: 'Choose days' }).click();
+	await page.getByLabel('From', { exact: true }).fill(dayBefore(40));
+	await page.getByLabel('From', { exact: true }).press('Enter');
+	await page.getByLabel('To', { exact: true }).fill(dayBefore(36));
+	await page.getByLabel('To', { exact: true }).press('Enter');
+	await expect.poll(() => page.url()).toContain(`from=${dayBefore(40)}&to=${dayBefore(36)}`);
+	await page.getByLabel('One point for each').selectOption('day');
+	await page.getByRole('button', { name: 'Show as a table' }).click();
+	const table = async () => rows(await whole(page));
+	const five = async () => (await range('Pune', 40, 'day')).filter(({ date = '' }) => date <= dayBefore(36));
+	expect((await five()).length).toBe(5);
+	await same(table, async () => listed(page, await five(), index));
+
+	const year = page.getByLabel('Year', { exact: true });
+	const first = (await year.locator('option').last().getAttribute('value')) ?? '';
+	await year.selectOption(first);
+	await page.locator(`.calendar [data-date="${first}-01-01"]`).waitFor();
+	expect(page.url()).toContain(`year=${first}`);
+	await page.getByRole('button', { name: 'Year after' }).click();
+	await expect.poll(() => year.inputValue()).toBe('');
+
+	await page.locator(`.calendar [data-date="${dayBefore(3)}"]`).click();
+	await page.getByRole('heading', { name: /^On / }).waitFor();
+	await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toContain('record');
+	await pictured(page, 'air-day');
+	expect(faults).toEqual([]);
+});
+
 test('a day without figures shows a message that names the first day with figures', async () => {
 	const { page } = await signedIn(`/air/Pune?date=${dayBefore(364)}`);
 	await page.getByText('There are no data for this day').waitFor();
-	const now = await ask<Detail>('/v1/aqi?city=Pune&view=detail');
-	const station = now.stations[0];
-	await page.getByText(`The readings of ${station?.name} begin on`).first().waitFor();
+	await page.getByText('The readings of Pune begin on').first().waitFor();
 	await pictured(page, 'air-noday');
 	await page.getByRole('button', { name: 'Back to now' }).click();
 	await page.getByRole('heading', { name: 'Now' }).waitFor();

@@ -15,6 +15,7 @@ import { routes as transactions } from './transactions/routes';
 import { Failed, Loading } from './ui/FetchState';
 import { LazyPart } from './ui/LazyPart';
 import { Page } from './ui/Page';
+import { keepScroll } from './ui/scroll';
 import { routes as webhooks } from './webhooks/routes';
 
 const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
@@ -44,6 +45,7 @@ export function App(): JSX.Element {
 
 function Inside(): JSX.Element {
 	useEffect(() => connectLiveStream(), []);
+	useEffect(() => keepScroll(), []);
 	return (
 		<Router base="/dashboard">
 			<Pages />

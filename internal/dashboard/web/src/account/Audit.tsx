@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { SubjectLink } from '../subject';
 import { Time } from '../ui/Badge';
+import { Dialog } from '../ui/Dialog';
 import { Filter } from '../ui/Field';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
@@ -17,6 +19,7 @@ const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
 /** Audit lists the audit log of the account in the session's mode (live or sandbox), newest first. */
 export function Audit(): JSX.Element {
 	const [filters, change] = useFilters(names);
+	const [open, setOpen] = useState<Row>();
 	const list = useList<Row>(['audit', filters], (cursor, signal) =>
 		unwrap(api.GET('/v1/audit', { params: { query: { ...filters, ...(cursor ? { cursor } : {}) } }, signal })),
 	);
@@ -61,16 +64,20 @@ export function Audit(): JSX.Element {
 							{
 								name: t('account.audit.detail'),
 								show: (row) => (
-									<details>
-										<summary>{t('account.audit.show')}</summary>
-										<pre>{JSON.stringify({ ...row.detail, request_id: row.request_id, hash: row.hash }, null, 2)}</pre>
-									</details>
+									<button type="button" class="small" onClick={() => setOpen(row)}>
+										{t('account.audit.show')}
+									</button>
 								),
 							},
 						]}
 					/>
 				)}
 			</Rows>
+			{open && (
+				<Dialog title={`${t('account.audit.detail')} ${open.seq}: ${open.action}`} close={() => setOpen(undefined)}>
+					<pre class="scroll">{JSON.stringify({ ...open.detail, request_id: open.request_id, hash: open.hash }, null, 2)}</pre>
+				</Dialog>
+			)}
 		</Page>
 	);
 }

@@ -10,7 +10,7 @@ import { Card, Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { Allowed } from './KeyRestrictions';
-import { sums } from './sums';
+import { periodOf, sums } from './sums';
 import { UsageByDay } from './UsageByDay';
 import './account.css';
 
@@ -79,7 +79,7 @@ export function Usage(): JSX.Element {
 							<Empty title={t('account.calls.none')} />
 						) : (
 							<>
-								<UsageByDay of={days} />
+								<UsageByDay of={days} {...periodOf(filters, new Date())} />
 								<Table
 									caption={t('account.calls.byOperation')}
 									rows={sums(days)}

@@ -6,31 +6,45 @@ import { byDay } from './sums';
 
 const tall = 100;
 
-/** fewest is the number of days below which bars do not become wider. */
-const fewest = 31;
-
 /**
- * UsageByDay draws the calls of each day as bars, with the failed ones at the bottom. Tables on the page repeat
- * the figures.
+ * UsageByDay draws the calls of each day of a period as bars, with the failed ones at the bottom. Tables on the page
+ * repeat the figures.
  */
-export function UsageByDay(props: { of: readonly Schemas['UsageDay'][] }): JSX.Element {
-	const days = byDay(props.of);
+export function UsageByDay(props: { of: readonly Schemas['UsageDay'][]; from: string; to: string }): JSX.Element {
+	const days = byDay(props.of, props.from, props.to);
 	const most = Math.max(1, ...days.map((of) => of.calls));
+	const [first, last] = [days[0]?.date ?? props.from, days.at(-1)?.date ?? props.to];
 	return (
-		<svg
-			class="days"
-			viewBox={`0 0 ${Math.max(days.length, fewest) * 10} ${tall}`}
-			preserveAspectRatio="none"
-			role="img"
-			aria-label={t('account.calls.chart', { most: number(most) })}
-		>
-			{days.map((of, i) => (
-				<g key={of.date}>
-					<title>{`${day(of.date)}: ${number(of.calls)} / ${number(of.failed)}`}</title>
-					<rect class="calls" x={i * 10 + 1} width={8} y={tall - (of.calls / most) * tall} height={(of.calls / most) * tall} />
-					<rect class="failed" x={i * 10 + 1} width={8} y={tall - (of.failed / most) * tall} height={(of.failed / most) * tall} />
-				</g>
-			))}
-		</svg>
+		<figure class="usage">
+			<figcaption class="hint">
+				<span class="key calls" aria-hidden="true" /> {t('account.calls.calls')} <span class="key failed" aria-hidden="true" />{' '}
+				{t('account.calls.failed')}
+			</figcaption>
+			<div class="plot">
+				<div class="scale" aria-hidden="true">
+					<span>{number(most)}</span>
+					<span>0</span>
+				</div>
+				<svg
+					class="days"
+					viewBox={`0 0 ${days.length * 10} ${tall}`}
+					preserveAspectRatio="none"
+					role="img"
+					aria-label={t('account.calls.chart', { most: number(most), from: day(first), to: day(last) })}
+				>
+					{days.map((of, i) => (
+						<g key={of.date}>
+							<title>{`${day(of.date)}: ${number(of.calls)} / ${number(of.failed)}`}</title>
+							<rect class="calls" x={i * 10 + 1} width={8} y={tall - (of.calls / most) * tall} height={(of.calls / most) * tall} />
+							<rect class="failed" x={i * 10 + 1} width={8} y={tall - (of.failed / most) * tall} height={(of.failed / most) * tall} />
+						</g>
+					))}
+				</svg>
+				<div class="dates" aria-hidden="true">
+					<span>{day(first)}</span>
+					{last !== first && <span>{day(last)}</span>}
+				</div>
+			</div>
+		</figure>
 	);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, sums } from './sums';
+import { byDay, periodOf, sums } from './sums';
 
 const days = [
 	{ date: '2026-11-19', operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
@@ -14,11 +14,19 @@ test('operations are added up, the most used first', () => {
 	]);
 });
 
-test('a day without calls is a row of zeros between its neighbours', () => {
-	expect(byDay(days)).toEqual([
+test('the days are those of the period, and a day without calls has zeros', () => {
+	expect(byDay(days, '2026-11-18', '2026-11-21')).toEqual([
+		{ date: '2026-11-18', calls: 0, failed: 0, counted: 0 },
 		{ date: '2026-11-19', calls: 12, failed: 1, counted: 11 },
 		{ date: '2026-11-20', calls: 0, failed: 0, counted: 0 },
 		{ date: '2026-11-21', calls: 30, failed: 3, counted: 27 },
 	]);
-	expect(byDay([])).toEqual([]);
+	expect(byDay(days, '2026-11-20', '2026-11-20').map(({ date }) => date)).toEqual(['2026-11-19', '2026-11-20', '2026-11-21']);
+});
+
+test('a period is a month up to today in UTC, unless it has days of its own', () => {
+	const now = new Date('2026-11-23T20:00:00Z');
+	expect(periodOf({}, now)).toEqual({ from: '2026-11-01', to: '2026-11-23' });
+	expect(periodOf({ to: '2026-10-05' }, now)).toEqual({ from: '2026-10-01', to: '2026-10-05' });
+	expect(periodOf({ from: '2026-09-09' }, now)).toEqual({ from: '2026-09-09', to: '2026-11-23' });
 });

@@ -26,10 +26,12 @@ export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
 	return [...found.values()].sort((a, b) => b.calls - a.calls || a.operation.localeCompare(b.operation));
 }
 
-/** byDay returns the total of each day from the first to the last. A day without calls has zeros. */
-export function byDay(days: readonly Day[]): (Sum & { date: string })[] {
+/**
+ * byDay returns the total of each day of a period, which includes all days with calls. A day without calls has zeros.
+ */
+export function byDay(days: readonly Day[], from: string, to: string): (Sum & { date: string })[] {
 	const found = new Map<string, Sum & { date: string }>();
-	const dates = days.map((day) => day.date).sort();
+	const dates = [from, to, ...days.map((day) => day.date)].sort();
 	const last = dates.at(-1) ?? '';
 	for (let at = dates[0] ?? ''; at !== '' && at <= last; at = next(at)) {
 		found.set(at, { date: at, calls: 0, failed: 0, counted: 0 });
@@ -47,4 +49,10 @@ function next(date: string): string {
 	const at = new Date(`${date}T00:00:00Z`);
 	at.setUTCDate(at.getUTCDate() + 1);
 	return at.toISOString().slice(0, 10);
+}
+
+/** periodOf returns the days of the usage, as the API chooses them: by default the month of the last day, in UTC. */
+export function periodOf(asked: { from?: string; to?: string }, now: Date): { from: string; to: string } {
+	const to = asked.to ?? now.toISOString().slice(0, 10);
+	return { from: asked.from ?? `${to.slice(0, 8)}01`, to };
 }

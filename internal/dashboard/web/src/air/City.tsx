@@ -88,6 +88,13 @@ function Air(props: { where: Subject }): JSX.Element {
 		}
 	}, [date]);
 	const missing = record.error instanceof Problem && record.error.code === 'no_data';
+	if (!record.data && record.error instanceof Problem && record.error.status === 503) {
+		return (
+			<Card>
+				<Empty title={record.error.message || t('air.none')}>{t('air.none.hint')}</Empty>
+			</Card>
+		);
+	}
 	if (!record.data && record.error && !missing) {
 		return (
 			<ChartError error={record.error} again={() => void record.refetch()} choose={(name) => <Link href={cityPath(name)}>{name}</Link>} />
@@ -96,7 +103,13 @@ function Air(props: { where: Subject }): JSX.Element {
 	return (
 		<>
 			{/* biome-ignore lint/a11y/useSemanticElements: it groups cards and has no legend */}
-			<div ref={top} role="group" tabIndex={-1} class="record" aria-label={date ? t('air.on', { day: day(date) }) : t('air.now')}>
+			<div
+				ref={top}
+				role="group"
+				tabIndex={-1}
+				class={`record ${record.data || missing ? '' : 'waiting'}`}
+				aria-label={date ? t('air.on', { day: day(date) }) : t('air.now')}
+			>
 				{record.data ? (
 					<>
 						<Current record={record.data} date={date} now={() => change({ date: '' })} />

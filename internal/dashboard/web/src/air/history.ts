@@ -1,6 +1,6 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
 import { api, Problem, type Schemas, unwrap } from '../api/client';
-import { queries } from '../api/queries';
+import { patience, queries } from '../api/queries';
 import { before, today } from '../dates';
 import { hasScope } from '../session';
 import type { Period } from './period';
@@ -11,6 +11,13 @@ export type Subject = { city: string } | { pincode: string };
 
 /** Detail is a record with its sub-indices and stations. */
 export type Detail = Schemas['DetailedRecord'];
+
+/**
+ * unlessEmpty retries a read after a transient error, but not while the service has no data. A notice says when it has.
+ */
+function unlessEmpty(count: number, error: Error): boolean {
+	return error instanceof Problem && error.passing && error.status !== 503 && count < patience;
+}
 
 /** useRecord fetches the detailed record of a place, for now or for a day in India. */
 export function useRecord(where: Subject, date: string | undefined) {
@@ -24,6 +31,7 @@ export function useRecord(where: Subject, date: string | undefined) {
 			return got;
 		},
 		enabled: hasScope('aqi:read'),
+		retry: unlessEmpty,
 	});
 }
 
@@ -97,6 +105,7 @@ export function history(where: Subject, { from, to }: Period, step: Step): UseQu
 		queryKey: ['air', 'history', where, from, to, step],
 		queryFn: ({ signal }) => gather(where, from, to, step, signal),
 		staleTime: 60_000,
+		retry: unlessEmpty,
 	};
 }
 

@@ -48,6 +48,12 @@ export class Problem extends Error {
 		return new Problem(422, { error: { code: 'invalid_request', field, message } });
 	}
 
+	/** atFields returns an error that the page itself reports at several fields of a form. */
+	static atFields(messages: Readonly<Record<string, string>>): Problem {
+		const details = Object.entries(messages).map(([field, message]) => ({ field, message }));
+		return new Problem(422, { error: { code: 'invalid_request', message: details[0]?.message, field: details[0]?.field, details } });
+	}
+
 	/** messageOf returns the error message of a field or of a part of it: events.2 is part of events. */
 	messageOf(field: string): string | undefined {
 		const about = (named: string | undefined) => named === field || named?.startsWith(`${field}.`);

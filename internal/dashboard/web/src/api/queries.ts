@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/preact-query';
 import { Problem } from './client';
 
 /** patience is the maximum number of retries of a read after a transient error. */
-const patience = 2;
+export const patience = 2;
 
 /**
  * queries is the query cache. The first part of a key is the kind of data (deliveries, events, batches, air ...),

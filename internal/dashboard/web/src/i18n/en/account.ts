@@ -16,7 +16,7 @@ export const account = {
 	'account.calls.utc':
 		'Days are in UTC, as for the quota. Without dates, this month is shown. Calls of this page are listed but not counted. Calls for air quality, recharges and verifications are counted.',
 	'account.calls.none': 'No calls in these days.',
-	'account.calls.chart': 'Calls per day; the tallest bar is {most} calls. The tables below have all figures.',
+	'account.calls.chart': 'Calls per day from {from} to {to}; the tallest bar is {most} calls. The tables below have all figures.',
 	'account.calls.byOperation': 'By operation',
 	'account.calls.byDay': 'By day',
 	'account.calls.day': 'Day',

@@ -18,7 +18,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.calls.utc':
 		'दिन UTC के हैं, जैसे कोटा के। तारीख न देने पर यह महीना। यह पृष्ठ देखना सूची में आता है पर गिना नहीं जाता; हवा, रीचार्ज और सत्यापन देखना गिना जाता है।',
 	'account.calls.none': 'इन दिनों कोई कॉल नहीं।',
-	'account.calls.chart': 'हर दिन के कॉल; सबसे ऊँची पट्टी {most} कॉल की है। सभी आँकड़े नीचे की तालिकाओं में हैं।',
+	'account.calls.chart': '{from} से {to} तक हर दिन के कॉल; सबसे ऊँची पट्टी {most} कॉल की है। सभी आँकड़े नीचे की तालिकाओं में हैं।',
 	'account.calls.byOperation': 'काम के अनुसार',
 	'account.calls.byDay': 'दिन के अनुसार',
 	'account.calls.day': 'दिन',

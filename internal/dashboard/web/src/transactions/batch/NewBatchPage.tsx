@@ -167,7 +167,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 			<Card>
 				<p role="status">
 					{blocked
-						? t('batch.notyet')
+						? t(found && found.troubles.length > 0 ? 'batch.blocked' : 'batch.notyet')
 						: kind === 'recharge'
 							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(amount) })
 							: t('batch.ready.verification', { count: number(records.length) })}

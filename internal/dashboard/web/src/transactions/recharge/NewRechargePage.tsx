@@ -47,7 +47,8 @@ export function NewRechargePage(): JSX.Element {
 	const send = async () => {
 		const sum = amountOf(amount);
 		if (sum === undefined) {
-			throw Problem.atField('amount', t('transactions.amount.wrong'));
+			const wrong = type === 'prepaid' && digitsOf(number) === undefined;
+			throw Problem.atFields({ ...(wrong && { mobile: t('recharge.mobile.wrong') }), amount: t('transactions.amount.wrong') });
 		}
 		setFailed(undefined);
 		const { id, problem } = await recorded(
