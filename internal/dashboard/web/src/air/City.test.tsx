@@ -1,0 +1,111 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
+import { fireEvent, render, screen, within } from '@testing-library/preact';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { api } from '../api/client';
+import { sessionState } from '../session';
+import { City } from './City';
+
+type Query = Record<string, string | undefined>;
+
+const day = 86_400_000;
+const asked: Query[] = [];
+const state = { status: 200, code: '', message: '', age: 0 };
+
+/** record returns the record of Chennai, whose figures are state.age days old. */
+function record(date: string | undefined) {
+	const updated = new Date(Date.now() - state.age * day).toISOString();
+	return {
+		...{ status: 'success', city: 'Chennai', state: 'Tamil Nadu', aqi: 302, category: 'Very Poor', dominant: 'PM2.5', updated },
+		...{ pm25: 150, pm10: 200, no2: 20, so2: 10, co: 1, o3: 30, health: 'CPCB says so.', stale: state.age > 0, ...(date && { date }) },
+		...{ sub_indices: { pm25: 302 }, units: {}, averaging: {}, estimated: [], stations_used: 1, stations_total: 1, source: ['cpcb'] },
+		stations: [],
+		attribution: ['Central Pollution Control Board (CPCB); DPCC', 'Central Pollution Control Board (CPCB)'],
+	};
+}
+
+const get = vi.fn(async (path: string, options: { params: { query: Query } }) => {
+	const { query } = options.params;
+	asked.push({ path, ...query });
+	if (path === '/v1/cities') {
+		const city = { name: 'Chennai', first_day: '2010-03-01', last_day: '2020-07-01' };
+		return { data: { data: [city] }, response: Response.json({}) };
+	}
+	if (state.status !== 200) {
+		const error = { error: { code: state.code, message: state.message, candidates: state.status === 409 ? ['A, Bihar'] : undefined } };
+		return { error, response: new Response(null, { status: state.status }) };
+	}
+	const data = query.view ? record(query.date) : { records: [] };
+	return { data, response: Response.json({}) };
+});
+
+beforeEach(() => {
+	sessionState.value = { at: 'in', current: { key: { scopes: ['aqi:read'] } } } as unknown as typeof sessionState.value;
+	asked.length = 0;
+	Object.assign(state, { status: 200, code: '', message: '', age: 0 });
+	history.replaceState(null, '', '/dashboard/air/Chennai');
+	Element.prototype.scrollIntoView = () => undefined;
+	vi.spyOn(api, 'GET').mockImplementation(get as unknown as typeof api.GET);
+});
+
+function show(): void {
+	render(
+		<QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: 2 } } })}>
+			<City city="Chennai" />
+		</QueryClientProvider>,
+	);
+}
+
+test('every year with readings can be chosen, and the calendar begins with the last of them', async () => {
+	show();
+	const year = (await screen.findByLabelText('Year')) as HTMLSelectElement;
+	await expect.poll(() => year.value).toBe('2020');
+	expect(within(year).getByRole('option', { name: '2010' })).toBeTruthy();
+	await expect.poll(() => asked.some(({ from, to }) => from === '2020-01-01' && to === '2020-12-31')).toBe(true);
+	fireEvent.click(screen.getByRole('button', { name: /Year before/ }));
+	await expect.poll(() => asked.some(({ from, to }) => from === '2019-01-01' && to === '2019-12-31')).toBe(true);
+	expect((await screen.findAllByText(/The readings of Chennai begin on 1 Mar 2010 and end on 1 Jul/)).length).toBeGreaterThan(0);
+});
+
+test('a chart shows any range of days', async () => {
+	history.replaceState(null, '', '/dashboard/air/Chennai?span=range&from=2016-11-01&to=2016-11-30&by=day');
+	show();
+	await expect.poll(() => asked.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2016-11-01 2016-11-30 day')).toBe(true);
+	expect((screen.getByLabelText('From') as HTMLInputElement).value).toBe('2016-11-01');
+});
+
+test('a chosen day gets the focus, and the chart ends on it', async () => {
+	show();
+	fireEvent.click((await screen.findAllByRole('button', { name: /^Show 1 Jul/ }))[0] as HTMLElement);
+	await screen.findByRole('heading', { name: /^On 1 Jul/ });
+	expect(document.activeElement?.className).toContain('record');
+	await expect.poll(() => asked.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2020-07-01 2020-07-01 hour')).toBe(true);
+});
+
+test('figures of another month are not the present', async () => {
+	state.age = 125;
+	show();
+	await screen.findByRole('heading', { name: 'Last reported 125 days ago' });
+	expect(screen.queryByText('CPCB says so.')).toBeNull();
+	expect(document.querySelector('.current .index')?.className).toContain('stale');
+});
+
+test('an attribution is named once', async () => {
+	show();
+	await screen.findByText('Central Pollution Control Board (CPCB); DPCC');
+});
+
+test('without any data the page says so at once, without parts that fail', async () => {
+	Object.assign(state, { status: 503, code: 'service_unavailable', message: 'There is no data yet. Retry later.' });
+	show();
+	await screen.findByText('There is no data yet. Retry later.');
+	expect(asked.filter(({ view }) => view).length).toBeLessThanOrEqual(2);
+	expect(screen.queryByRole('heading', { name: 'Over time' })).toBeNull();
+});
+
+test('a name that several cities share is a question, and cannot be compared', async () => {
+	Object.assign(state, { status: 409, code: 'ambiguous_location', message: 'Several cities have this name.' });
+	show();
+	await screen.findByRole('link', { name: 'A, Bihar' });
+	expect(document.querySelector('.failed')).toBeNull();
+	expect(screen.queryByRole('link', { name: 'Compare' })).toBeNull();
+});
