@@ -105,7 +105,7 @@ test('without any data the page says so at once, without parts that fail', async
 test('a name that several cities share is a question, and cannot be compared', async () => {
 	Object.assign(state, { status: 409, code: 'ambiguous_location', message: 'Several cities have this name.' });
 	show();
-	await screen.findByRole('link', { name: 'A, Bihar' });
+	await screen.findByRole('link', { name: 'A, Bihar' }, { timeout: 20_000 });
 	expect(document.querySelector('.failed')).toBeNull();
 	expect(screen.queryByRole('link', { name: 'Compare' })).toBeNull();
 });
