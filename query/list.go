@@ -177,8 +177,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	now := s.now()
-	entry := station.Entry(&st.Station, &st.Figures, now)
-	reply := air.StationReply{Status: schema.Success, StationEntry: entry, Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures, now), Readings: a.latest(c.Context(), &st.Station)}
 	resp := httpapi.Response{Cache: s.cache.At(now)}
 	if st.At > 0 {
 		at := rollup.Instant(st.At)

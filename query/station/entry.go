@@ -19,13 +19,14 @@ func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	e.AQI, e.Category, e.Updated = headline(&c.Figures)
 	e.Freshness = freshness(&c.Figures, now)
 	e.Latitude, e.Longitude = degrees(c.Position)
-	first, last := s.Stations[c.Stations[0]].FirstSeen, s.Stations[c.Stations[0]].LastSeen
-	for _, n := range c.Stations[1:] {
-		if st := &s.Stations[n]; st.FirstSeen.Before(first) {
+	var first, last time.Time
+	for n, i := range c.Stations {
+		st := &s.Stations[i]
+		if n == 0 || st.FirstSeen.Before(first) {
 			first = st.FirstSeen
 		}
-		if st := &s.Stations[n]; st.LastSeen.After(last) {
-			last = st.LastSeen
+		if seen := lastSeen(&st.Station, &st.Figures); n == 0 || seen.After(last) {
+			last = seen
 		}
 	}
 	e.FirstDay, e.LastDay = schema.DayOf(first).String(), schema.DayOf(last).String()

@@ -22,7 +22,7 @@ func TestLastSeenIsTheLaterOfRowAndFigures(t *testing.T) {
 			t.Parallel()
 			f := rollup.NoFigures()
 			f.Updated = uint32(c.updated.Unix())
-			if got := station.Entry(&air.Station{LastSeen: row}, &f).LastSeen; !got.Equal(c.want) {
+			if got := station.Entry(&air.Station{LastSeen: row}, &f, row).LastSeen; !got.Equal(c.want) {
 				t.Errorf("got last_seen %s, want %s", got, c.want)
 			}
 		})

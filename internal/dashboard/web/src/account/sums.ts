@@ -52,7 +52,7 @@ function next(date: string): string {
 }
 
 /** periodOf returns the days of the usage, as the API chooses them: by default the month of the last day, in UTC. */
-export function periodOf(asked: { from?: string; to?: string }, now: Date): { from: string; to: string } {
-	const to = asked.to ?? now.toISOString().slice(0, 10);
-	return { from: asked.from ?? `${to.slice(0, 8)}01`, to };
+export function periodOf(chosen: { from?: string; to?: string }, now: Date): { from: string; to: string } {
+	const to = chosen.to ?? now.toISOString().slice(0, 10);
+	return { from: chosen.from ?? `${to.slice(0, 8)}01`, to };
 }

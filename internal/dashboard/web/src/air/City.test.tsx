@@ -8,7 +8,7 @@ import { City } from './City';
 type Query = Record<string, string | undefined>;
 
 const day = 86_400_000;
-const asked: Query[] = [];
+const requests: Query[] = [];
 const state = { status: 200, code: '', message: '', age: 0 };
 
 /** record returns the record of Chennai, whose figures are state.age days old. */
@@ -25,7 +25,7 @@ function record(date: string | undefined) {
 
 const get = vi.fn(async (path: string, options: { params: { query: Query } }) => {
 	const { query } = options.params;
-	asked.push({ path, ...query });
+	requests.push({ path, ...query });
 	if (path === '/v1/cities') {
 		const city = { name: 'Chennai', first_day: '2010-03-01', last_day: '2020-07-01' };
 		return { data: { data: [city] }, response: Response.json({}) };
@@ -40,7 +40,7 @@ const get = vi.fn(async (path: string, options: { params: { query: Query } }) =>
 
 beforeEach(() => {
 	sessionState.value = { at: 'in', current: { key: { scopes: ['aqi:read'] } } } as unknown as typeof sessionState.value;
-	asked.length = 0;
+	requests.length = 0;
 	Object.assign(state, { status: 200, code: '', message: '', age: 0 });
 	history.replaceState(null, '', '/dashboard/air/Chennai');
 	Element.prototype.scrollIntoView = () => undefined;
@@ -60,16 +60,18 @@ test('every year with readings can be chosen, and the calendar begins with the l
 	const year = (await screen.findByLabelText('Year')) as HTMLSelectElement;
 	await expect.poll(() => year.value).toBe('2020');
 	expect(within(year).getByRole('option', { name: '2010' })).toBeTruthy();
-	await expect.poll(() => asked.some(({ from, to }) => from === '2020-01-01' && to === '2020-12-31')).toBe(true);
+	await expect.poll(() => requests.some(({ from, to }) => from === '2020-01-01' && to === '2020-12-31')).toBe(true);
 	fireEvent.click(screen.getByRole('button', { name: /Year before/ }));
-	await expect.poll(() => asked.some(({ from, to }) => from === '2019-01-01' && to === '2019-12-31')).toBe(true);
+	await expect.poll(() => requests.some(({ from, to }) => from === '2019-01-01' && to === '2019-12-31')).toBe(true);
 	expect((await screen.findAllByText(/The readings of Chennai begin on 1 Mar 2010 and end on 1 Jul/)).length).toBeGreaterThan(0);
 });
 
 test('a chart shows any range of days', async () => {
 	history.replaceState(null, '', '/dashboard/air/Chennai?span=range&from=2016-11-01&to=2016-11-30&by=day');
 	show();
-	await expect.poll(() => asked.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2016-11-01 2016-11-30 day')).toBe(true);
+	await expect
+		.poll(() => requests.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2016-11-01 2016-11-30 day'))
+		.toBe(true);
 	expect((screen.getByLabelText('From') as HTMLInputElement).value).toBe('2016-11-01');
 });
 
@@ -78,7 +80,9 @@ test('a chosen day gets the focus, and the chart ends on it', async () => {
 	fireEvent.click((await screen.findAllByRole('button', { name: /^Show 1 Jul/ }))[0] as HTMLElement);
 	await screen.findByRole('heading', { name: /^On 1 Jul/ });
 	expect(document.activeElement?.className).toContain('record');
-	await expect.poll(() => asked.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2020-07-01 2020-07-01 hour')).toBe(true);
+	await expect
+		.poll(() => requests.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2020-07-01 2020-07-01 hour'))
+		.toBe(true);
 });
 
 test('figures of another month are not the present', async () => {
@@ -98,7 +102,7 @@ test('without any data the page says so at once, without parts that fail', async
 	Object.assign(state, { status: 503, code: 'service_unavailable', message: 'There is no data yet. Retry later.' });
 	show();
 	await screen.findByText('There is no data yet. Retry later.');
-	expect(asked.filter(({ view }) => view).length).toBeLessThanOrEqual(2);
+	expect(requests.filter(({ view }) => view).length).toBeLessThanOrEqual(2);
 	expect(screen.queryByRole('heading', { name: 'Over time' })).toBeNull();
 });
 

@@ -12,7 +12,7 @@ export interface Aged {
 
 /**
  * isStale reports whether figures do not show the present air. A page can stay open for hours after its last fetch,
- * so the clock counts in addition to what the API said.
+ * so the clock counts in addition to the field of the API.
  */
 export function isStale(of: Aged, now: Date): boolean {
 	return of.stale || of.updated === null || now.getTime() - Date.parse(of.updated) > staleAfter;

@@ -30,11 +30,11 @@ function valid(date: string | undefined): string | undefined {
  * periodOf returns the days of a chart. A span ends on the chosen day, or today. The span "range" has days of its
  * own; without them it is the 30 days up to that day.
  */
-export function periodOf(span: Span, asked: { from?: string | undefined; to?: string | undefined }, date: string | undefined): Period {
+export function periodOf(span: Span, range: { from?: string | undefined; to?: string | undefined }, date: string | undefined): Period {
 	const chosen = valid(date);
 	const last = chosen ?? today(new Date());
 	if (span === 'range') {
-		const [a, b] = [valid(asked.from), valid(asked.to)];
+		const [a, b] = [valid(range.from), valid(range.to)];
 		const to = b ?? (a && a > last ? a : last);
 		const from = a ?? before(to, 29);
 		const [first, end] = from <= to ? [from, to] : [to, from];

@@ -113,11 +113,11 @@ test('a rejected stream is opened again, and then everything is invalidated', as
 	made[0]?.onerror();
 	await vi.advanceTimersByTimeAsync(60_000);
 	expect([made.length, isConnected.value, isLost.value]).toEqual([1, false, true]);
-	let asked = 0;
+	let fetches = 0;
 	const failed = new QueryObserver(queries, {
 		queryKey: ['webhooks'],
 		retry: false,
-		queryFn: () => (++asked === 1 ? Promise.reject(new Error('offline')) : Promise.resolve('answered')),
+		queryFn: () => (++fetches === 1 ? Promise.reject(new Error('offline')) : Promise.resolve('answered')),
 	});
 	const unwatch = failed.subscribe(() => {});
 	await vi.advanceTimersByTimeAsync(100);

@@ -137,7 +137,7 @@ export function connectLiveStream(): () => void {
 			isConnected.value = true;
 			if (isLost.value) {
 				isLost.value = false;
-				// Failed queries of kinds without notices would keep their error until somebody reloads the page.
+				// Failed queries of kinds without notices would keep their error until a reload of the page.
 				void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
 			}
 			if (fresh) {
