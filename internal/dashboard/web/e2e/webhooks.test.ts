@@ -150,7 +150,7 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 			expect(first, broken.name).toMatchObject({ stage: broken.stage, http_status: broken.status ?? null });
 			const facts = [
 				...(first?.http_status ? [`Answered ${first.http_status}`] : []),
-				`Got as far as: ${stages[first?.stage ?? '']}`,
+				`Last stage: ${stages[first?.stage ?? '']}`,
 				`${figure.format(first?.duration_ms ?? -1)} ms`,
 			].join('');
 			return { facts, error: first?.error, at: first?.at, body: first?.response_body ? [first.response_body] : [], next: next_attempt_at };
