@@ -37,5 +37,7 @@ test('the axis of days begins with the first day, that of hours ends with the la
 test('the years of a place are listed, the newest first', () => {
 	expect(years('2015-07-09', '2018-01-01')).toEqual(['2018', '2017', '2016', '2015']);
 	expect(yearOf('2016')).toEqual({ from: '2016-01-01', to: '2016-12-31' });
+	expect(yearOf(now.slice(0, 4))).toEqual({ from: `${now.slice(0, 4)}-01-01`, to: now });
+	expect(yearOf('9999')).toEqual({ from: before(now, 364), to: now });
 	expect(yearOf('x')).toEqual({ from: before(now, 364), to: now });
 });

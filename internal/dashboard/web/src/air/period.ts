@@ -67,8 +67,15 @@ export function years(first: string, last: string): string[] {
 	return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => String(to - i));
 }
 
-/** yearOf returns the days of a calendar: a year, or the 365 days up to today. */
+/**
+ * yearOf returns the days of a calendar: a year, or the 365 days up to today. The present year ends today, because the
+ * API refuses a range that ends in the future.
+ */
 export function yearOf(year: string | undefined): Period {
-	const to = today(new Date());
-	return year && /^\d{4}$/.test(year) ? { from: `${year}-01-01`, to: `${year}-12-31` } : { from: before(to, 364), to };
+	const now = today(new Date());
+	if (!year || !/^\d{4}$/.test(year) || year > now.slice(0, 4)) {
+		return { from: before(now, 364), to: now };
+	}
+	const to = `${year}-12-31`;
+	return { from: `${year}-01-01`, to: to < now ? to : now };
 }
