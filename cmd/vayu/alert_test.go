@@ -151,6 +151,7 @@ func TestIntegrationAlertsOfInstancesAfterKills(t *testing.T) {
 	for range 2 {
 		c.running = append(c.running, c.join(everyRole, c.flags...))
 	}
+	c.running[0].eventually("", "/readyz", ok) // the tables are migrated
 	store := c.stores[2:]
 	published := importHours(t, c.first, 0, constant(24, 40), store...)
 	c.running[0].eventually(key, aqi("Pune"), shows(published))
