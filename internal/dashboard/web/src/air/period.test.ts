@@ -13,6 +13,7 @@ test.each([
 	['range', { from: '2019-12-31', to: '2015-01-01' }, undefined, { from: '2015-01-01', to: '2019-12-31' }],
 	['range', { from: '2016-10-01' }, '2016-11-05', { from: '2016-10-01', to: '2016-11-05' }],
 	['range', { to: '2016-11-30' }, undefined, { from: '2016-11-01', to: '2016-11-30' }],
+	['range', { from: '2016-11-01', to: '2999-01-01' }, undefined, { from: '2016-11-01', to: now }],
 	['range', { from: 'x', to: '2016-13-45' }, '2016-11-05', { from: '2016-10-07', to: '2016-11-05' }],
 ] as const)('the span %s of %o on %s', (span, range, date, want) => {
 	expect(periodOf(span, range, date)).toEqual(want);

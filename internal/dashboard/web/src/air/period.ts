@@ -23,7 +23,13 @@ export function daysOf(period: Period): number {
 }
 
 function valid(date: string | undefined): string | undefined {
-	return date && dated.test(date) && !Number.isNaN(Date.parse(date)) ? date : undefined;
+	return date && dated.test(date) && !Number.isNaN(Date.parse(date)) ? noLater(date) : undefined;
+}
+
+/** noLater returns a date, or today if the date is in the future. The API refuses a range that ends there. */
+function noLater(date: string): string {
+	const now = today(new Date());
+	return date < now ? date : now;
 }
 
 /**
@@ -76,6 +82,5 @@ export function yearOf(year: string | undefined): Period {
 	if (!year || !/^\d{4}$/.test(year) || year > now.slice(0, 4)) {
 		return { from: before(now, 364), to: now };
 	}
-	const to = `${year}-12-31`;
-	return { from: `${year}-01-01`, to: to < now ? to : now };
+	return { from: `${year}-01-01`, to: noLater(`${year}-12-31`) };
 }

@@ -26,9 +26,15 @@ export function times(ticks: readonly number[], step: Step): string[] {
 	const year = write({ year: 'numeric' });
 	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
 	let last = '';
+	let written = '';
 	return ticks.map((tick) => {
 		const at = new Date(tick * 1000);
 		const text = step === 'day' || (tick + 19_800) % 86_400 === 0 ? date.format(at) : hour.format(at);
+		// A chart of few days has several ticks in a day. Only the first names it.
+		if (step === 'day' && text === written) {
+			return '';
+		}
+		written = text;
 		const of = year.format(at);
 		const named = of === last ? text : `${text}\n${of}`;
 		last = of;
