@@ -62,9 +62,7 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		nameless.Headers = good.Headers[1:]
 		keyless.Key = nil // the id is sufficient
 		batch := []kafka.Message{nameless, good, keyless, good, {}}
-		if acked, err := l.Write(t.Context(), batch); err != nil {
-			t.Fatal(acked, err)
-		}
+		write(t, l, batch...)
 		got := newCollector()
 		consume(t, l, got.process)
 		eventually(t, "all are consumed", func() bool { return counted(t, l, "consumed_total") == float64(len(batch)) })
@@ -128,9 +126,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 	l := newLog(t, cluster.ListenAddrs(), nil)
 	bad := encode(testEvent(t, 1, "acc_1"))
 	bad.Headers = nil
-	if _, err := l.Write(t.Context(), []kafka.Message{bad, encode(testEvent(t, 2, "acc_1"))}); err != nil {
-		t.Fatal(err)
-	}
+	write(t, l, bad, encode(testEvent(t, 2, "acc_1")))
 	var refused atomic.Int64
 	cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()

@@ -190,6 +190,25 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 	})
 }
 
+// write writes messages until all are acknowledged. Partitions of a new topic may have no leader at first.
+func write(tb testing.TB, l *Log, messages ...kafka.Message) {
+	tb.Helper()
+	eventually(tb, "all messages are written", func() bool {
+		acked, err := l.Write(context.Background(), messages)
+		if err != nil && !isTemporary(err) {
+			tb.Fatalf("writing messages: %v, acknowledged %v", err, acked)
+		}
+		var left []kafka.Message
+		for i, m := range messages {
+			if !acked[i] {
+				left = append(left, m)
+			}
+		}
+		messages = left
+		return len(messages) == 0
+	})
+}
+
 // collector is a Process that records the ids of its events.
 type collector struct {
 	lock sync.Mutex

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -126,9 +125,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			consume(t, l, got.process)
 			garbled := encode(testEvent(t, 7, "acc_1"))
 			garbled.Headers = nil
-			if acked, err := l.Write(t.Context(), []kafka.Message{garbled}); err != nil {
-				t.Fatal(acked, err)
-			}
+			write(t, l, garbled)
 			publish(t, l, testEvents(t, 0, 50)...)
 			got.await(t, 50)
 			eventually(t, "one dead letter", func() bool { return counted(t, l, "buried_total", reasonHeaders) == 1 })

@@ -127,7 +127,7 @@ test('every air page names the scope that the key lacks', async () => {
 	expect(await page.getByRole('link', { name: 'Batches' }).count()).toBe(0);
 	for (const path of ['/air/Delhi', '/pin/411001', '/compare?city=Delhi']) {
 		await page.goto(`/dashboard${path}`);
-		await page.getByText('It lacks the scope aqi:read').waitFor();
+		await page.getByText('Your key lacks the scope aqi:read').waitFor();
 	}
 	expect(requested.filter((path) => /\/v1\/(aqi|cities|stations)/.test(path))).toEqual([]);
 	expect(await page.getByRole('link', { name: 'Compare cities' }).count()).toBe(0);

@@ -178,7 +178,7 @@ test('without the scope there is no entry, and the page names the scope', async 
 	const make = ['key', 'create', '--account', 'alert-scope', '--mode', 'sandbox', '--scopes', 'aqi:read', '--quiet'];
 	const key = (await command(inject('data'), ...make)).trim();
 	const { page, faults } = await signedIn('/alerts', key);
-	await page.getByText('It lacks the scope alerts:manage.').waitFor();
+	await page.getByText('Your key lacks the scope alerts:manage').waitFor();
 	expect(await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Alerts' }).count()).toBe(0);
 	expect(await page.getByRole('link', { name: 'Add alert' }).count()).toBe(0);
 	expect(faults).toEqual([]);
