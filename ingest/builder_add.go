@@ -116,18 +116,19 @@ func (b *Builder) reject(reason Reason, field, station string) {
 	}
 }
 
-// RejectPosition counts a position as [BadPosition]. The text that it keeps has the position only, because the record
+// RejectPosition counts a position as [BadPosition]. The text that it keeps begins with the position, because the record
 // of a reading need not have it. station may be "".
 func (b *Builder) RejectPosition(station, latitude, longitude string) {
 	b.batch.Rejected.Add(BadPosition, 1)
 	if b.record == nil || b.kept[BadPosition] == MaxKept {
 		return
 	}
-	line, _ := b.record()
-	b.keep(RejectedValue{
-		Reason: BadPosition, Field: "position", Station: station, Line: line,
-		Raw: "latitude " + latitude + ", longitude " + longitude,
-	})
+	line, record := b.record()
+	text := "latitude " + latitude + ", longitude " + longitude
+	if record != "" {
+		text += ": " + record
+	}
+	b.keep(RejectedValue{Reason: BadPosition, Field: "position", Station: station, Line: line, Raw: text})
 }
 
 func formatDegrees(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -76,7 +76,7 @@ func TestBuilderKeepsRejectedValues(t *testing.T) {
 	}
 }
 
-// A rejected position is kept itself. The record of the reading need not have it.
+// A rejected position is kept with the record of the reading, which need not have it.
 func TestBuilderKeepsRejectedPositions(t *testing.T) {
 	t.Parallel()
 	yield, batches := collect(t)
@@ -90,8 +90,8 @@ func TestBuilderKeepsRejectedPositions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []ingest.RejectedValue{
-		{Reason: ingest.BadPosition, Field: "position", Station: "abroad", Line: 3, Raw: "latitude 51.5, longitude -0.12"},
-		{Reason: ingest.BadPosition, Field: "position", Line: 3, Raw: "latitude north, longitude 77.2"},
+		{Reason: ingest.BadPosition, Field: "position", Station: "abroad", Line: 3, Raw: `latitude 51.5, longitude -0.12: {"pm25":50}`},
+		{Reason: ingest.BadPosition, Field: "position", Line: 3, Raw: `latitude north, longitude 77.2: {"pm25":50}`},
 	}
 	if diff := cmp.Diff(want, batches()[0].Values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
