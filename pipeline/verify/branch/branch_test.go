@@ -154,8 +154,8 @@ func TestInvalidFileIsRefused(t *testing.T) {
 		"IFSC,BANK\nSBIN0000001,x\n":     "no column BRANCH",
 		"a;b\n":                          "no column IFSC and no column BRANCH",
 		"\xff\xfeI\x00F\x00S\x00C\x00\n": "no column IFSC",
-		"\"IFSC,BRANCH\n":                "no header: its quotes",
-		strings.Repeat("IFSC,", 20_000):  "no header: it is longer",
+		"\"IFSC,BRANCH\n":                "not a header: its quotes",
+		strings.Repeat("IFSC,", 20_000):  "not a header: it is longer",
 		strings.Repeat("col,", 200):      "…",
 	} {
 		_, err := branch.Import(t.Context(), db, strings.NewReader(text))
