@@ -16,11 +16,13 @@ import (
 )
 
 // Another process, such as an import, may write the tables too. cacheLifetime is the maximum age of the cached aliases,
-// and of the stations if they are read fast. maxReadShare is the largest share of the time that is spent on reading the
-// stations: reading a million of them takes seconds.
+// and of the stations if they are read fast. Reading a million stations takes seconds. So their lifetime grows until
+// reads take at most the share maxReadShare of the time, but not above longestLifetime: a busy engine can make one read
+// slow, and an old row would replace what another process has written since.
 const (
-	cacheLifetime = 10 * time.Second
-	maxReadShare  = 0.01
+	cacheLifetime   = 10 * time.Second
+	longestLifetime = 5 * time.Minute
+	maxReadShare    = 0.01
 )
 
 var stationColumns = []clickhouse.ColumnNameAndType{
@@ -82,6 +84,11 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
+// stationLifetime returns how long stations are valid whose read took the given time.
+func stationLifetime(read time.Duration) time.Duration {
+	return min(max(cacheLifetime, time.Duration(float64(read)/maxReadShare)), longestLifetime)
+}
+
 // refreshCache reads the aliases if they are older than cacheLifetime. It reads the stations if there is a new alias, or
 // if they have expired. The caller holds l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
@@ -110,7 +117,7 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 		}
 	}
 	l.cache, l.loadedAt, l.stationsAt = fresh, time.Now(), time.Now()
-	l.stationsFor = max(cacheLifetime, time.Duration(float64(time.Since(began))/maxReadShare))
+	l.stationsFor = stationLifetime(time.Since(began))
 	if first {
 		l.cache.ApplyRules()
 	}

@@ -101,7 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position near a station.
+// AnswerFor returns the reply for a position: the first days after today of the station beside it, at least one, with
+// hours unless they are nil. name is the place of the position. The place must have a forecast, see [Place.Has].
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }

@@ -12,7 +12,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// CityEntry returns city i of a snapshot as an entry of GET /v1/cities.
+// CityEntry returns city i of a snapshot as an entry of GET /v1/cities. The age of its figures is that at now.
 func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	c := &s.Cities[i]
 	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
@@ -72,7 +72,7 @@ func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 	return st.LastSeen
 }
 
-// Entry returns a station with its figures as an entry of GET /v1/stations.
+// Entry returns a station with its figures as an entry of GET /v1/stations. The age of its figures is that at now.
 func Entry(st *air.Station, f *rollup.Figures, now time.Time) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
