@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import type { Forecast, Scores } from '../src/air/forecast';
 import { number, rows, same } from './air';
 import { ask, pictured, signedIn } from './browser';
-import { command } from './service';
+import { command, indianYesterday, issueRecorded } from './service';
 
 /**
  * issued stores forecasts of Delhi as the forecast job does, for the next days and for the days before yesterday, which
@@ -10,16 +10,14 @@ import { command } from './service';
  */
 async function issued(): Promise<void> {
 	const sql = (text: string) => command(inject('data'), 'sql', '--mode', 'sandbox', '--write', text);
-	const base = 'toDate(now() + 19800) - 1';
 	await sql(`INSERT INTO forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, moderate, poor, very_poor, fitted_at, issued_at)
-		SELECT '', 'city', 'Delhi', 'Delhi', parameter, ${base} - back + horizon, horizon, model, model = 'damped_anomaly',
+		SELECT '', 'city', 'Delhi', 'Delhi', parameter, ${indianYesterday} - back + horizon, horizon, model, model = 'damped_anomaly',
 			middle * 0.8, middle, middle * 1.2, 0.1, 0.3, 0.6, now() - 3600, toStartOfHour(now()) - back * 86400
 		FROM (SELECT arrayJoin([0, 10, 11, 12]) AS back, arrayJoin([1, 2, 3, 4]) AS horizon, arrayJoin(['aqi', 'pm25']) AS parameter,
 			arrayJoin(['damped_anomaly', 'persistence']) AS model, if(parameter = 'aqi', 310, 130) + horizon AS middle)`);
 	await sql(`INSERT INTO city_day (city, state, day, at, aqi, pm25)
-		SELECT 'Delhi', 'Delhi', ${base} - number AS d, toDateTime(d, 'UTC') + 66600, if(number % 3 = 0, 210, 312), 120 FROM numbers(6, 8)`);
-	await sql(`INSERT INTO forecast_issue (run, base, issued_at, fitted_at, forecasts)
-		SELECT '', ${base}, max(issued_at), max(issued_at), count() FROM forecast WHERE run = ''`);
+		SELECT 'Delhi', 'Delhi', ${indianYesterday} - number AS d, toDateTime(d, 'UTC') + 66600, if(number % 3 = 0, 210, 312), 120 FROM numbers(6, 8)`);
+	await issueRecorded(inject('data'));
 	await expect
 		.poll(() => ask<Scores>('/v1/forecast/score?city=Delhi').then(({ models }) => models.length), { timeout: 120_000 })
 		.toBeGreaterThan(0);

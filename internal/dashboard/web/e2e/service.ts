@@ -76,11 +76,27 @@ export async function account(data: string, name: string, called = 'tests'): Pro
 	return (await command(data, ...key)).trim();
 }
 
-/** setup starts one service for all tests. */
+/** indianYesterday is the last complete Indian day, in SQL. */
+export const indianYesterday = 'toDate(now() + 19800) - 1';
+
+/**
+ * issueRecorded records that the forecasts of the sandbox were issued two hours from now. The job of the service, which looks
+ * every five minutes, then issues none before the tests end.
+ */
+export async function issueRecorded(data: string): Promise<void> {
+	await command(
+		data,
+		...['sql', '--mode', 'sandbox', '--write'],
+		`INSERT INTO forecast_issue (run, base, issued_at, fitted_at, forecasts) VALUES ('', ${indianYesterday}, now() + 7200, now() - 3600, 1)`,
+	);
+}
+
+/** setup starts one service for all tests. It issues no forecasts itself. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
 	const folder = await mkdtemp(join(tmpdir(), 'vayu-receiver-'));
 	const trusted = await certificate(folder);
 	const service = await start('--webhook-ca', trusted.file);
+	await issueRecorded(service.data);
 	project.provide('certificate', trusted);
 	project.provide('base', service.base);
 	project.provide('live', service.live);
