@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -29,12 +31,18 @@ type outcome struct {
 // evaluate evaluates alerts with the present figures of their places, and stores the changes.
 func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now time.Time) error {
 	var found []outcome
-	for _, g := range groups {
-		if !g.known || g.behind {
-			continue
+	var mu sync.Mutex // guards found
+	inParallel(groups, func(part []group) {
+		var changes []outcome
+		for _, g := range part {
+			if g.known && !g.behind {
+				changes = w.changes(changes, g.alerts, &g.air, now)
+			}
 		}
-		found = w.changes(found, g.alerts, &g.air, now)
-	}
+		mu.Lock()
+		found = append(found, changes...)
+		mu.Unlock()
+	})
 	slices.SortFunc(found, func(a, b outcome) int { return cmp.Compare(a.alert.ID, b.alert.ID) })
 	if err := e.commit(ctx, w, found, now); err != nil {
 		return err
@@ -45,6 +53,16 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 		}
 	}
 	return nil
+}
+
+// inParallel divides groups among the processors. No two groups have a place in common.
+func inParallel(groups []group, do func(part []group)) {
+	processors := runtime.GOMAXPROCS(0)
+	var running sync.WaitGroup
+	for part := range slices.Chunk(groups, 1+len(groups)/processors) {
+		running.Go(func() { do(part) })
+	}
+	running.Wait()
 }
 
 // changes appends the changes of alerts of one place.

@@ -48,7 +48,8 @@ const (
 	hour       = 3600 // seconds
 )
 
-// Air has the published air of both worlds. Package query implements it.
+// Air has the published air of both worlds. Package query implements it. Its methods, and those of Published, are called
+// concurrently.
 type Air interface {
 	// Published returns the published air of a world; nil if this process has published none. Values of two
 	// publications differ.
@@ -243,11 +244,14 @@ func (e *Evaluator) publish(ctx context.Context, w *world, current Published, no
 	if err := e.advance(ctx, w, current.Publication()); err != nil {
 		return err
 	}
-	for _, p := range w.places {
-		p.observe(current, e.Air.Chances(w.world, &p.Place))
-		p.behind = p.known && p.evaluated > 0 && p.air.At > p.evaluated+hour
-	}
-	if err := e.evaluate(ctx, w, w.all(), now); err != nil {
+	all := w.all()
+	inParallel(all, func(part []group) {
+		for _, p := range part {
+			p.observe(current, e.Air.Chances(w.world, &p.Place))
+			p.behind = p.known && p.evaluated > 0 && p.air.At > p.evaluated+hour
+		}
+	})
+	if err := e.evaluate(ctx, w, all, now); err != nil {
 		return err
 	}
 	w.published, w.pending, w.recheck = current, true, true

@@ -129,14 +129,19 @@ func (p *place) all() group {
 }
 
 // of returns those alerts that belong to the world.
-func (w *world) of(alerts []*alert.Alert) (out []group) {
+func (w *world) of(alerts []*alert.Alert) []group {
+	changed := make(map[*place][]*alert.Alert)
 	for _, a := range alerts {
 		if a.World != w.world {
 			continue
 		}
 		if p := w.places[a.Place.Key()]; p != nil && p.alerts[a.ID] == a {
-			out = append(out, group{p, []*alert.Alert{a}})
+			changed[p] = append(changed[p], a)
 		}
+	}
+	out := make([]group, 0, len(changed))
+	for p, alerts := range changed {
+		out = append(out, group{p, alerts})
 	}
 	return out
 }

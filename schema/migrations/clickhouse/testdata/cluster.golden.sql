@@ -844,7 +844,7 @@ CREATE OR REPLACE VIEW vayu.forecast_score ON CLUSTER `air`
     parameter LowCardinality(String) COMMENT 'pm25, pm10, no2, so2, co, o3, or aqi',
     horizon UInt8 COMMENT 'days from the last day with data to the day that was forecast; 1 is the day of the issue, which GET /v1/forecast never shows',
     season LowCardinality(String) COMMENT 'of the day: winter (December to February), spring, summer or autumn, three months each',
-    model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology; of equal other columns, their rows are comparable',
+    model LowCardinality(String) COMMENT 'damped_anomaly, persistence or climatology; two rows of as many forecasts are of the same days',
     forecasts UInt64 COMMENT 'number of forecasts with an observation',
     served UInt64 COMMENT 'number of them whose model was served; those of horizon 1 were never shown',
     mae Float64 COMMENT 'mean absolute error, µg/m³ (CO mg/m³), or AQI',
