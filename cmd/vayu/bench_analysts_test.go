@@ -57,6 +57,9 @@ func BenchmarkBesideAnalysts(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(0, "ns/op")
+	if b.N == 1 {
+		return // the testing package first runs once, which has no p99
+	}
 	if ratio := float64(p99(beside.aqi)) / float64(p99(quiet.aqi)); ratio > maxBesideRatio {
 		b.Errorf("got a ratio of the p99 of GET /v1/aqi of %.2f, want at most %.1f", ratio, maxBesideRatio)
 	}
