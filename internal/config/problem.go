@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xrash/smetrics"
+	"vayu/schema/spelling"
 )
 
 // Origin is the source of a value: a file with the line, a flag or an environment variable.
@@ -95,16 +95,8 @@ func (ps Problems) Unwrap() []error {
 
 // UnknownKey describes an unknown key. It suggests the most similar known key, or lists all known keys.
 func UnknownKey(key string, known []string) error {
-	// A third of the letters, but at least one, may differ: "clikhouse" suggests "clickhouse", but
-	// "colour" does not suggest "data".
-	closest, least := "", max(1, len(key)/3)+1
-	for _, name := range known {
-		if cost := smetrics.WagnerFischer(key, name, 1, 1, 1); cost < least {
-			closest, least = name, cost
-		}
-	}
-	if closest != "" {
-		return fmt.Errorf("is unknown, did you mean %q?", closest)
+	if similar := spelling.Similar(key, known, 1); len(similar) > 0 {
+		return fmt.Errorf("is unknown, did you mean %q?", similar[0])
 	}
 	return fmt.Errorf("is unknown; known here: %s", strings.Join(slices.Sorted(slices.Values(known)), ", "))
 }

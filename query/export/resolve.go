@@ -16,6 +16,7 @@ import (
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 	"vayu/schema/parameter"
+	"vayu/schema/spelling"
 )
 
 // Query holds the parameters of an export as text; "" for an absent parameter.
@@ -70,7 +71,7 @@ func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (R
 // unknown returns the problem for a name that does not exist.
 func unknown(code schema.Code, field, what, name string, known []string) *schema.Problem {
 	p := schema.NewProblem(code, field, fmt.Sprintf("There is no %s %q.", what, name))
-	if p.Suggestions = places.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {
+	if p.Suggestions = spelling.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {
 		p.Message += " Did you mean " + strings.Join(p.Suggestions, ", ") + "?"
 	} else if len(known) <= 20 {
 		p.Message += " There are " + strings.Join(known, ", ") + "."

@@ -84,33 +84,3 @@ func distance(a, b []rune, limit int) int {
 	}
 	return last[len(b)]
 }
-
-// Similar returns the words that are similar to a misspelled one, the most similar first, at most limit.
-func Similar(misspelled string, words []string, limit int) []string {
-	want := []rune(strings.ToLower(misspelled))
-	if len(want) == 0 || len(want) > maxSuggestKey {
-		return nil
-	}
-	allowed := max(2, len(want)/3)
-	type hit struct {
-		word     string
-		distance int
-	}
-	var hits []hit
-	for _, word := range words {
-		lower := strings.ToLower(word)
-		d := distance(want, []rune(lower), allowed)
-		if len(want) >= 3 && strings.Contains(lower, string(want)) {
-			d = min(d, 1)
-		}
-		if d <= allowed {
-			hits = append(hits, hit{word, d})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return a.distance - b.distance })
-	var out []string
-	for _, h := range hits[:min(limit, len(hits))] {
-		out = append(out, h.word)
-	}
-	return out
-}

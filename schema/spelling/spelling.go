@@ -22,8 +22,11 @@ func Similar(name string, known []string, limit int) (found []string) {
 			found = append(found, k)
 		}
 	}
+	lacking := func(k string) int { // of equally similar names, those that only lack letters are first
+		return len(k) - len(strings.TrimPrefix(strings.ToLower(k), strings.ToLower(name)))
+	}
 	slices.SortStableFunc(found, func(a, b string) int {
-		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(lacking(b), lacking(a)), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
 	for i, k := range found { // those that are clearly less similar than the first only distract
 		if cost[k] > cost[found[0]]+1 {
