@@ -25,10 +25,7 @@ func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *inges
 	defer func() { run.Received, run.Fingerprint = received.Received(), received.Fingerprint() }()
 	limited, cancel := context.WithTimeoutCause(ingest.WithRecorder(ctx, &received), f.Timeout, errTimeout)
 	defer cancel()
-	load := loadWithRetry(&runStore{r.archive, run.ID}, func(err error) {
-		r.metrics.storeErrors.WithLabelValues(f.Name).Inc()
-		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", f.Name, "error", err)
-	})
+	load := r.load(ctx, run)
 	stored := func(_ context.Context, b *ingest.Batch) error { //nolint:unparam // the importer's callback can fail
 		r.metrics.batch(f.Name, b)
 		run.Add(b)
@@ -167,6 +164,14 @@ func storeOne(ctx context.Context, b *ingest.Batch, load, stored func(context.Co
 // ClickHouse. If all attempts fail, the run fails.
 var storeRetryDelays = [...]time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second,
+}
+
+// load returns a function that stores batches of a run with retries. It counts and logs failed attempts.
+func (r *Runner) load(ctx context.Context, run *ingest.Run) func(context.Context, *ingest.Batch) error {
+	return loadWithRetry(&runStore{r.archive, run.ID}, func(err error) {
+		r.metrics.storeErrors.WithLabelValues(run.Source).Inc()
+		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", run.Source, "error", err)
+	})
 }
 
 // loadWithRetry returns a function that calls [Store.Load] with retries. After each failed attempt it calls failed.

@@ -26,11 +26,7 @@ func (r *Runner) Once(ctx context.Context, o Once) (ingest.Run, error) {
 	begun := time.Now()
 	run := ingest.Run{ID: o.id(begun), Source: o.Feed.Name, Kind: o.Kind, Window: o.Window, ConfigSHA256: o.Feed.ConfigSHA256}
 	var recorder ingest.Recorder
-	load := loadWithRetry(&runStore{r.archive, run.ID}, func(err error) {
-		r.metrics.storeErrors.WithLabelValues(o.Feed.Name).Inc()
-		r.log.WarnContext(ctx, "storing a batch failed, retrying", "source", o.Feed.Name, "error", err)
-	})
-	left, err := transfer(ingest.WithRecorder(ctx, &recorder), o.Feed.Source, o.Window, load, func(ctx context.Context, b *ingest.Batch) error {
+	left, err := transfer(ingest.WithRecorder(ctx, &recorder), o.Feed.Source, o.Window, r.load(ctx, &run), func(ctx context.Context, b *ingest.Batch) error {
 		r.metrics.batch(o.Feed.Name, b)
 		run.Add(b)
 		return o.Stored(ctx, b)

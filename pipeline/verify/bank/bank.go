@@ -81,7 +81,7 @@ type Account struct {
 const (
 	FlaggedByBank      = "flagged_by_bank"     // the bank gives no reason, or one that is not mapped
 	ReportedFraud      = "reported_fraud"      // a fraud that used the account was reported
-	MuleAccount        = "mule_account"        // the account passes on money of others
+	MuleAccount        = "mule_account"        // the account receives and forwards money of others
 	UnderInvestigation = "under_investigation" // an authority enquired about the account
 	UnusualActivity    = "unusual_activity"
 	RecentlyOpened     = "recently_opened"

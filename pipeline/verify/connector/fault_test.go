@@ -102,7 +102,7 @@ func TestSilenceIsNoOutcome(t *testing.T) {
 	wantOutcome(t, "an address", a, err, lost)
 }
 
-// An unreadable answer is no outcome, and never permits another deposit.
+// An unreadable answer decides nothing, and never permits another deposit.
 func TestUnreadableAnswersAreNoOutcome(t *testing.T) {
 	t.Parallel()
 	const good = `"account":{"state":"ACTIVE"}`
