@@ -31,20 +31,20 @@ type Bucket struct {
 	Name, Prefix string // Prefix ends with a slash, or is empty
 
 	client   *s3.Client
-	patience patience
+	timeouts timeouts
 	run      string   // name of the run
 	manifest *string  // ETag of the manifest that was read; nil for none
 	put      []string // keys of files that are in no manifest yet
 }
 
-// patience limits the time of a request: so long without any byte, and longer for files that move at the slowest rate.
-type patience struct {
+// timeouts limits the time of a request: so long without any byte, and longer for files that move at the slowest rate.
+type timeouts struct {
 	quiet   time.Duration
 	slowest int64 // bytes per second
 }
 
-func (p patience) limit(size int64) time.Duration {
-	return p.quiet + time.Duration(size/p.slowest)*time.Second
+func (t timeouts) limit(size int64) time.Duration {
+	return t.quiet + time.Duration(size/t.slowest)*time.Second
 }
 
 // attempts is how often a request is sent that fails for a reason that can pass. The pauses grow to 20 seconds, so that
@@ -58,7 +58,7 @@ func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return nil, fmt.Errorf("%q is no address such as s3://bucket/prefix", address)
 	}
-	b := &Bucket{Name: u.Host, Prefix: strings.Trim(u.Path, "/"), patience: patience{2 * time.Minute, 100_000}, run: strings.ToLower(rand.Text()[:10])}
+	b := &Bucket{Name: u.Host, Prefix: strings.Trim(u.Path, "/"), timeouts: timeouts{2 * time.Minute, 100_000}, run: strings.ToLower(rand.Text()[:10])}
 	if b.Prefix != "" {
 		b.Prefix += "/"
 	}
@@ -129,14 +129,14 @@ func (r *body) Close() error {
 func (b *Bucket) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := fmt.Errorf("reading %s takes too long", path)
-	timer := time.AfterFunc(b.patience.limit(0), func() { cancel(late) })
+	timer := time.AfterFunc(b.timeouts.limit(0), func() { cancel(late) })
 	reply, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: b.key(path)})
 	if err != nil {
 		timer.Stop()
 		cancel(nil)
 		return nil, b.failure(path, err)
 	}
-	timer.Reset(b.patience.limit(aws.ToInt64(reply.ContentLength)))
+	timer.Reset(b.timeouts.limit(aws.ToInt64(reply.ContentLength)))
 	if path == ManifestName {
 		b.manifest = reply.ETag
 	}
@@ -148,7 +148,7 @@ func (b *Bucket) List(ctx context.Context) (map[string]int64, error) {
 	all := map[string]int64{}
 	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.Name, Prefix: &b.Prefix})
 	for pages.HasMorePages() {
-		page, err := limited(ctx, b.patience.limit(0), func(ctx context.Context) (*s3.ListObjectsV2Output, error) { return pages.NextPage(ctx) })
+		page, err := limited(ctx, b.timeouts.limit(0), func(ctx context.Context) (*s3.ListObjectsV2Output, error) { return pages.NextPage(ctx) })
 		if err != nil {
 			return nil, b.failure("", err)
 		}
@@ -201,7 +201,7 @@ func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) err
 
 // write stores a file. The condition match is the ETag that the file must have, and absent that there must be none.
 func (b *Bucket) write(ctx context.Context, path string, body io.ReadSeeker, size int64, match, absent *string) error {
-	_, err := limited(ctx, b.patience.limit(size), func(ctx context.Context) (*s3.PutObjectOutput, error) {
+	_, err := limited(ctx, b.timeouts.limit(size), func(ctx context.Context) (*s3.PutObjectOutput, error) {
 		return b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: b.key(path), Body: body, ContentLength: &size, IfMatch: match, IfNoneMatch: absent})
 	})
 	return b.failure(path, err)
@@ -244,7 +244,7 @@ func (b *Bucket) refused(ctx context.Context, manifest []byte, put []string, ref
 // Remove implements Place.
 func (b *Bucket) Remove(ctx context.Context, paths []string) error {
 	for _, path := range paths {
-		_, err := limited(ctx, b.patience.limit(0), func(ctx context.Context) (*s3.DeleteObjectOutput, error) {
+		_, err := limited(ctx, b.timeouts.limit(0), func(ctx context.Context) (*s3.DeleteObjectOutput, error) {
 			return b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: b.key(path)})
 		})
 		if err = b.failure(path, err); err != nil && !errors.Is(err, ErrMissing) {
@@ -256,9 +256,9 @@ func (b *Bucket) Remove(ctx context.Context, paths []string) error {
 
 // End implements Place.
 func (b *Bucket) End(ctx context.Context) error {
-	left := b.put
+	orphans := b.put
 	b.put = nil
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.patience.quiet)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.timeouts.quiet)
 	defer cancel()
-	return b.Remove(ctx, left)
+	return b.Remove(ctx, orphans)
 }

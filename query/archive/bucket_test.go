@@ -199,7 +199,7 @@ func TestSilentStorageEndsTheRun(t *testing.T) {
 	t.Cleanup(func() { close(end) })
 	s := newStorage(t, server.URL)
 	b := s.open()
-	b.SetPatience(100 * time.Millisecond)
+	b.SetTimeout(100 * time.Millisecond)
 	if _, err := archive.ReadManifest(t.Context(), b); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want that the time is over", err)
 	}

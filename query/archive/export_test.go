@@ -13,5 +13,5 @@ func (b *Bucket) Create(ctx context.Context) error {
 	return err
 }
 
-// SetPatience limits the time of a small request.
-func (b *Bucket) SetPatience(d time.Duration) { b.patience.quiet = d }
+// SetTimeout limits the time of a small request.
+func (b *Bucket) SetTimeout(d time.Duration) { b.timeouts.quiet = d }

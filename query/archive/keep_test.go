@@ -53,8 +53,8 @@ func TestExpiredMonthsStay(t *testing.T) {
 			if diff := cmp.Diff(months(first.Manifest, "reading"), months(after.Manifest, "reading")); diff != "" {
 				t.Errorf("readings (-before +after they have expired):\n%s", diff)
 			}
-			if after.Past != 3 || after.Written != 0 || after.Removed != 0 {
-				t.Errorf("%d files of the past, %d written, %d removed, want 3, 0, 0", after.Past, after.Written, after.Removed)
+			if after.Retained != 3 || after.Written != 0 || after.Removed != 0 {
+				t.Errorf("%d files retained, %d written, %d removed, want 3, 0, 0", after.Retained, after.Written, after.Removed)
 			}
 			if report := w.verify(place); len(report.Faults) > 0 {
 				t.Errorf("faults %v, want none", report.Faults)

@@ -28,7 +28,7 @@ func (r *run) table(ctx context.Context, t dataset.Table) error {
 		return err
 	}
 	if len(months) == 0 && t.Time == "" {
-		if months, err = r.emptied(ctx, t); err != nil {
+		if months, err = r.emptyMonth(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -92,18 +92,18 @@ func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Mont
 }
 
 // retain adds the files whose rows ClickHouse no longer has, or only in part.
-func (r *run) retain(out *Table, past []File, licences []dataset.Licence) error {
-	for _, f := range past {
+func (r *run) retain(out *Table, retained []File, licences []dataset.Licence) error {
+	for _, f := range retained {
 		if !r.whole(f) {
 			return fmt.Errorf("the archive has lost %s or a part of it, and ClickHouse no longer has its rows: put the file back, or remove its entry with --prune", f.Path)
 		}
 		r.report(f, false)
 	}
-	if len(past) > 0 {
+	if len(retained) > 0 {
 		out.add(licences)
 	}
-	r.Past += len(past)
-	out.Files = append(out.Files, past...)
+	r.Retained += len(retained)
+	out.Files = append(out.Files, retained...)
 	slices.SortFunc(out.Files, byMonth)
 	return nil
 }
@@ -119,9 +119,9 @@ func (t *Table) add(all []dataset.Licence) {
 	}
 }
 
-// emptied returns a month without rows for a table that has only removed rows, such as withdrawals that were taken back.
+// emptyMonth returns a month without rows for a table that has only removed rows, such as withdrawals that were taken back.
 // Its file becomes empty. A table without any rows is new or lost, and its file stays.
-func (r *run) emptied(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
+func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
 	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")
 	if err != nil || n == 0 {
@@ -147,7 +147,7 @@ func queryValue(ctx context.Context, conn rollup.Conn, to any, query string, arg
 var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)\)(?:,| SETTINGS|$)`)
 
 // keeps returns how long ClickHouse keeps the rows of a table after their time, and 0 for ever. On a cluster the local
-// table has the clause that says so.
+// table has the clause.
 func keeps(ctx context.Context, conn rollup.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
 	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables

@@ -39,10 +39,10 @@ type Options struct {
 // Result counts what a run has done.
 type Result struct {
 	Manifest Manifest
-	// Written and Kept are files with rows of ClickHouse. Past are files that stay because ClickHouse no longer has their
+	// Written and Kept are files with rows of ClickHouse. Retained are files that stay because ClickHouse no longer has their
 	// rows. Fewer of them have rows that nothing explains to be missing. Removed are files that are no longer in the archive.
-	Written, Kept, Past, Fewer, Removed int
-	Bytes                               int64 // of the written files
+	Written, Kept, Retained, Fewer, Removed int
+	Bytes                                   int64 // of the written files
 }
 
 // Write brings an archive up to date: it writes the months that have changed, and then replaces the manifest. The error
@@ -108,10 +108,10 @@ func (r *run) begin(ctx context.Context) error {
 }
 
 // order returns the tables in the order in which they are read. Marks of the roll-up and of forecasts come first, and
-// sources of figures come after the figures. So an archive has the sources of everything that it says. Stations are last.
+// sources of figures come after the figures. So an archive has the sources of all its figures. Stations are last.
 func order() []dataset.Table {
 	all := dataset.Archived()
-	rank := map[string]int{"rollup": -1, "forecast_issue": -1, "reading": 1, "parameter": 2, "station": 3}
+	rank := map[string]int{"rollup": -1, "forecast_issue": -1, "forecast_hour_issue": -1, "reading": 1, "parameter": 2, "station": 3}
 	slices.SortStableFunc(all, func(a, b dataset.Table) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	return all
 }
@@ -135,13 +135,13 @@ func (r *run) commit(ctx context.Context) error {
 	if err := r.store(ctx); err != nil {
 		return err
 	}
-	var left []string
+	var orphans []string
 	for _, path := range slices.Sorted(maps.Keys(r.stored)) {
 		if !r.Manifest.has(path) {
-			left = append(left, path)
+			orphans = append(orphans, path)
 		}
 	}
-	if err := r.place.Remove(ctx, left); err != nil {
+	if err := r.place.Remove(ctx, orphans); err != nil {
 		return fmt.Errorf("the new archive is complete, but removing old files failed: %w", err)
 	}
 	return nil

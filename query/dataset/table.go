@@ -18,7 +18,7 @@ type Table struct {
 	// Key lists the columns that identify a row, in the sort order of the exported rows. It begins with the sorting
 	// key of the table in ClickHouse, so that ClickHouse need not sort.
 	Key []string
-	// Version is a DateTime64(3) column that increases with each change of a row. If Version is "", all columns are
+	// Version is a DateTime64(3) column that changes with each change of a row. If Version is "", all columns are
 	// compared to detect a change, as for a view.
 	Version string
 	// Station is the column with the id of a station; "" for none. Only rows of public stations are exported.
@@ -53,6 +53,7 @@ var Tables = []Table{
 	{Name: "diurnal", Key: []string{"station", "parameter", "year", "hour"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "exceedance", Key: []string{"station", "parameter", "year", "standard", "period"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "forecast", Time: "day", Daily: true, Key: []string{"run", "place_kind", "place", "state", "parameter", "day", "horizon", "model"}, Version: "issued_at", Parameter: "parameter", Forecast: true, Only: issued},
+	{Name: "forecast_hour", Time: "base", Key: []string{"run", "place_kind", "place", "state", "parameter", "base", "horizon", "model"}, Version: "issued_at", Parameter: "parameter", Forecast: true, Only: issued},
 	{Name: "monthly_statistics", Time: "month", Daily: true, Key: []string{"station", "parameter", "month"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 	{Name: "nox_form", Time: "day", Daily: true, Key: []string{"station", "day"}, Version: "computed_at", Station: "station"},
 	{Name: "parameter", Key: []string{"id"}, Parameter: "id"},
@@ -73,6 +74,7 @@ var Tables = []Table{
 var operations = []Table{
 	{Name: "colocation", Key: []string{"sensor", "reference", "hours_from", "hours_to"}, Version: "fitted_at", Station: "sensor"},
 	{Name: "forecast_issue", Time: "base", Daily: true, Key: []string{"run", "base"}, Version: "recorded_at", Only: issued},
+	{Name: "forecast_hour_issue", Time: "base", Key: []string{"run", "base"}, Version: "issued_at", Only: issued},
 	{Name: "rollup", Time: "at", Key: []string{"at", "started", "hours_from", "hours_to", "stations"}},
 	{Name: "station_alias", Key: []string{"alias"}, Version: "made_at", Station: "station"},
 	{Name: "station_change", Key: []string{"at", "station", "field", "before", "after"}, Station: "station"},
@@ -111,8 +113,8 @@ func (t *Table) month() string {
 	return "toYYYYMM(" + t.Time + ")"
 }
 
-// changes returns the SQL expression for a number of each row. A change of a row increases its version, and so the sum
-// of these numbers. An added or removed row also changes the number of rows.
+// changes returns the SQL expression for a number of each row. A change of a row changes its version, and so the sum of
+// these numbers. An added or removed row also changes the number of rows.
 func (t *Table) changes(columns []Column) string {
 	if t.Version != "" {
 		return "toUInt64(toUnixTimestamp64Milli(" + t.Version + "))"

@@ -79,10 +79,10 @@ func (r *archiveRun) write(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		tool.PrintLinef(cmd, "archive", "%s has %d rows in %d files", r.address, done.Manifest.Rows(), done.Written+done.Kept+done.Past)
+		tool.PrintLinef(cmd, "archive", "%s has %d rows in %d files", r.address, done.Manifest.Rows(), done.Written+done.Kept+done.Retained)
 		tool.PrintLinef(cmd, "changes", "%d files written (%.1f MB), %d removed, in %s", done.Written, float64(done.Bytes)/1e6, done.Removed, time.Since(began).Round(10*time.Millisecond))
-		if done.Past > 0 {
-			tool.PrintLinef(cmd, "kept", "%d files with rows that ClickHouse no longer has", done.Past)
+		if done.Retained > 0 {
+			tool.PrintLinef(cmd, "kept", "%d files with rows that ClickHouse no longer has", done.Retained)
 		}
 		return nil
 	})

@@ -23,7 +23,9 @@ const (
 func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) {
 	base := hourBase(now.Add(-hoursDelay))
 	var last, fitted time.Time
-	err := f.scan(ctx, "the last issue of hours", "SELECT max(base), max(fitted_at) FROM "+f.database+".forecast_hour_issue WHERE run = ''", nil, &last, &fitted)
+	err := f.scan(ctx, "the last issue of hours", "SELECT last, least(used, fitted) FROM "+ // a restored archive has issues and no fits
+		"(SELECT max(base) AS last, max(fitted_at) AS used FROM "+f.database+".forecast_hour_issue WHERE run = '') AS issues, "+
+		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_hour_fit WHERE run = '') AS fits", nil, &last, &fitted)
 	if err != nil || !last.Before(base) {
 		return false, err
 	}

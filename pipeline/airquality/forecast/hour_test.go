@@ -176,6 +176,23 @@ func TestHoursAreDueEverySixHours(t *testing.T) {
 	}
 }
 
+// TestHoursAreFittedAfterARestore: an archive has the issues, and not the fits that they used.
+func TestHoursAreFittedAfterARestore(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	base := day(t, "2026-03-10").Start()
+	w.station("a")
+	w.stationHours(hoursOf("a", base.Add(hoursEvery), 500))
+	w.run("INSERT INTO %s.forecast_hour_issue (run, base, issued_at, fitted_at, forecasts) VALUES ('', '" + hourText(base) + "', '" + hourText(base.Add(hoursDelay)) + "', '" + hourText(base) + "', 240)")
+	if issued, err := w.dueHours(t.Context(), base.Add(hoursEvery+hoursDelay)); err != nil || !issued {
+		t.Fatalf("issued %t, %v", issued, err)
+	}
+	got := w.text("SELECT concat(toString(max(forecasts)), ' forecasts, ', toString(max(fitted_at))) FROM %s.forecast_hour_issue FINAL WHERE base = '" + hourText(base.Add(hoursEvery)) + "'")
+	if diff := cmp.Diff([]string{"240 forecasts, " + hourText(base.Add(hoursEvery+hoursDelay)) + ".000"}, got); diff != "" {
+		t.Errorf("issues (-want +got):\n%s", diff)
+	}
+}
+
 // TestNoHoursRatherThanWrongOnes gives stations the faults that real series have, and a station of an account.
 func TestNoHoursRatherThanWrongOnes(t *testing.T) {
 	t.Parallel()
