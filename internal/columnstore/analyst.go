@@ -39,12 +39,16 @@ var (
 )
 
 // serverLogs have the queries of all users, or values in them. A server can be configured so that every user reads all
-// system tables (select_from_system_db_requires_grant). A table need not exist for its row policy.
+// system tables (select_from_system_db_requires_grant). A table need not exist for its row policy. An
+// upgrade of a server renames a log whose columns change to the first free name with _0, _1 and so on.
 var serverLogs = []string{
 	"asynchronous_insert_log", "asynchronous_inserts", "crash_log", "mutations", "opentelemetry_span_log", "part_log",
 	"processes", "processors_profile_log", "query_cache", "query_log", "query_metric_log", "query_thread_log", "query_views_log",
 	"session_log", "text_log", "trace_log",
 }
+
+// renamedLogs is how many earlier forms of each log are hidden: more than a server has after years of upgrades.
+const renamedLogs = 10
 
 // Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user
 // has a settings profile of its own, so that limits can differ between users.
@@ -99,7 +103,11 @@ func (a Analyst) Statements() ([]string, error) {
 	}
 	all = append(all, "GRANT"+on+" CREATE TEMPORARY TABLE ON *.* TO "+name)
 	for _, log := range serverLogs {
-		all = append(all, "CREATE ROW POLICY OR REPLACE "+own+on+" ON "+QuoteName("system", log)+" USING 0 TO "+name)
+		tables := []string{QuoteName("system", log)}
+		for n := 0; n < renamedLogs && strings.HasSuffix(log, "_log"); n++ {
+			tables = append(tables, QuoteName("system", fmt.Sprintf("%s_%d", log, n)))
+		}
+		all = append(all, "CREATE ROW POLICY OR REPLACE "+own+on+" ON "+strings.Join(tables, ", ")+" USING 0 TO "+name)
 	}
 	return append(all, "CREATE QUOTA OR REPLACE "+own+on+" KEYED BY user_name FOR INTERVAL 1 hour MAX queries = "+fmt.Sprint(a.Queries)+
 		", execution_time = "+seconds(a.Total)+" TO "+name), nil
