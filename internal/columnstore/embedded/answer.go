@@ -19,17 +19,18 @@ import (
 // answer writes one reply: the headers together with the first byte, then data. After the first byte an
 // error can only be reported inside the data.
 type answer struct {
-	w       http.ResponseWriter
-	r       *http.Request
-	user    access.User
-	gone    func() // cancels the query, because the client has disconnected
-	version string
-	tag     string // announces the text of an error that comes after data
-	started bool
-	plain   bool // an error is sent uncompressed, because the request could not be read
-	body    io.Writer
-	encoder wire.Encoder
-	log     *slog.Logger
+	w        *wire.Writer
+	r        *http.Request
+	user     access.User
+	gone     func() // cancels the query, because the client has disconnected
+	complete func() // ends the supervision of the query, because it has ended
+	version  string
+	tag      string // announces the text of an error that comes after data
+	started  bool
+	plain    bool // an error is sent uncompressed, because the request could not be read
+	body     io.Writer
+	encoder  wire.Encoder
+	log      *slog.Logger
 }
 
 func (a *answer) header() http.Header { return a.w.Header() }
@@ -96,6 +97,7 @@ func (a *answer) fail(err error) {
 		e.Message = strings.Replace(e.Message, "default: ", "analyst: ", 1)
 	}
 	text := fmt.Sprintf("%s (version %s (official build))\n", e.Error(), a.version)
+	a.w.Until = time.Time{}
 	a.log.Debug("query failed", "code", e.Code, "error", e.Message)
 	if a.started {
 		block := fmt.Sprintf("\r\n__exception__\r\n%s\r\n%s%d %s\r\n__exception__\r\n", a.tag, text, len(text), a.tag)

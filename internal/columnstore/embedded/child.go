@@ -24,7 +24,7 @@ type Report struct {
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
-// Fence says what an engine on this machine is fenced in from. file is ClickHouse's configuration file, "" for none.
+// Fence describes the fence of an engine on this machine. file is ClickHouse's configuration file, "" for none.
 func Fence(file string) string { return fence.State(fence.Version(), file != "") }
 
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
@@ -67,7 +67,12 @@ func (s *stage) serve(ctx context.Context, stdin io.Reader, report func(Report),
 	}()
 	s.Config.Listened = func(address string) { report(Report{Address: address}) }
 	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
-	context.AfterFunc(ctx, func() { time.AfterFunc(3*stopTime, func() { os.Exit(1) }) })
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(3*stopTime, func() {
+			log.Error("the engine does not stop, so its process is ended")
+			os.Exit(1)
+		})
+	})
 	if fence.Version() < fence.Whole {
 		log.Warn("the engine is not fenced in completely", "state", Fence(s.Config.File))
 	}

@@ -161,7 +161,7 @@ func (e *external) columns(name string) string {
 // unload removes the tables from the session of the client, or ends a session of this request only.
 func (q *request) unload(s *session.Session) {
 	for _, name := range q.external.tables {
-		if q.external.own || s.Exec("DROP TEMPORARY TABLE IF EXISTS "+statement.QuoteName(name)) != nil {
+		if q.external.own || s.Left() || s.Exec("DROP TEMPORARY TABLE IF EXISTS "+statement.QuoteName(name)) != nil {
 			s.End()
 			return
 		}

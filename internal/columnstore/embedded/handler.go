@@ -55,7 +55,7 @@ func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log
 	} {
 		var err error
 		if *to, err = pool.Value("SELECT " + query); err != nil {
-			return nil, fmt.Errorf("asking the engine for %s: %w", query, err)
+			return nil, fmt.Errorf("reading %s from the engine: %w", query, err)
 		}
 	}
 	h.guard = access.NewGuard(strings.Fields(functions), limits)
@@ -160,9 +160,14 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	defer s.Release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := s.Guard(ctx) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
+	if q.user == access.Analyst && h.limits.Time > 0 {
+		ctx, cancel = context.WithTimeout(ctx, h.limits.Time+lateTime)
+		defer cancel()
+		a.w.Until = time.Now().Add(h.limits.Time + 2*lateTime) // later, so that the reply can have the error
+	}
+	stop := sync.OnceFunc(s.Guard(ctx)) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
 	defer stop()
-	a.gone = cancel
+	a.gone, a.complete = cancel, stop
 	if q.external != nil {
 		defer q.unload(s)
 		if err := h.load(s, q, a.r); err != nil {
@@ -176,6 +181,9 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	h.recast(s, q)
 	s.Changed(q.Session())
 	if err := h.execute(s, q, a); err != nil {
+		if s.Left() {
+			h.log.Warn("a cancelled query still runs and occupies a slot, because the engine cancels it between two blocks only", "user", q.user, "query", q.id)
+		}
 		s.Failed()
 		if limit := s.Stored(q.Verb, q.Text); limit != nil { // a failed CREATE … AS SELECT leaves its table
 			return limit
@@ -185,6 +193,9 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	s.Ran(q.Statement)
 	return nil
 }
+
+// lateTime is how much later than the engine the handler ends a query of analysts that is above its time limit.
+const lateTime = 5 * time.Second
 
 // session returns the session that the client names, or one of the pool.
 func (h *handler) session(ctx context.Context, q *request) (*session.Session, error) {
@@ -214,7 +225,7 @@ func (h *handler) check(s *session.Session, q *request) (err error) {
 	return nil
 }
 
-// analyse asks the engine what a statement does. A statement that the engine cannot parse gets the engine's syntax error
+// analyse classifies a statement with the engine's parser. A statement that the engine cannot parse gets the engine's syntax error
 // from a function that parses and does not run it.
 func analyse(s *session.Session, text string) (chdb.Analysis, error) {
 	a, err := s.Analyse(text)
@@ -263,7 +274,11 @@ func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 	if err := s.Stored(q.Verb, q.Text); err != nil {
 		return err
 	}
+	a.complete()
 	data := r.Data()
+	if a.user == access.Analyst && h.limits.Time > 0 { // its slot is occupied until the client has the result
+		a.w.Until = time.Now().Add(h.limits.Time)
+	}
 	a.start(q.format, len(data), r.Counters(), time.Since(began))
 	if err := a.write(data); err != nil {
 		return nil // the client has disconnected

@@ -12,14 +12,8 @@ import (
 	"vayu/internal/columnstore/embedded/wire"
 )
 
-const (
-	// headBytes and headTime limit what a reply collects before its first byte. A result that ends within them has a
-	// length and counters in its headers, and an error of the query has a status.
-	headBytes = 1 << 20
-	headTime  = 100 * time.Millisecond
-	// flushEvery is how long data waits in buffers of the compression and of the connection.
-	flushEvery = 200 * time.Millisecond
-)
+// flushEvery is how long data waits in buffers of the compression and of the connection.
+const flushEvery = 200 * time.Millisecond
 
 // written is the end of a query that writes its result to a pipe.
 type written struct {
@@ -36,7 +30,8 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 	if err != nil {
 		return fmt.Errorf("streaming a result: %w", err)
 	}
-	defer reader.Close()
+	in := &wire.Result{File: reader}
+	defer func() { in.CloseAfter(s.Left()) }()
 	text, ok := q.Into(fmt.Sprintf("/proc/self/fd/%d", writer.Fd()), q.format)
 	if !ok {
 		_ = writer.Close()
@@ -51,9 +46,12 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 			r.Free()
 		}
 		_ = writer.Close()
+		if s.Left() { // the engine has not closed its end
+			in.End()
+		}
 		end <- w
 	}()
-	head, whole := readHead(reader)
+	head, whole := in.Head()
 	if whole {
 		w := <-end
 		switch e := (*chdb.Exception)(nil); {
@@ -69,7 +67,7 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 		return nil
 	}
 	a.start(q.format, -1, chdb.Counters{}, time.Since(began))
-	lost := a.copy(head, reader)
+	lost := a.copy(head, in)
 	w := <-end
 	if w.err != nil && !lost {
 		return w.err
@@ -80,21 +78,8 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// readHead reads the beginning of a result. whole is true if that is all of it.
-func readHead(reader *os.File) (head []byte, whole bool) {
-	head = make([]byte, headBytes)
-	n, err := reader.Read(head)
-	if err != nil {
-		return head[:n], true
-	}
-	_ = reader.SetReadDeadline(time.Now().Add(headTime)) // a pipe has deadlines
-	m, err := io.ReadFull(reader, head[n:])
-	_ = reader.SetReadDeadline(time.Time{})
-	return head[:n+m], err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
-}
-
 // copy sends head and the rest of the result. If the client disconnects, copy reads on until the query ends, because
-// the engine must not write to a closed pipe. lost tells that the client has disconnected.
+// the engine must not write to a closed pipe. lost is true if the client has disconnected.
 func (a *answer) copy(head []byte, reader io.Reader) (lost bool) {
 	lost = a.write(head) != nil
 	if !lost {

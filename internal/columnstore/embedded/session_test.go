@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,12 +10,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unsafe"
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
 	"vayu/internal/columnstore/embedded/statement"
+	"vayu/internal/columnstore/embedded/wire"
 )
 
 // leaver is a context that is cancelled when its query starts: the first call of Done is that of the queue.
@@ -33,31 +37,40 @@ func (l *leaver) Done() <-chan struct{} {
 
 func (l *leaver) Err() error { return context.Canceled }
 
+// library returns a library with one connection. query gets the text of each query; then the query has failed.
+func library(t *testing.T, query func(text string), closed func()) *chdb.Library {
+	t.Helper()
+	var pin runtime.Pinner
+	t.Cleanup(pin.Unpin)
+	inner := new(uintptr)
+	pin.Pin(inner)
+	handle := uintptr(unsafe.Pointer(inner))
+	return &chdb.Library{
+		Connect:       func(int32, unsafe.Pointer) uintptr { return handle },
+		CloseConn:     func(uintptr) { closed() },
+		Shutdown:      func() int32 { return 0 },
+		ResultError:   func(uintptr) string { return "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)" },
+		DestroyResult: func(uintptr) {},
+		Query: func(_ uintptr, q unsafe.Pointer, length uintptr, _ unsafe.Pointer, _ uintptr, _, _, _, _ unsafe.Pointer, _ uintptr) uintptr {
+			query(strings.Clone(unsafe.String((*byte)(q), length)))
+			return handle
+		},
+	}
+}
+
 // The KILL after a cancelled query may come late, so its session must be closed. Fake library functions
 // answer a query once it has been killed.
 func TestKilledSessionIsNotReused(t *testing.T) {
 	t.Parallel()
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	inner := new(uintptr)
-	pin.Pin(inner)
-	handle := uintptr(unsafe.Pointer(inner))
 	killed := make(chan struct{})
 	var once sync.Once
 	var closed int
-	lib := &chdb.Library{
-		Connect:       func(int32, unsafe.Pointer) uintptr { return handle },
-		CloseConn:     func(uintptr) { closed++ },
-		ResultError:   func(uintptr) string { return "Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)" },
-		DestroyResult: func(uintptr) {},
-		Query: func(_ uintptr, q unsafe.Pointer, length uintptr, _ unsafe.Pointer, _ uintptr, _, _, _, _ unsafe.Pointer, _ uintptr) uintptr {
-			if strings.HasPrefix(unsafe.String((*byte)(q), length), "KILL QUERY") {
-				once.Do(func() { close(killed) })
-			}
-			<-killed
-			return handle
-		},
-	}
+	lib := library(t, func(text string) {
+		if strings.HasPrefix(text, "KILL QUERY") {
+			once.Do(func() { close(killed) })
+		}
+		<-killed
+	}, func() { closed++ })
 	pool, err := session.Open(lib, session.Config{Queries: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +78,8 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	h := &handler{pool: pool, log: slog.New(slog.DiscardHandler)}
 	ctx := &leaver{Context: t.Context(), gone: make(chan struct{})}
 	close(ctx.gone)
-	a := &answer{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), log: h.log}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	a := &answer{w: wire.Limit(httptest.NewRecorder(), r), r: r, log: h.log}
 	err = h.run(ctx, &request{Statement: statement.Parse("SELECT sleep(3)"), user: access.Admin, format: "JSON", wait: true}, a)
 	var exception *chdb.Exception
 	if !errors.As(err, &exception) || exception.Name != "QUERY_WAS_CANCELLED" {
@@ -74,4 +88,60 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	if closed != 1 {
 		t.Errorf("%d sessions closed, want 1", closed)
 	}
+}
+
+// A query whose block runs on after KILL ends for the client. It occupies its slot until its block ends.
+func TestQueryThatResistsKillEndsForClient(t *testing.T) {
+	t.Parallel()
+	t.Run("whole", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			resist(t, true)
+			if took := time.Since(began); took != 3*time.Second+2*patience {
+				t.Errorf("the queries ended after %s", took)
+			}
+		})
+	})
+	t.Run("streamed", func(t *testing.T) { // over a pipe, which needs real time
+		t.Parallel()
+		resist(t, false)
+	})
+}
+
+// patience is how long the client of resist waits.
+const patience = 10 * time.Millisecond
+
+func resist(t *testing.T, wait bool) {
+	block, closed := make(chan struct{}), make(chan struct{}, 1)
+	lib := library(t, func(text string) {
+		if strings.HasPrefix(text, "SELECT 'slow'") {
+			<-block
+		}
+	}, func() { closed <- struct{}{} })
+	pool, err := session.Open(lib, session.Config{Queries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	h := &handler{pool: pool, log: slog.New(slog.NewTextHandler(&logged, nil))}
+	run := func(text string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
+		q := &request{Statement: statement.Parse(text), user: access.Admin, format: "JSON", wait: wait, id: "q1"}
+		return h.run(ctx, q, &answer{w: wire.Limit(httptest.NewRecorder(), r), r: r, log: h.log})
+	}
+	if err := run("SELECT 'slow'"); err == nil || !strings.Contains(err.Error(), "its present block of rows still runs") {
+		t.Errorf("the query gave %v", err)
+	}
+	if text := logged.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "query=q1") {
+		t.Errorf("got the log %q, want a warning with the query", text)
+	}
+	if err := run("SELECT 2"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a query beside it gave %v, want that its slot is occupied", err)
+	}
+	pool.Close() // does not wait for it
+	close(block)
+	<-closed
 }

@@ -24,7 +24,7 @@ var functions = []string{
 
 // Guard decides which statements of analysts reach the engine. The zero value refuses no table function.
 type Guard struct {
-	refused map[string]bool    // lower case; the value tells whether a name is refused without parentheses
+	refused map[string]bool    // lower case; the value is true for a name that is refused without parentheses
 	limits  map[string]float64 // largest value of a setting; 0 for a setting that analysts cannot change
 }
 
@@ -50,9 +50,9 @@ func NewGuard(all []string, l Limits) Guard {
 }
 
 // Check returns the statement in the form in which the engine may run it for an analyst, or an exception of the engine's
-// kind. analyse asks the engine what a text is, and fails for one that the engine cannot parse. A SET or USE is composed from its parsed parts, because the engine
-// does not check the rights of all forms of SET.
-// values is the data of an INSERT in the format Values, whose expressions the engine evaluates.
+// kind. A SET or USE is composed from its parsed parts, because the engine does not check the rights of all forms of SET.
+// values is the data of an INSERT in the format Values, whose expressions the engine evaluates. analyse classifies a text
+// with the engine's parser, and fails for a text that it cannot parse.
 func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
 	for _, text := range []string{st.Text, values} {
 		if err := g.names(text); err != nil {
@@ -89,7 +89,7 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 	case a.Statements > 1:
 		return "", denied("one statement at a time")
 	case a.Statements == 0:
-		return "", denied("the engine does not tell what the statement does")
+		return "", denied("the engine cannot classify the statement")
 	case a.Class == chdb.ReadOnly, a.Class == chdb.Mutating && st.Verb == "INSERT", temporary:
 		return st.Text, nil // the engine checks the rights
 	}
@@ -128,8 +128,8 @@ func (g Guard) names(text string) error {
 	}
 }
 
-// afterNumber returns the word at the end of a token that begins with a digit. Which of "1.file" and "1file" is a number
-// and a word is for the engine to say.
+// afterNumber returns the word at the end of a token that begins with a digit. The engine splits such a token, for example
+// "1.file", into a number and a word by rules of its own.
 func afterNumber(text string) string {
 	if i := strings.LastIndexByte(text, '.'); i >= 0 {
 		text = text[i+1:]

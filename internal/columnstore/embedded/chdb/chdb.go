@@ -27,14 +27,14 @@ type Library struct {
 	destroyInsert  func(stream uintptr)
 	DestroyResult  func(result uintptr)
 	ResultError    func(result uintptr) string
-	resultBuffer   func(result uintptr) unsafe.Pointer
-	resultLength   func(result uintptr) uintptr
-	resultRows     func(result uintptr) uint64
-	resultBytes    func(result uintptr) uint64
-	resultScanned  func(result uintptr) uint64
-	resultScannedB func(result uintptr) uint64
-	resultWritten  func(result uintptr) uint64
-	resultWrittenB func(result uintptr) uint64
+	ResultBuffer   func(result uintptr) unsafe.Pointer
+	ResultLength   func(result uintptr) uintptr
+	ResultRows     func(result uintptr) uint64
+	ResultBytes    func(result uintptr) uint64
+	ResultScanned  func(result uintptr) uint64
+	ResultScannedB func(result uintptr) uint64
+	ResultWritten  func(result uintptr) uint64
+	ResultWrittenB func(result uintptr) uint64
 	classify       func(conn uintptr, q unsafe.Pointer, ql uintptr, database unsafe.Pointer, dl uintptr, out unsafe.Pointer) int32
 }
 
@@ -61,14 +61,14 @@ func Load(path string) (lib *Library, err error) {
 		"chdb_destroy_insert_stream":       &lib.destroyInsert,
 		"chdb_destroy_query_result":        &lib.DestroyResult,
 		"chdb_result_error":                &lib.ResultError,
-		"chdb_result_buffer":               &lib.resultBuffer,
-		"chdb_result_length":               &lib.resultLength,
-		"chdb_result_rows_read":            &lib.resultRows,
-		"chdb_result_bytes_read":           &lib.resultBytes,
-		"chdb_result_storage_rows_read":    &lib.resultScanned,
-		"chdb_result_storage_bytes_read":   &lib.resultScannedB,
-		"chdb_result_rows_written":         &lib.resultWritten,
-		"chdb_result_bytes_written":        &lib.resultWrittenB,
+		"chdb_result_buffer":               &lib.ResultBuffer,
+		"chdb_result_length":               &lib.ResultLength,
+		"chdb_result_rows_read":            &lib.ResultRows,
+		"chdb_result_bytes_read":           &lib.ResultBytes,
+		"chdb_result_storage_rows_read":    &lib.ResultScanned,
+		"chdb_result_storage_bytes_read":   &lib.ResultScannedB,
+		"chdb_result_rows_written":         &lib.ResultWritten,
+		"chdb_result_bytes_written":        &lib.ResultWrittenB,
 		"chdb_classify_query_n":            &lib.classify,
 	} {
 		symbol, err := purego.Dlsym(handle, name)
@@ -147,19 +147,19 @@ func (r Result) Free() { r.lib.DestroyResult(r.handle) }
 
 // Data returns the bytes of the result, which are valid until Free.
 func (r Result) Data() []byte {
-	n := r.lib.resultLength(r.handle)
+	n := r.lib.ResultLength(r.handle)
 	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*byte)(r.lib.resultBuffer(r.handle)), n)
+	return unsafe.Slice((*byte)(r.lib.ResultBuffer(r.handle)), n)
 }
 
 // Counters returns the engine's statistics of the statement.
 func (r Result) Counters() Counters {
 	return Counters{
-		Rows: r.lib.resultRows(r.handle), Bytes: r.lib.resultBytes(r.handle),
-		Scanned: r.lib.resultScanned(r.handle), ScannedB: r.lib.resultScannedB(r.handle),
-		Written: r.lib.resultWritten(r.handle), WrittenB: r.lib.resultWrittenB(r.handle),
+		Rows: r.lib.ResultRows(r.handle), Bytes: r.lib.ResultBytes(r.handle),
+		Scanned: r.lib.ResultScanned(r.handle), ScannedB: r.lib.ResultScannedB(r.handle),
+		Written: r.lib.ResultWritten(r.handle), WrittenB: r.lib.ResultWrittenB(r.handle),
 	}
 }
 

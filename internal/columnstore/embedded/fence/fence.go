@@ -44,8 +44,8 @@ func Exec(rules Rules, env []string) error {
 // Whole is the version of Landlock from which a fence also covers the network.
 const Whole = 4
 
-// State says what the fence of a process restricts on a kernel with a version of Landlock. disks tells that a
-// configuration file of ClickHouse defines disks, which may be in other folders and in buckets.
+// State describes the fence of a process on a kernel with a version of Landlock. If disks is true, a configuration file of
+// ClickHouse defines disks, which may be in other folders and in buckets.
 func State(version int, disks bool) string {
 	switch {
 	case version == 0:

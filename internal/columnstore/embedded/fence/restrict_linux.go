@@ -20,7 +20,8 @@ const (
 )
 
 // system has what libchdb and Go read from the system: libraries, time zones, and the state of processors and memory.
-// /etc/ssl/private has secrets. /proc has no secrets of this process. The kernel refuses the environment of processes outside the fence.
+// /etc/ssl/private has secrets. /proc has no secrets of this process. The kernel refuses the environment of processes
+// outside the fence.
 var system = []string{"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random",
 	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/host.conf"}
 

@@ -15,7 +15,7 @@ import (
 	"vayu/internal/columnstore/embedded/statement"
 )
 
-// Name is what a request says about its session.
+// Name has the parameters of a request about its session.
 type Name struct {
 	ID      string
 	Timeout time.Duration // how long the session lasts without a request

@@ -23,6 +23,9 @@ type Key struct {
 	Settings string // SET statement, "" for none
 }
 
+// codeTimeout is the code of TIMEOUT_EXCEEDED.
+const codeTimeout = 159
+
 // idleSessions limits the sessions kept for reuse. Opening one takes about 0.5 ms; an idle one needs 10 kB.
 const idleSessions = 32
 
@@ -60,6 +63,9 @@ type Session struct {
 	key  Key
 	mark string      // the connection's log_comment, by which KILL QUERY finds the query
 	bad  atomic.Bool // must not be reused; set by Guard and by the handler
+
+	stuck chan struct{} // closed by Guard if the query does not end, although it is killed
+	over  chan struct{} // closed when a query that Query has left ends; nil for none
 
 	named    *namedSession // nil for a session of the pool
 	database string        // at its beginning, if the key has none
@@ -180,8 +186,20 @@ func (p *Pool) fresh(key Key) (*Session, error) {
 	return s, nil
 }
 
-// Release makes the session idle, or closes it if it must not be reused. It frees the slot.
+// Release makes the session idle, or closes it if it must not be reused. It frees the slot. If a query of the session
+// still runs, Release does so when the query ends.
 func (s *Session) Release() {
+	if s.over == nil {
+		s.release()
+		return
+	}
+	go func() {
+		<-s.over
+		s.release()
+	}()
+}
+
+func (s *Session) release() {
 	p := s.pool
 	defer p.free(s.key.User)
 	if s.named != nil {
@@ -209,7 +227,7 @@ func (s *Session) Release() {
 	}
 }
 
-// Changed tells that a statement may affect later ones. A session of the pool is then closed.
+// Changed records that a statement may affect later ones. A session of the pool is then closed.
 func (s *Session) Changed(changed bool) {
 	if s.named == nil && changed {
 		s.End()
@@ -219,10 +237,10 @@ func (s *Session) Changed(changed bool) {
 // End closes the session once it is released.
 func (s *Session) End() { s.bad.Store(true) }
 
-// Failed tells that a statement has failed. The engine prepends the output of a failed statement to the connection's
+// Failed records that a statement has failed. The engine prepends the output of a failed statement to the connection's
 // next result. So a session of the pool is closed, and a named one runs another statement, whose result is discarded.
 func (s *Session) Failed() {
-	if s.named == nil || s.Exec("SELECT 1") != nil {
+	if s.named == nil || s.over != nil || s.Exec("SELECT 1") != nil {
 		s.End()
 	}
 }
@@ -238,10 +256,15 @@ func (s *Session) Ran(st statement.Statement) {
 // moment, and then an attempt has no effect.
 const killEvery = 50 * time.Millisecond
 
+// killTime is how long a killed query may run. The engine ends a query between two blocks of rows only, and one block
+// can take hours. It is shorter than the time that the process has to stop.
+const killTime = 3 * time.Second
+
 // Guard kills the session's query when ctx ends. Call stop before the session is released. After stop has
 // returned, Guard kills nothing.
 func (s *Session) Guard(ctx context.Context) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
+	s.stuck = make(chan struct{})
 	go func() {
 		defer close(gone)
 		select {
@@ -252,6 +275,8 @@ func (s *Session) Guard(ctx context.Context) (stop func()) {
 		s.End()
 		tick := time.NewTicker(killEvery)
 		defer tick.Stop()
+		late := time.AfterFunc(killTime, func() { close(s.stuck) })
+		defer late.Stop()
 		for {
 			s.pool.kill(s.mark)
 			select {
@@ -263,6 +288,35 @@ func (s *Session) Guard(ctx context.Context) (stop func()) {
 	}()
 	return func() { close(over); <-gone }
 }
+
+// Query runs a statement and returns its whole result. If the statement is killed and does not end, Query returns an
+// error while the statement runs. Then [Session.Left] is true, and the session can only be released.
+func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result, error) {
+	var r chdb.Result
+	var err error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r, err = s.Connection.Query(query, format, params)
+	}()
+	select {
+	case <-over:
+		return r, err
+	case <-s.stuck:
+	}
+	s.over = make(chan struct{})
+	go func() {
+		defer close(s.over)
+		if <-over; err == nil {
+			r.Free()
+		}
+	}()
+	return chdb.Result{}, chdb.NewException(codeTimeout, "TIMEOUT_EXCEEDED",
+		"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
+}
+
+// Left reports whether Query has returned while its statement runs.
+func (s *Session) Left() bool { return s.over != nil }
 
 func (p *Pool) kill(mark string) {
 	p.controlMu.Lock()
@@ -285,8 +339,13 @@ func (p *Pool) Value(query string) (string, error) {
 	return p.control.Value(query)
 }
 
-// Close shuts the engine down. No session may be in use.
+// Close shuts the engine down. While a query runs, it does nothing: only the end of the process ends such a query.
 func (p *Pool) Close() {
+	for _, of := range p.of {
+		if len(of.slots) > 0 {
+			return
+		}
+	}
 	p.named.close()
 	p.mu.Lock()
 	for _, free := range p.idle {

@@ -16,8 +16,24 @@ import (
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
-// leastRate is the least rate of a reply after its first minute, in bytes a second. A result of 1 GB still has a day.
+// leastRate is the least rate of a body or a reply after its first minute, in bytes a second. A result of 1 GB still has
+// a day.
 const leastRate = 10_000
+
+// pace is how fast a client reads or sends.
+type pace struct {
+	bytes int64
+	spent time.Duration // on waiting for the client
+}
+
+// left returns how long the client may take for the next bytes.
+func (p *pace) left() time.Duration {
+	return min(stallTime, stallTime+time.Duration(p.bytes)*(time.Second/leastRate)-p.spent)
+}
+
+func (p *pace) add(n int, began time.Time) {
+	p.bytes, p.spent = p.bytes+int64(n), p.spent+time.Since(began)
+}
 
 // Codes of ClickHouse's src/Common/ErrorCodes.cpp.
 const (
@@ -32,21 +48,26 @@ const ChunkBytes = 64 << 10
 // Writer is a reply with a deadline for each chunk.
 type Writer struct {
 	http.ResponseWriter
+	Until time.Time // deadline of the whole reply, zero for none
+
 	control *http.ResponseController
-	sent    int64
-	spent   time.Duration // on sending
+	pace    pace
 }
 
 // Limit returns the reply with deadlines, and replaces the body of the request by one with deadlines.
 func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	control := http.NewResponseController(w)
-	r.Body = &reader{r.Body, control}
+	r.Body = &reader{ReadCloser: r.Body, control: control}
 	return &Writer{ResponseWriter: w, control: control}
 }
 
 // extend sets the deadline of the next chunk, and of the whole reply so far. A writer without deadlines is one of a test.
 func (w *Writer) extend() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(min(stallTime, stallTime+time.Duration(w.sent)*(time.Second/leastRate)-w.spent)))
+	deadline := time.Now().Add(w.pace.left())
+	if !w.Until.IsZero() && w.Until.Before(deadline) {
+		deadline = w.Until
+	}
+	_ = w.control.SetWriteDeadline(deadline)
 }
 
 // Write sends p in chunks.
@@ -55,7 +76,8 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 		w.extend()
 		began := time.Now()
 		m, failed := w.ResponseWriter.Write(p[n:min(len(p), n+ChunkBytes)])
-		n, w.sent, w.spent, err = n+m, w.sent+int64(m), w.spent+time.Since(began), failed
+		w.pace.add(m, began)
+		n, err = n+m, failed
 	}
 	return n, err
 }
@@ -66,18 +88,25 @@ func (w *Writer) FlushError() error {
 	return w.control.Flush()
 }
 
-// reader is the body of a request with a deadline for each read.
+// reader is the body of a request with a deadline for each read, and for the whole body so far.
 type reader struct {
 	io.ReadCloser
 	control *http.ResponseController
+	pace    pace
 }
 
 // Read reads from the body. Between two reads there is no deadline, because net/http reads from the connection while
 // the statement runs, and takes an error for the end of the client.
 func (r *reader) Read(p []byte) (int, error) {
-	_ = r.control.SetReadDeadline(time.Now().Add(stallTime))
+	began, left := time.Now(), r.pace.left()
+	_ = r.control.SetReadDeadline(began.Add(left))
 	n, err := r.ReadCloser.Read(p)
+	r.pace.add(n, began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if left.Round(time.Second) < stallTime {
+			return n, chdb.NewException(CodeSocketTimeout, "SOCKET_TIMEOUT", "The client sent %d bytes of the body in %s. After the first minute the least rate is %d bytes a second",
+				r.pace.bytes, r.pace.spent.Round(time.Second), leastRate)
+		}
 		return n, chdb.NewException(CodeSocketTimeout, "SOCKET_TIMEOUT", "The client sent nothing of the body for %s", stallTime)
 	}
 	_ = r.control.SetReadDeadline(time.Time{})

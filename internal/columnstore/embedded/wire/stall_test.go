@@ -99,7 +99,7 @@ func TestStalledBodyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, client := net.Pipe()
 		defer client.Close()
-		body := &reader{server, http.NewResponseController(piped{httptest.NewRecorder(), server})}
+		body := &reader{ReadCloser: server, control: http.NewResponseController(piped{httptest.NewRecorder(), server})}
 		go func() { _, _ = client.Write([]byte("INSERT")) }()
 		chunk := make([]byte, 10)
 		if n, err := body.Read(chunk); n != 6 || err != nil {
@@ -115,5 +115,67 @@ func TestStalledBodyEnds(t *testing.T) {
 		if !errors.As(err, &exception) || exception.Code != CodeSocketTimeout || !strings.Contains(exception.Message, "nothing of the body for 1m0s") {
 			t.Errorf("got %v", err)
 		}
+	})
+}
+
+// A client that sends a little in each minute ends its statement, as one that sends nothing.
+func TestBodyHasLeastRate(t *testing.T) {
+	t.Parallel()
+	const chunks = 100
+	for name, c := range map[string]struct {
+		pause time.Duration // before each chunk of 64 KiB
+		whole bool
+	}{"above": {6 * time.Second, true}, "below": {10 * time.Second, false}, "a chunk a minute": {stallTime - time.Second, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server, client := net.Pipe()
+				body := &reader{ReadCloser: server, control: http.NewResponseController(piped{httptest.NewRecorder(), server})}
+				sent := make(chan struct{})
+				go func() {
+					defer close(sent)
+					defer client.Close()
+					for range chunks {
+						time.Sleep(c.pause)
+						if _, err := client.Write(make([]byte, ChunkBytes)); err != nil {
+							return
+						}
+					}
+				}()
+				n, err := io.Copy(io.Discard, body)
+				if c.whole && (n != chunks*ChunkBytes || err != nil) {
+					t.Errorf("got %d bytes, %v; want %d", n, err, chunks*ChunkBytes)
+				}
+				exception, _ := errors.AsType[*chdb.Exception](err)
+				if !c.whole && (exception == nil || exception.Code != CodeSocketTimeout || !strings.Contains(exception.Message, "the least rate is 10000 bytes a second")) {
+					t.Errorf("got %d bytes, %v", n, err)
+				}
+				_ = server.Close()
+				<-sent
+			})
+		})
+	}
+}
+
+// A reply with a deadline of its own ends then, although its reader is fast enough.
+func TestReplyHasDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, client := net.Pipe()
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for err := error(nil); err == nil; _, err = io.CopyN(io.Discard, client, ChunkBytes) {
+				time.Sleep(6 * time.Second)
+			}
+		}()
+		began := time.Now()
+		w := limited(piped{httptest.NewRecorder(), server})
+		w.Until = began.Add(2 * time.Minute)
+		if n, err := w.Write(make([]byte, 100*ChunkBytes)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != 2*time.Minute {
+			t.Errorf("got %d bytes in %s, %v", n, time.Since(began), err)
+		}
+		_, _ = server.Close(), client.Close()
+		<-read
 	})
 }
