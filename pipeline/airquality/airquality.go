@@ -285,8 +285,12 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	if p.tested.IsZero() {
 		p.tested = epoch
 	}
+	mark := meansRolledUp
+	if p.done {
+		mark = meansDone
+	}
 	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), recordColumns, []any{
-		[]time.Time{p.started}, []uint64{p.fingerprint}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{p.means},
+		[]time.Time{p.started}, []uint64{p.fingerprint}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{mark},
 	})
 	if err != nil {
 		return fmt.Errorf("recording a roll-up: %w", err)

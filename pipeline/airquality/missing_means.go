@@ -7,9 +7,12 @@ import (
 	"time"
 )
 
-// meansDone is the value of the column rollup.means when the plain means of all readings exist, by the formulas of this
-// program. A program with another formula has a value of its own: instances of both run side by side during an upgrade.
-const meansDone int8 = 4 // amounts_done
+// Values of the column rollup.means. A program with another formula has values of its own, because instances of both run
+// side by side during an upgrade.
+const (
+	meansDone     int8 = 4 // amounts_done: the plain means of all readings exist, by the formulas of this program
+	meansRolledUp int8 = 5 // amounts: a roll-up by the formulas of this program
+)
 
 // meansWanted reports whether plain means are missing, because a migration has copied
 // readings from Vayu 0.1.0 or added a column of means since they were last computed.
@@ -26,6 +29,28 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 		}
 	}
 	return wanted, rows.Err()
+}
+
+// rainOfOthers plans the hours of rain that a program with the old formula has computed since the last roll-up of this
+// program. The old formula is wrong for readings that are not of an hour.
+func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {
+	rows, err := r.conn.Query(ctx, `SELECT min(hours_from), max(hours_to), count() FROM `+r.tables.Database+`.rollup
+		WHERE means = 'none' AND at > (SELECT max(at) FROM `+r.tables.Database+`.rollup WHERE means IN ('amounts', 'amounts_done'))`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the roll-ups of another program: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var from, to time.Time
+	var n uint64
+	for rows.Next() {
+		if err := rows.Scan(&from, &to, &n); err != nil {
+			return nil, fmt.Errorf("reading the roll-ups of another program: %w", err)
+		}
+	}
+	if err := rows.Err(); err != nil || n == 0 {
+		return nil, err
+	}
+	return r.chunksOf(ctx, "reading", "parameter = 'rain' AND averaging != 60 AND averaging < 1440 AND at > ? AND at <= ?", from.Add(-time.Hour), to.Add(24*time.Hour))
 }
 
 // recentMeans is the time span before the newest reading for which afterMigration computes plain means first. The
@@ -67,7 +92,7 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 		return result, err
 	}
 	done := Result{From: newest, To: newest}
-	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, means: meansDone}, done)
+	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, done: true}, done)
 }
 
 // newestReading returns the end of the latest averaging interval of any stored

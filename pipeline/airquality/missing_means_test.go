@@ -73,3 +73,28 @@ func TestAnOlderProgramDoesNotAcknowledgeNewMeans(t *testing.T) {
 		}
 	}
 }
+
+// An instance of before leads once more after the acknowledgement. The rain that it stores is computed again, once.
+func TestRainOfAnOlderProgramIsComputedAgain(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.station("s", "Kochi", "Kerala")
+	rain := mustParse(t, "rain")
+	for i, v := range []float64{1, 2, 0, 1} {
+		w.readings(air.Reading{Station: "s", Parameter: rain, At: hour(10).Add(time.Duration(i+1) * 15 * time.Minute), Value: v, Averaging: 15})
+	}
+	w.increment()
+	const amounts = "SELECT toString(mean) FROM %s.station_parameter_hour FINAL WHERE parameter = 'rain'"
+	if diff := cmp.Diff([]string{"4"}, w.text(amounts)); diff != "" {
+		t.Fatalf("rain (-want +got):\n%s", diff)
+	}
+	w.exec("INSERT INTO %[1]s.station_parameter_hour SELECT * REPLACE (1 AS mean, now64(3) AS computed_at) FROM %[1]s.station_parameter_hour FINAL")
+	w.exec("INSERT INTO %[1]s.rollup (started, hours_from, hours_to, stations, at) SELECT now64(3), min(hour.at), max(hour.at), 1, (SELECT max(at) + INTERVAL 1 SECOND FROM %[1]s.rollup) FROM %[1]s.station_parameter_hour AS hour")
+	if w.increment(); w.text(amounts)[0] != "4" {
+		t.Errorf("rain of the older program: got %s, want 4", w.text(amounts)[0])
+	}
+	w.exec("INSERT INTO %[1]s.rollup (started, hours_from, hours_to, stations, means, at) SELECT now64(3), now(), now(), 0, 'amounts', max(at) + INTERVAL 1 SECOND FROM %[1]s.rollup")
+	if chunks, err := w.rollup.rainOfOthers(t.Context()); err != nil || len(chunks) > 0 {
+		t.Errorf("got %d parts of rain to compute again, %v; want none", len(chunks), err)
+	}
+}

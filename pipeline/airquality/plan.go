@@ -17,7 +17,7 @@ type plan struct {
 	// does not look for new readings. Its mark is the epoch (1970), so that it skips nothing.
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
-	means       int8   // value of the column `means`: meansDone, or 0
+	done        bool   // the plain means of all readings exist
 	// tested is when the tests of [Rollup.TestSeries] began; zero if none ran.
 	tested time.Time
 	// last is the end of the previous roll-up. Results of quality tests that were stored after this time may not be in
@@ -92,7 +92,11 @@ func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p.chunks = slices.Concat(p.chunks, withdrawn, moved)
+	rain, err := r.rainOfOthers(ctx)
+	if err != nil {
+		return plan{}, err
+	}
+	p.chunks = slices.Concat(p.chunks, withdrawn, moved, rain)
 	return p, nil
 }
 

@@ -262,7 +262,7 @@ func TestSeasonsAndLowCapture(t *testing.T) {
 }
 
 // A physical station with two ids counts once in every view, under the id of the preferred network. Each day is that of the id
-// with a valid measured mean, then of the preferred network.
+// with a valid measured mean, then of the preferred network. Without a valid mean it is that of the id with the most hours.
 func TestStationsWithSeveralIDs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -270,20 +270,21 @@ func TestStationsWithSeveralIDs(t *testing.T) {
 	w.exec("INSERT INTO %s.station (id, name, city, state, kind, same_as) VALUES ('copy', 'copy', 'Pune', 'Maharashtra', 'reference', 'a')")
 	w.stationOf("reference", "b", "Pune", "Maharashtra")
 	first := indianDay(2024, 3, 1)
-	w.series("a", parameter.PM25, first, 48, func(n int) (float64, bool) { return 10, n < 24+10 }) // the 2nd has few hours
-	w.series("copy", parameter.PM25, first, 72, constant(20))                                      // three whole days
-	w.series("copy", parameter.O3, first, 24, constant(30))                                        // only the copy measures O3
-	w.means("a", parameter.NO2, first, 1, constant(40))                                            // a published mean
-	w.series("copy", parameter.NO2, first, 24, func(n int) (float64, bool) { return 50, n < 20 })  // and measured hours
+	// Days of 24, 10, 0 and 3 hours, and of 24, 24, 24 and 15 hours.
+	w.series("a", parameter.PM25, first, 75, func(n int) (float64, bool) { return 10, n < 24+10 || n >= 72 })
+	w.series("copy", parameter.PM25, first, 72+15, constant(20))
+	w.series("copy", parameter.O3, first, 24, constant(30))                                       // only the copy measures O3
+	w.means("a", parameter.NO2, first, 1, constant(40))                                           // a published mean
+	w.series("copy", parameter.NO2, first, 24, func(n int) (float64, bool) { return 50, n < 20 }) // and measured hours
 	w.series("b", parameter.PM25, first, 24, constant(70))
 	w.increment()
 	w.wantRows("station, parameter, day, mean, hours", "daily ORDER BY parameter, station, day",
 		"('a','no2','2024-03-01',50,20)", "('a','o3','2024-03-01',30,24)",
-		"('a','pm25','2024-03-01',10,24)", "('a','pm25','2024-03-02',20,24)", "('a','pm25','2024-03-03',20,24)", "('b','pm25','2024-03-01',70,24)")
-	w.wantRows("station, count(), sum(pm25), sum(o3), sum(no2)", "openair GROUP BY station ORDER BY station", "('a',72,1200,720,1000)", "('b',24,1680,NULL,NULL)")
-	w.wantRows("station, mean, hours, maximum", "annual_statistics WHERE parameter = 'pm25' ORDER BY station", "('a',16.666666666666668,72,20)", "('b',70,24,70)")
-	w.wantRows("avg(mean)", "diurnal WHERE parameter = 'pm25' AND hour = 12 AND city = 'Pune'", "(43.333333333333336)")
-	w.wantRows("station, count()", "openair WHERE city = 'Pune' GROUP BY station ORDER BY station", "('a',72)", "('b',24)")
+		"('a','pm25','2024-03-01',10,24)", "('a','pm25','2024-03-02',20,24)", "('a','pm25','2024-03-03',20,24)", "('a','pm25','2024-03-04',20,15)", "('b','pm25','2024-03-01',70,24)")
+	w.wantRows("station, count(), sum(pm25), sum(o3), sum(no2)", "openair GROUP BY station ORDER BY station", "('a',87,1500,720,1000)", "('b',24,1680,NULL,NULL)")
+	w.wantRows("station, mean, hours, maximum", "annual_statistics WHERE parameter = 'pm25' ORDER BY station", "('a',17.24137931034483,87,20)", "('b',70,24,70)")
+	w.wantRows("avg(mean)", "diurnal WHERE parameter = 'pm25' AND hour = 12 AND city = 'Pune'", "(43.75)")
+	w.wantRows("station, count()", "openair WHERE city = 'Pune' GROUP BY station ORDER BY station", "('a',87)", "('b',24)")
 	for _, view := range []string{"daily", "openair", "data_capture", "monthly_statistics", "annual_statistics", "season", "weekday", "diurnal", "exceedance"} {
 		w.wantRows("countIf(station = 'copy'), countIf(station = 'a') > 0", view, "(0,1)")
 		w.wantRows("count()", view+" WHERE station = 'copy'", "(0)")

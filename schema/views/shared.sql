@@ -14,12 +14,12 @@
 {{define "figure columns"}}
     mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
     minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
-    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
-    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
-    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
-    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
-    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
-    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
+    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row; NULL as minimum is',
+    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row; NULL as minimum is',
     maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
     max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
     max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
@@ -39,7 +39,8 @@
 
 {{define "facts"}}
         -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
         SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
         FROM {{.Database}}.station_parameter_day FINAL
         WHERE station GLOBAL NOT IN ({{template "several ids" .}})
@@ -49,7 +50,7 @@
         (
             SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
                 argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= {{.DayHours}}, isNotNull(mean) AND (expected = 1 OR count >= {{.DayHours}}), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+                    (length(hours) >= {{.DayHours}}, isNotNull(mean) AND (expected = 1 OR count >= {{.DayHours}}) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
             FROM (SELECT * FROM {{.Database}}.station_parameter_day FINAL WHERE station GLOBAL IN ({{template "several ids" .}})) AS day_of_id
             INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM {{.Database}}.station FINAL) AS ids ON ids.id = day_of_id.station
             GROUP BY station, parameter, day

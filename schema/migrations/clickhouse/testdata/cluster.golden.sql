@@ -888,807 +888,6 @@ FROM
 GROUP BY run, place_kind, place, state, horizon, season, model, event
 COMMENT 'Warnings of the AQI forecasts by place, horizon, season, model and event.';
 
--- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
--- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint 9cc06fba07337db8
-CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
-
-CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
-
-CREATE OR REPLACE FUNCTION parameter_unit ON CLUSTER `air` AS parameter -> transform(toString(parameter), ['pm25', 'pm10', 'no2', 'so2', 'co', 'o3', 'nh3', 'pb', 'pm1', 'bc', 'no', 'nox', 'co2', 'h2s', 'ch4', 'benzene', 'toluene', 'ethylbenzene', 'xylene', 'mp_xylene', 'o_xylene', 'tvoc', 'temperature', 'humidity', 'pressure', 'wind_speed', 'wind_direction', 'rain', 'solar_radiation'], ['µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'mg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'ppb', 'ppm', 'µg/m³', 'ppm', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'ppb', '°C', '%', 'hPa', 'm/s', '°', 'mm', 'W/m²'], '');
-
-CREATE OR REPLACE FUNCTION naaqs_limit ON CLUSTER `air` AS (parameter, period) -> multiIf(parameter = 'pm25' AND period = 'year', 40, parameter = 'pm25' AND period = '24h', 60, parameter = 'pm10' AND period = 'year', 60, parameter = 'pm10' AND period = '24h', 100, parameter = 'no2' AND period = 'year', 40, parameter = 'no2' AND period = '24h', 80, parameter = 'so2' AND period = 'year', 50, parameter = 'so2' AND period = '24h', 80, parameter = 'nh3' AND period = 'year', 100, parameter = 'nh3' AND period = '24h', 400, parameter = 'pb' AND period = 'year', 0.5, parameter = 'pb' AND period = '24h', 1, parameter = 'o3' AND period = '8h', 100, parameter = 'o3' AND period = '1h', 180, parameter = 'co' AND period = '8h', 2, parameter = 'co' AND period = '1h', 4, parameter = 'benzene' AND period = 'year', 5, NULL);
-
-CREATE OR REPLACE FUNCTION who_limit ON CLUSTER `air` AS (parameter, period) -> multiIf(parameter = 'pm25' AND period = 'year', 5, parameter = 'pm25' AND period = '24h', 15, parameter = 'pm10' AND period = 'year', 15, parameter = 'pm10' AND period = '24h', 45, parameter = 'no2' AND period = 'year', 10, parameter = 'no2' AND period = '24h', 25, parameter = 'no2' AND period = '1h', 200, parameter = 'so2' AND period = '24h', 40, parameter = 'o3' AND period = '8h', 100, parameter = 'co' AND period = '24h', 4, parameter = 'co' AND period = '8h', 10, parameter = 'co' AND period = '1h', 35, NULL);
-
-CREATE OR REPLACE VIEW vayu.standard ON CLUSTER `air`
-(
-    standard LowCardinality(String) COMMENT 'naaqs_2009 or who_2021',
-    parameter LowCardinality(String) COMMENT 'parameter.id',
-    period LowCardinality(String) COMMENT 'averaging time of the limit: 1h, 8h, 24h or year',
-    value Float64 COMMENT 'limit, in unit',
-    unit LowCardinality(String) COMMENT 'unit of value',
-    percentile Nullable(UInt8) COMMENT 'share of the times of a year that must meet the limit, per cent; NULL for the mean of a year',
-    source String COMMENT 'document that sets the limit'
-)
-AS
-SELECT fact.1 AS standard, fact.2 AS parameter, fact.3 AS period, fact.4 AS value, parameter_unit(parameter) AS unit,
-    if(period = 'year', NULL, toUInt8(fact.5)) AS percentile, fact.6 AS source
-FROM (SELECT arrayJoin([
-    ('naaqs_2009', 'pm25', 'year', toFloat64(40), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'pm25', '24h', toFloat64(60), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'pm10', 'year', toFloat64(60), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'pm10', '24h', toFloat64(100), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'no2', 'year', toFloat64(40), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'no2', '24h', toFloat64(80), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'so2', 'year', toFloat64(50), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'so2', '24h', toFloat64(80), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'nh3', 'year', toFloat64(100), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'nh3', '24h', toFloat64(400), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'pb', 'year', toFloat64(0.5), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'pb', '24h', toFloat64(1), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'o3', '8h', toFloat64(100), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'o3', '1h', toFloat64(180), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'co', '8h', toFloat64(2), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'co', '1h', toFloat64(4), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('naaqs_2009', 'benzene', 'year', toFloat64(5), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
-    ('who_2021', 'pm25', 'year', toFloat64(5), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'pm25', '24h', toFloat64(15), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'pm10', 'year', toFloat64(15), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'pm10', '24h', toFloat64(45), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'no2', 'year', toFloat64(10), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'no2', '24h', toFloat64(25), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'no2', '1h', toFloat64(200), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'so2', '24h', toFloat64(40), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'o3', '8h', toFloat64(100), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'co', '24h', toFloat64(4), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'co', '8h', toFloat64(10), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
-    ('who_2021', 'co', '1h', toFloat64(35), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8')]) AS fact)
-COMMENT 'Limits of India''s NAAQS 2009 (industrial, residential, rural and other areas) and of the WHO guidelines 2021. One row per standard, parameter and period.';
-
-CREATE OR REPLACE VIEW vayu.openair ON CLUSTER `air`
-(
-    date DateTime('Asia/Kolkata') COMMENT 'begin of the hour, Indian time',
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    pm25 Nullable(Float64) COMMENT 'PM2.5, µg/m³, mean of the hour as measured',
-    pm10 Nullable(Float64) COMMENT 'PM10, µg/m³, mean of the hour as measured',
-    no2 Nullable(Float64) COMMENT 'NO2, µg/m³, mean of the hour as measured',
-    so2 Nullable(Float64) COMMENT 'SO2, µg/m³, mean of the hour as measured',
-    co Nullable(Float64) COMMENT 'CO, mg/m³, mean of the hour as measured',
-    o3 Nullable(Float64) COMMENT 'O3, µg/m³, mean of the hour as measured',
-    nh3 Nullable(Float64) COMMENT 'NH3, µg/m³, mean of the hour as measured',
-    pb Nullable(Float64) COMMENT 'Pb, µg/m³, mean of the hour as measured',
-    pm1 Nullable(Float64) COMMENT 'PM1, µg/m³, mean of the hour as measured',
-    bc Nullable(Float64) COMMENT 'Black carbon, µg/m³, mean of the hour as measured',
-    no Nullable(Float64) COMMENT 'NO, µg/m³, mean of the hour as measured',
-    nox Nullable(Float64) COMMENT 'NOx, ppb, mean of the hour as measured',
-    co2 Nullable(Float64) COMMENT 'CO2, ppm, mean of the hour as measured',
-    h2s Nullable(Float64) COMMENT 'H2S, µg/m³, mean of the hour as measured',
-    ch4 Nullable(Float64) COMMENT 'CH4, ppm, mean of the hour as measured',
-    benzene Nullable(Float64) COMMENT 'Benzene, µg/m³, mean of the hour as measured',
-    toluene Nullable(Float64) COMMENT 'Toluene, µg/m³, mean of the hour as measured',
-    ethylbenzene Nullable(Float64) COMMENT 'Ethylbenzene, µg/m³, mean of the hour as measured',
-    xylene Nullable(Float64) COMMENT 'Xylenes, µg/m³, mean of the hour as measured',
-    mp_xylene Nullable(Float64) COMMENT 'm,p-Xylene, µg/m³, mean of the hour as measured',
-    o_xylene Nullable(Float64) COMMENT 'o-Xylene, µg/m³, mean of the hour as measured',
-    tvoc Nullable(Float64) COMMENT 'TVOC, ppb, mean of the hour as measured',
-    temperature Nullable(Float64) COMMENT 'Temperature, °C, mean of the hour as measured',
-    rh Nullable(Float64) COMMENT 'Relative humidity, %, mean of the hour as measured',
-    pressure Nullable(Float64) COMMENT 'Pressure, hPa, mean of the hour as measured',
-    ws Nullable(Float64) COMMENT 'Wind speed, m/s, mean of the hour as measured',
-    wd Nullable(Float64) COMMENT 'Wind direction, °, mean of the hour as measured, from north, of unit vectors',
-    rain Nullable(Float64) COMMENT 'Rain, mm, amount of the hour as measured',
-    solar_radiation Nullable(Float64) COMMENT 'Solar radiation, W/m², mean of the hour as measured'
-)
-AS
-WITH days AS
-(
-    -- The parameters of a day side by side. Each has one row of a day, whose hours groupArrayArray returns faster than any does.
-    SELECT station, day, groupBitOr(present) AS any_present,
-        anyIf(present, parameter = 'pm25') AS pm25_present, groupArrayArrayIf(hours, parameter = 'pm25') AS pm25_hours,
-        anyIf(present, parameter = 'pm10') AS pm10_present, groupArrayArrayIf(hours, parameter = 'pm10') AS pm10_hours,
-        anyIf(present, parameter = 'no2') AS no2_present, groupArrayArrayIf(hours, parameter = 'no2') AS no2_hours,
-        anyIf(present, parameter = 'so2') AS so2_present, groupArrayArrayIf(hours, parameter = 'so2') AS so2_hours,
-        anyIf(present, parameter = 'co') AS co_present, groupArrayArrayIf(hours, parameter = 'co') AS co_hours,
-        anyIf(present, parameter = 'o3') AS o3_present, groupArrayArrayIf(hours, parameter = 'o3') AS o3_hours,
-        anyIf(present, parameter = 'nh3') AS nh3_present, groupArrayArrayIf(hours, parameter = 'nh3') AS nh3_hours,
-        anyIf(present, parameter = 'pb') AS pb_present, groupArrayArrayIf(hours, parameter = 'pb') AS pb_hours,
-        anyIf(present, parameter = 'pm1') AS pm1_present, groupArrayArrayIf(hours, parameter = 'pm1') AS pm1_hours,
-        anyIf(present, parameter = 'bc') AS bc_present, groupArrayArrayIf(hours, parameter = 'bc') AS bc_hours,
-        anyIf(present, parameter = 'no') AS no_present, groupArrayArrayIf(hours, parameter = 'no') AS no_hours,
-        anyIf(present, parameter = 'nox') AS nox_present, groupArrayArrayIf(hours, parameter = 'nox') AS nox_hours,
-        anyIf(present, parameter = 'co2') AS co2_present, groupArrayArrayIf(hours, parameter = 'co2') AS co2_hours,
-        anyIf(present, parameter = 'h2s') AS h2s_present, groupArrayArrayIf(hours, parameter = 'h2s') AS h2s_hours,
-        anyIf(present, parameter = 'ch4') AS ch4_present, groupArrayArrayIf(hours, parameter = 'ch4') AS ch4_hours,
-        anyIf(present, parameter = 'benzene') AS benzene_present, groupArrayArrayIf(hours, parameter = 'benzene') AS benzene_hours,
-        anyIf(present, parameter = 'toluene') AS toluene_present, groupArrayArrayIf(hours, parameter = 'toluene') AS toluene_hours,
-        anyIf(present, parameter = 'ethylbenzene') AS ethylbenzene_present, groupArrayArrayIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
-        anyIf(present, parameter = 'xylene') AS xylene_present, groupArrayArrayIf(hours, parameter = 'xylene') AS xylene_hours,
-        anyIf(present, parameter = 'mp_xylene') AS mp_xylene_present, groupArrayArrayIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
-        anyIf(present, parameter = 'o_xylene') AS o_xylene_present, groupArrayArrayIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
-        anyIf(present, parameter = 'tvoc') AS tvoc_present, groupArrayArrayIf(hours, parameter = 'tvoc') AS tvoc_hours,
-        anyIf(present, parameter = 'temperature') AS temperature_present, groupArrayArrayIf(hours, parameter = 'temperature') AS temperature_hours,
-        anyIf(present, parameter = 'humidity') AS rh_present, groupArrayArrayIf(hours, parameter = 'humidity') AS rh_hours,
-        anyIf(present, parameter = 'pressure') AS pressure_present, groupArrayArrayIf(hours, parameter = 'pressure') AS pressure_hours,
-        anyIf(present, parameter = 'wind_speed') AS ws_present, groupArrayArrayIf(hours, parameter = 'wind_speed') AS ws_hours,
-        anyIf(present, parameter = 'wind_direction') AS wd_present, groupArrayArrayIf(hours, parameter = 'wind_direction') AS wd_hours,
-        anyIf(present, parameter = 'rain') AS rain_present, groupArrayArrayIf(hours, parameter = 'rain') AS rain_hours,
-        anyIf(present, parameter = 'solar_radiation') AS solar_radiation_present, groupArrayArrayIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours
-    FROM
-    (
-        SELECT station, day, parameter, present, hours
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE present != 0
-    )
-    GROUP BY station, day
-)
-SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind,
-    if(bitTest(pm25_present, clock), pm25_hours[bitCount(bitAnd(pm25_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm25,
-    if(bitTest(pm10_present, clock), pm10_hours[bitCount(bitAnd(pm10_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm10,
-    if(bitTest(no2_present, clock), no2_hours[bitCount(bitAnd(no2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no2,
-    if(bitTest(so2_present, clock), so2_hours[bitCount(bitAnd(so2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS so2,
-    if(bitTest(co_present, clock), co_hours[bitCount(bitAnd(co_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co,
-    if(bitTest(o3_present, clock), o3_hours[bitCount(bitAnd(o3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o3,
-    if(bitTest(nh3_present, clock), nh3_hours[bitCount(bitAnd(nh3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nh3,
-    if(bitTest(pb_present, clock), pb_hours[bitCount(bitAnd(pb_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pb,
-    if(bitTest(pm1_present, clock), pm1_hours[bitCount(bitAnd(pm1_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm1,
-    if(bitTest(bc_present, clock), bc_hours[bitCount(bitAnd(bc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS bc,
-    if(bitTest(no_present, clock), no_hours[bitCount(bitAnd(no_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no,
-    if(bitTest(nox_present, clock), nox_hours[bitCount(bitAnd(nox_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nox,
-    if(bitTest(co2_present, clock), co2_hours[bitCount(bitAnd(co2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co2,
-    if(bitTest(h2s_present, clock), h2s_hours[bitCount(bitAnd(h2s_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS h2s,
-    if(bitTest(ch4_present, clock), ch4_hours[bitCount(bitAnd(ch4_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ch4,
-    if(bitTest(benzene_present, clock), benzene_hours[bitCount(bitAnd(benzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS benzene,
-    if(bitTest(toluene_present, clock), toluene_hours[bitCount(bitAnd(toluene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS toluene,
-    if(bitTest(ethylbenzene_present, clock), ethylbenzene_hours[bitCount(bitAnd(ethylbenzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ethylbenzene,
-    if(bitTest(xylene_present, clock), xylene_hours[bitCount(bitAnd(xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS xylene,
-    if(bitTest(mp_xylene_present, clock), mp_xylene_hours[bitCount(bitAnd(mp_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS mp_xylene,
-    if(bitTest(o_xylene_present, clock), o_xylene_hours[bitCount(bitAnd(o_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o_xylene,
-    if(bitTest(tvoc_present, clock), tvoc_hours[bitCount(bitAnd(tvoc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS tvoc,
-    if(bitTest(temperature_present, clock), temperature_hours[bitCount(bitAnd(temperature_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS temperature,
-    if(bitTest(rh_present, clock), rh_hours[bitCount(bitAnd(rh_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rh,
-    if(bitTest(pressure_present, clock), pressure_hours[bitCount(bitAnd(pressure_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pressure,
-    if(bitTest(ws_present, clock), ws_hours[bitCount(bitAnd(ws_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ws,
-    if(bitTest(wd_present, clock), wd_hours[bitCount(bitAnd(wd_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS wd,
-    if(bitTest(rain_present, clock), rain_hours[bitCount(bitAnd(rain_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rain,
-    if(bitTest(solar_radiation_present, clock), solar_radiation_hours[bitCount(bitAnd(solar_radiation_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS solar_radiation
-FROM days INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-ARRAY JOIN bitPositionsToArray(any_present) AS clock
-COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per physical station and hour that has any mean.';
-
-CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    day Date COMMENT 'Indian calendar day',
-    mean Float64 COMMENT 'mean of the hours of the day, or the mean that the source published, in unit; a direction: of unit vectors',
-    max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours, for a published mean and for directions',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL as max_1h is',
-    measured_hours UInt8 COMMENT 'hours with a measured mean, fewer than 16 for a published mean',
-    hours UInt8 COMMENT 'hours with a mean; 24 for a published mean of the day',
-    capture Float64 COMMENT 'hours / 24, 0-1',
-    published Bool COMMENT 'the source published the mean of the day',
-    valid Bool COMMENT 'at least 16 hours have a mean, or the mean was published',
-    suspect UInt16 COMMENT 'readings in the mean that a quality test calls suspect',
-    excluded UInt16 COMMENT 'readings left out: failed a quality test, or withdrawn'
-)
-AS
-SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
-    day, assumeNotNull(fact.mean) AS mean, if(empty(clock) OR published OR parameter = 'wind_direction', NULL, arrayMax(clock)) AS max_1h, if(published, NULL, fact.max_8h) AS max_8h,
-    toUInt8(length(clock)) AS measured_hours, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
-    toBool(hours >= 16) AS valid, suspect, excluded
-FROM
-(
-    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
-    FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-    )
-    WHERE isNotNull(mean)
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Days. One row per physical station, parameter and Indian day with a mean.';
-
-CREATE OR REPLACE VIEW vayu.data_capture ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    month Date COMMENT 'first day of the Indian month',
-    days UInt8 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    suspect UInt32 COMMENT 'readings in the means that a quality test calls suspect',
-    excluded UInt32 COMMENT 'readings left out: failed a quality test, or withdrawn',
-    measured_hours UInt32 COMMENT 'hours with a measured mean; a published mean of a day has none',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, measured_hours, hours,
-    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toStartOfMonth(day) AS month, countIf(weight >= 16) AS days,
-        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(measured) AS measured_hours, sum(weight) AS hours
-    FROM
-    (
-        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-    )
-    GROUP BY station, parameter, month
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Which share of the hours has a mean. One row per station, parameter and Indian month with any reading.';
-
-CREATE OR REPLACE VIEW vayu.monthly_statistics ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    month Date COMMENT 'first day of the Indian month',
-    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
-    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
-    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
-    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
-    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
-    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
-    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
-    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
-    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, month,
-    mean,
-    -- A complete row has no figures of hours unless the measured hours alone make it complete.
-    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
-    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
-    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
-    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
-    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toStartOfMonth(day) AS month,
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
-    FROM
-    (
-        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
-        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE parameter != 'wind_direction'
-    )
-    GROUP BY station, parameter, month
-    HAVING hours > 0
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Figures of months. One row per station, parameter and Indian month. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
-
-CREATE OR REPLACE VIEW vayu.annual_statistics ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    year UInt16 COMMENT 'Indian calendar year',
-    day_median Nullable(Float64) COMMENT 'median of the means of valid days, in the unit of the row',
-    day_p98 Nullable(Float64) COMMENT '98th percentile of the means of valid days, in the unit of the row',
-    day_p99 Nullable(Float64) COMMENT '99th percentile of the means of valid days, in the unit of the row',
-    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
-    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
-    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
-    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
-    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
-    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
-    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
-    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
-    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    day_median, day_p98, day_p99,
-    mean,
-    -- A complete row has no figures of hours unless the measured hours alone make it complete.
-    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
-    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
-    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
-    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
-    24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toYear(day) AS year,
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveIf(0.5, 0.98, 0.99)(assumeNotNull(day_mean), weight >= 16)) AS day_shares,
-        day_shares[1] AS day_median, day_shares[2] AS day_p98, day_shares[3] AS day_p99
-    FROM
-    (
-        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
-        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE parameter != 'wind_direction'
-    )
-    GROUP BY station, parameter, year
-    HAVING hours > 0
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Figures of years. One row per station, parameter and Indian year. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
-
-CREATE OR REPLACE VIEW vayu.season ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    year UInt16 COMMENT 'Indian calendar year',
-    season LowCardinality(String) COMMENT 'winter (January, February), pre-monsoon (March to May), monsoon (June to September) or post-monsoon (October to December), as the India Meteorological Department divides the year',
-    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
-    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
-    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row',
-    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row',
-    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row',
-    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row',
-    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row',
-    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row',
-    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
-    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
-    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
-    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year, season,
-    mean,
-    -- A complete row has no figures of hours unless the measured hours alone make it complete.
-    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
-    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
-    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
-    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
-    24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toYear(day) AS year, india_season(day) AS season,
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
-        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
-        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
-        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
-    FROM
-    (
-        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
-        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE parameter != 'wind_direction'
-    )
-    GROUP BY station, parameter, year, season
-    HAVING hours > 0
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'Figures of seasons. One row per station, parameter, Indian year and season. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
-
-CREATE OR REPLACE VIEW vayu.diurnal ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    year UInt16 COMMENT 'Indian calendar year',
-    hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
-    mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    toUInt8(clock.1 - 1) AS hour, clock.2 AS mean, clock.3 AS hours,
-    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toYear(day) AS year,
-        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
-            countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
-    FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-    )
-    WHERE present != 0 AND parameter != 'wind_direction'
-    GROUP BY station, parameter, year
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-ARRAY JOIN clocks AS clock
-COMMENT 'The day''s course. One row per station, parameter, Indian year and hour of the day.';
-
-CREATE OR REPLACE VIEW vayu.weekday ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    year UInt16 COMMENT 'Indian calendar year',
-    weekday UInt8 COMMENT 'day of the week, 1 Monday to 7 Sunday',
-    mean Float64 COMMENT 'mean of the hours of these days, in unit; a published mean of a day counts as 24 hours',
-    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    weekday, assumeNotNull(fact.mean) AS mean, days, hours,
-    -- The first of these days is the one with this number in the year; another follows each 7 days.
-    positiveModulo(weekday - toDayOfWeek(makeDate(year, 1, 1)), 7) AS first,
-    24 * (intDiv(dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) - 1 - first, 7) + 1) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean, countIf(weight >= 16) AS days, sum(weight) AS hours
-    FROM
-    (
-        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
-        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE parameter != 'wind_direction'
-    )
-    GROUP BY station, parameter, year, weekday
-    HAVING hours > 0
-) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'The week''s course. One row per station, parameter, Indian year and day of the week.';
-
-CREATE OR REPLACE VIEW vayu.exceedance ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    year UInt16 COMMENT 'Indian calendar year',
-    standard LowCardinality(String) COMMENT 'standard.standard: naaqs_2009 or who_2021',
-    period LowCardinality(String) COMMENT 'averaging time of the limit: 1h, 8h, 24h or year',
-    value Float64 COMMENT 'limit, in unit',
-    evaluated UInt32 COMMENT 'what was compared: valid days for 24h; days with 16 measured hours for 8h (largest 8-hour mean of the day); hours for 1h; 1 for year',
-    exceeded UInt32 COMMENT 'how many of them were above the limit, compared in millionths',
-    successive UInt32 COMMENT 'days above the limit that follow a day of measurement above the limit; that is a valid day for 24h and 8h, a day with an hour for 1h; 0 for year',
-    largest Nullable(Float64) COMMENT 'largest of the compared figures, in unit; for year the mean',
-    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture (of measured hours for 1h and 8h), or if nothing was compared',
-    measured_hours UInt32 COMMENT 'hours with a measured mean, on which 1h and 8h rest; a published mean of a day has none',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
-    standard, period, value, length(series) AS evaluated, arrayCount(x -> round(x, 6) > value, series) AS exceeded,
-    arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(by_day), arrayPopBack(by_day)) AS successive,
-    if(empty(series), NULL, arrayMax(series)) AS largest,
-    multiIf(NOT complete OR empty(series) OR (period IN ('1h', '8h') AND measured_hours < 0.75 * expected_hours), NULL,
-        period = 'year', toBool(exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104)),
-        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies,
-    measured_hours, hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    -- by_day has a figure for each day of measurement, in the order of days. On two successive ones the NAAQS allow no exceedance.
-    SELECT station, parameter, year, days, measured_hours, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
-        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', day_hours, []) AS by_day,
-        multiIf(period = '1h', all_hours, period = 'year', [mean], by_day) AS series
-    FROM
-    (
-        SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
-            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
-            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
-            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), measured >= 16 AND isNotNull(eight)))) AS eights,
-            parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h') AS hourly,
-            arrayMap(x -> x.2, arraySort(groupArrayIf((day, arrayMax(clock)), hourly AND notEmpty(clock)))) AS day_hours,
-            groupArrayArrayIf(clock, hourly) AS all_hours
-        FROM
-        (
-        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
-        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
-            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
-        FROM (
-        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
-        -- the one with a valid measured mean counts, then a valid published mean, then the preferred network.
-        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
-        FROM vayu.station_parameter_day FINAL
-        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
-        UNION ALL
-        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
-        FROM
-        (
-            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
-                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
-                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
-            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
-            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
-            GROUP BY station, parameter, day
-        )
-        )
-        WHERE parameter != 'wind_direction' AND parameter IN (SELECT parameter FROM vayu.standard)
-        )
-        GROUP BY station, parameter, year
-        HAVING hours > 0
-    ) AS fact
-    INNER JOIN vayu.standard AS rule ON rule.parameter = fact.parameter
-) AS compared INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
-COMMENT 'How often limits were exceeded. One row per station, parameter, Indian year, standard and period.';
-
-CREATE OR REPLACE VIEW vayu.ranking ON CLUSTER `air`
-(
-    year UInt16 COMMENT 'Indian calendar year',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of mean',
-    rank UInt32 COMMENT 'place of the city in the year, 1 for the largest mean; equal means have one place',
-    city LowCardinality(String) COMMENT 'city, canonical name',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    mean Float64 COMMENT 'mean of the annual means of the stations, in unit',
-    stations UInt16 COMMENT 'stations in the mean: all with at least 75 % capture',
-    kind LowCardinality(String) COMMENT 'kind of these stations: reference, or city_mean in a city without such a reference station; low-cost sensors never count',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
-    city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM
-(
-    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
-    FROM
-    (
-        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
-        FROM vayu.annual_statistics AS figures
-        WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
-    )
-    GROUP BY year, parameter, city, state, kind
-    ORDER BY kind = 'city_mean'
-    LIMIT 1 BY year, parameter, city, state
-)
-COMMENT 'Cities by annual mean, the largest first. One row per Indian year, parameter and city with a station of enough capture.';
-
-CREATE OR REPLACE VIEW vayu.trend ON CLUSTER `air`
-(
-    station LowCardinality(String) COMMENT 'station.id',
-    name String COMMENT 'name of the station',
-    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
-    state LowCardinality(String) COMMENT 'state or union territory',
-    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
-    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
-    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
-    from_month Date COMMENT 'first month in the trend',
-    to_month Date COMMENT 'last month in the trend',
-    months UInt16 COMMENT 'months in the trend: all with at least 75 % capture',
-    slope Float64 COMMENT 'change, in unit per year: median of the slopes between equal months of different years (seasonal Theil-Sen)',
-    lower Float64 COMMENT 'lower end of the 95 % confidence interval of slope, in unit per year',
-    upper Float64 COMMENT 'upper end of the 95 % confidence interval of slope, in unit per year',
-    p Float64 COMMENT 'p-value of the seasonal Kendall test, two-sided, 0-1: probability of such a series without a trend, if its months are independent; months that follow each other often resemble each other, and then p is too small',
-    mean Float64 COMMENT 'mean of these months, in unit',
-    percent_per_year Nullable(Float64) COMMENT '100 * slope / mean, per cent per year',
-    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
-    expected_hours UInt32 COMMENT 'hours of the whole period',
-    capture Float64 COMMENT 'hours / expected_hours, 0-1',
-    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
-)
-AS
-WITH seasons AS
-(
-    -- Values of one month of the year, by year.
-    SELECT station, name, city, state, kind, parameter, unit,
-        arraySort(groupArray((toYear(month), assumeNotNull(figures.mean)))) AS series,
-        arrayMap(x -> x.2, series) AS sizes, length(series) AS n,
-        arrayFlatten(arrayMap((x, i) -> arrayMap(y -> (y.2 - x.2) / (y.1 - x.1), arraySlice(series, i + 1)), series, arrayEnumerate(series))) AS slopes,
-        arraySum(x -> sign(x), slopes) AS score,
-        (n * (n - 1) * (2 * n + 5) - arraySum(arrayMap(v -> (countEqual(sizes, v) AS t) * (t - 1) * (2 * t + 5), arrayDistinct(sizes)))) / 18 AS variance,
-        arrayMap(x -> x.1, series) AS years, min(month) AS first_month, max(month) AS last_month, sum(figures.hours) AS season_hours
-    FROM vayu.monthly_statistics AS figures
-    WHERE complete
-    GROUP BY station, name, city, state, kind, parameter, unit, toMonth(month)
-),
-tests AS
-(
-    SELECT station, name, city, state, kind, parameter, unit,
-        arraySort(groupArrayArray(slopes)) AS sorted, toFloat64(length(sorted)) AS pairs,
-        sum(score) AS total, sum(variance) AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
-        sum(arraySum(sizes)) / months AS mean,
-        -- Ranks of the ends of the interval, from 1, by Gilbert (1987), chapter 17.4.
-        least(greatest((pairs - 1.959963984540054 * sqrt(spread)) / 2, 1), pairs) AS low, least(greatest((pairs + 1.959963984540054 * sqrt(spread)) / 2 + 1, 1), pairs) AS high
-    FROM seasons
-    GROUP BY station, name, city, state, kind, parameter, unit
-    HAVING uniqExactArray(years) >= 3 AND pairs > 0
-)
-SELECT station, name, city, state, kind, parameter, unit, from_month, to_month, months,
-    (sorted[toUInt32(floor((pairs + 1) / 2))] + sorted[toUInt32(ceil((pairs + 1) / 2))]) / 2 AS slope,
-    sorted[toUInt32(floor(low))] + (low - floor(low)) * (sorted[toUInt32(ceil(low))] - sorted[toUInt32(floor(low))]) AS lower,
-    sorted[toUInt32(floor(high))] + (high - floor(high)) * (sorted[toUInt32(ceil(high))] - sorted[toUInt32(floor(high))]) AS upper,
-    if(spread > 0, erfc(greatest(abs(total) - 1, 0) / sqrt(2 * spread)), 1) AS p, mean, 100 * slope / nullIf(mean, 0) AS percent_per_year,
-    hours, 24 * dateDiff('day', from_month, addMonths(to_month, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
-FROM tests
-COMMENT 'Trends without the season. One row per station and parameter with complete months of at least three years.';
-
 -- Means of rain are amounts of an hour now. The first roll-up of this program computes those of shorter and longer readings again.
 INSERT INTO vayu.rollup (started, hours_from, hours_to, stations, means)
 SELECT toDateTime64(0, 3, 'UTC'), now(), now(), 0, 'wanted' FROM (SELECT 1 FROM vayu.station_parameter_hour WHERE parameter = 'rain' AND averaging != 60 LIMIT 1)
@@ -1948,3 +1147,830 @@ INNER JOIN
     GROUP BY city, state, at
 ) AS came USING (place_kind, place, state, at)
 COMMENT 'Forecasts of hours beside what came. One row per forecast of an hour that has data.';
+
+-- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
+-- the next number and the new fingerprint. Of several such migrations only the last has an effect.
+-- fingerprint 7ab64ac815df92e5
+CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
+
+CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
+
+CREATE OR REPLACE FUNCTION parameter_unit ON CLUSTER `air` AS parameter -> transform(toString(parameter), ['pm25', 'pm10', 'no2', 'so2', 'co', 'o3', 'nh3', 'pb', 'pm1', 'bc', 'no', 'nox', 'co2', 'h2s', 'ch4', 'benzene', 'toluene', 'ethylbenzene', 'xylene', 'mp_xylene', 'o_xylene', 'tvoc', 'temperature', 'humidity', 'pressure', 'wind_speed', 'wind_direction', 'rain', 'solar_radiation'], ['µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'mg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'ppb', 'ppm', 'µg/m³', 'ppm', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'µg/m³', 'ppb', '°C', '%', 'hPa', 'm/s', '°', 'mm', 'W/m²'], '');
+
+CREATE OR REPLACE FUNCTION naaqs_limit ON CLUSTER `air` AS (parameter, period) -> multiIf(parameter = 'pm25' AND period = 'year', 40, parameter = 'pm25' AND period = '24h', 60, parameter = 'pm10' AND period = 'year', 60, parameter = 'pm10' AND period = '24h', 100, parameter = 'no2' AND period = 'year', 40, parameter = 'no2' AND period = '24h', 80, parameter = 'so2' AND period = 'year', 50, parameter = 'so2' AND period = '24h', 80, parameter = 'nh3' AND period = 'year', 100, parameter = 'nh3' AND period = '24h', 400, parameter = 'pb' AND period = 'year', 0.5, parameter = 'pb' AND period = '24h', 1, parameter = 'o3' AND period = '8h', 100, parameter = 'o3' AND period = '1h', 180, parameter = 'co' AND period = '8h', 2, parameter = 'co' AND period = '1h', 4, parameter = 'benzene' AND period = 'year', 5, NULL);
+
+CREATE OR REPLACE FUNCTION who_limit ON CLUSTER `air` AS (parameter, period) -> multiIf(parameter = 'pm25' AND period = 'year', 5, parameter = 'pm25' AND period = '24h', 15, parameter = 'pm10' AND period = 'year', 15, parameter = 'pm10' AND period = '24h', 45, parameter = 'no2' AND period = 'year', 10, parameter = 'no2' AND period = '24h', 25, parameter = 'no2' AND period = '1h', 200, parameter = 'so2' AND period = '24h', 40, parameter = 'o3' AND period = '8h', 100, parameter = 'co' AND period = '24h', 4, parameter = 'co' AND period = '8h', 10, parameter = 'co' AND period = '1h', 35, NULL);
+
+CREATE OR REPLACE VIEW vayu.standard ON CLUSTER `air`
+(
+    standard LowCardinality(String) COMMENT 'naaqs_2009 or who_2021',
+    parameter LowCardinality(String) COMMENT 'parameter.id',
+    period LowCardinality(String) COMMENT 'averaging time of the limit: 1h, 8h, 24h or year',
+    value Float64 COMMENT 'limit, in unit',
+    unit LowCardinality(String) COMMENT 'unit of value',
+    percentile Nullable(UInt8) COMMENT 'share of the times of a year that must meet the limit, per cent; NULL for the mean of a year',
+    source String COMMENT 'document that sets the limit'
+)
+AS
+SELECT fact.1 AS standard, fact.2 AS parameter, fact.3 AS period, fact.4 AS value, parameter_unit(parameter) AS unit,
+    if(period = 'year', NULL, toUInt8(fact.5)) AS percentile, fact.6 AS source
+FROM (SELECT arrayJoin([
+    ('naaqs_2009', 'pm25', 'year', toFloat64(40), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'pm25', '24h', toFloat64(60), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'pm10', 'year', toFloat64(60), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'pm10', '24h', toFloat64(100), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'no2', 'year', toFloat64(40), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'no2', '24h', toFloat64(80), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'so2', 'year', toFloat64(50), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'so2', '24h', toFloat64(80), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'nh3', 'year', toFloat64(100), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'nh3', '24h', toFloat64(400), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'pb', 'year', toFloat64(0.5), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'pb', '24h', toFloat64(1), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'o3', '8h', toFloat64(100), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'o3', '1h', toFloat64(180), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'co', '8h', toFloat64(2), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'co', '1h', toFloat64(4), 98, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('naaqs_2009', 'benzene', 'year', toFloat64(5), 0, 'CPCB, National Ambient Air Quality Standards, notification B-29016/20/90/PCI-L, 18 November 2009'),
+    ('who_2021', 'pm25', 'year', toFloat64(5), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'pm25', '24h', toFloat64(15), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'pm10', 'year', toFloat64(15), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'pm10', '24h', toFloat64(45), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'no2', 'year', toFloat64(10), 0, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'no2', '24h', toFloat64(25), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'no2', '1h', toFloat64(200), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'so2', '24h', toFloat64(40), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'o3', '8h', toFloat64(100), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'co', '24h', toFloat64(4), 99, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'co', '8h', toFloat64(10), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8'),
+    ('who_2021', 'co', '1h', toFloat64(35), 100, 'WHO global air quality guidelines, 2021, ISBN 978-92-4-003422-8')]) AS fact)
+COMMENT 'Limits of India''s NAAQS 2009 (industrial, residential, rural and other areas) and of the WHO guidelines 2021. One row per standard, parameter and period.';
+
+CREATE OR REPLACE VIEW vayu.openair ON CLUSTER `air`
+(
+    date DateTime('Asia/Kolkata') COMMENT 'begin of the hour, Indian time',
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    pm25 Nullable(Float64) COMMENT 'PM2.5, µg/m³, mean of the hour as measured',
+    pm10 Nullable(Float64) COMMENT 'PM10, µg/m³, mean of the hour as measured',
+    no2 Nullable(Float64) COMMENT 'NO2, µg/m³, mean of the hour as measured',
+    so2 Nullable(Float64) COMMENT 'SO2, µg/m³, mean of the hour as measured',
+    co Nullable(Float64) COMMENT 'CO, mg/m³, mean of the hour as measured',
+    o3 Nullable(Float64) COMMENT 'O3, µg/m³, mean of the hour as measured',
+    nh3 Nullable(Float64) COMMENT 'NH3, µg/m³, mean of the hour as measured',
+    pb Nullable(Float64) COMMENT 'Pb, µg/m³, mean of the hour as measured',
+    pm1 Nullable(Float64) COMMENT 'PM1, µg/m³, mean of the hour as measured',
+    bc Nullable(Float64) COMMENT 'Black carbon, µg/m³, mean of the hour as measured',
+    no Nullable(Float64) COMMENT 'NO, µg/m³, mean of the hour as measured',
+    nox Nullable(Float64) COMMENT 'NOx, ppb, mean of the hour as measured',
+    co2 Nullable(Float64) COMMENT 'CO2, ppm, mean of the hour as measured',
+    h2s Nullable(Float64) COMMENT 'H2S, µg/m³, mean of the hour as measured',
+    ch4 Nullable(Float64) COMMENT 'CH4, ppm, mean of the hour as measured',
+    benzene Nullable(Float64) COMMENT 'Benzene, µg/m³, mean of the hour as measured',
+    toluene Nullable(Float64) COMMENT 'Toluene, µg/m³, mean of the hour as measured',
+    ethylbenzene Nullable(Float64) COMMENT 'Ethylbenzene, µg/m³, mean of the hour as measured',
+    xylene Nullable(Float64) COMMENT 'Xylenes, µg/m³, mean of the hour as measured',
+    mp_xylene Nullable(Float64) COMMENT 'm,p-Xylene, µg/m³, mean of the hour as measured',
+    o_xylene Nullable(Float64) COMMENT 'o-Xylene, µg/m³, mean of the hour as measured',
+    tvoc Nullable(Float64) COMMENT 'TVOC, ppb, mean of the hour as measured',
+    temperature Nullable(Float64) COMMENT 'Temperature, °C, mean of the hour as measured',
+    rh Nullable(Float64) COMMENT 'Relative humidity, %, mean of the hour as measured',
+    pressure Nullable(Float64) COMMENT 'Pressure, hPa, mean of the hour as measured',
+    ws Nullable(Float64) COMMENT 'Wind speed, m/s, mean of the hour as measured',
+    wd Nullable(Float64) COMMENT 'Wind direction, °, mean of the hour as measured, from north, of unit vectors',
+    rain Nullable(Float64) COMMENT 'Rain, mm, amount of the hour as measured',
+    solar_radiation Nullable(Float64) COMMENT 'Solar radiation, W/m², mean of the hour as measured'
+)
+AS
+WITH days AS
+(
+    -- The parameters of a day side by side. Each has one row of a day, whose hours groupArrayArray returns faster than any does.
+    SELECT station, day, groupBitOr(present) AS any_present,
+        anyIf(present, parameter = 'pm25') AS pm25_present, groupArrayArrayIf(hours, parameter = 'pm25') AS pm25_hours,
+        anyIf(present, parameter = 'pm10') AS pm10_present, groupArrayArrayIf(hours, parameter = 'pm10') AS pm10_hours,
+        anyIf(present, parameter = 'no2') AS no2_present, groupArrayArrayIf(hours, parameter = 'no2') AS no2_hours,
+        anyIf(present, parameter = 'so2') AS so2_present, groupArrayArrayIf(hours, parameter = 'so2') AS so2_hours,
+        anyIf(present, parameter = 'co') AS co_present, groupArrayArrayIf(hours, parameter = 'co') AS co_hours,
+        anyIf(present, parameter = 'o3') AS o3_present, groupArrayArrayIf(hours, parameter = 'o3') AS o3_hours,
+        anyIf(present, parameter = 'nh3') AS nh3_present, groupArrayArrayIf(hours, parameter = 'nh3') AS nh3_hours,
+        anyIf(present, parameter = 'pb') AS pb_present, groupArrayArrayIf(hours, parameter = 'pb') AS pb_hours,
+        anyIf(present, parameter = 'pm1') AS pm1_present, groupArrayArrayIf(hours, parameter = 'pm1') AS pm1_hours,
+        anyIf(present, parameter = 'bc') AS bc_present, groupArrayArrayIf(hours, parameter = 'bc') AS bc_hours,
+        anyIf(present, parameter = 'no') AS no_present, groupArrayArrayIf(hours, parameter = 'no') AS no_hours,
+        anyIf(present, parameter = 'nox') AS nox_present, groupArrayArrayIf(hours, parameter = 'nox') AS nox_hours,
+        anyIf(present, parameter = 'co2') AS co2_present, groupArrayArrayIf(hours, parameter = 'co2') AS co2_hours,
+        anyIf(present, parameter = 'h2s') AS h2s_present, groupArrayArrayIf(hours, parameter = 'h2s') AS h2s_hours,
+        anyIf(present, parameter = 'ch4') AS ch4_present, groupArrayArrayIf(hours, parameter = 'ch4') AS ch4_hours,
+        anyIf(present, parameter = 'benzene') AS benzene_present, groupArrayArrayIf(hours, parameter = 'benzene') AS benzene_hours,
+        anyIf(present, parameter = 'toluene') AS toluene_present, groupArrayArrayIf(hours, parameter = 'toluene') AS toluene_hours,
+        anyIf(present, parameter = 'ethylbenzene') AS ethylbenzene_present, groupArrayArrayIf(hours, parameter = 'ethylbenzene') AS ethylbenzene_hours,
+        anyIf(present, parameter = 'xylene') AS xylene_present, groupArrayArrayIf(hours, parameter = 'xylene') AS xylene_hours,
+        anyIf(present, parameter = 'mp_xylene') AS mp_xylene_present, groupArrayArrayIf(hours, parameter = 'mp_xylene') AS mp_xylene_hours,
+        anyIf(present, parameter = 'o_xylene') AS o_xylene_present, groupArrayArrayIf(hours, parameter = 'o_xylene') AS o_xylene_hours,
+        anyIf(present, parameter = 'tvoc') AS tvoc_present, groupArrayArrayIf(hours, parameter = 'tvoc') AS tvoc_hours,
+        anyIf(present, parameter = 'temperature') AS temperature_present, groupArrayArrayIf(hours, parameter = 'temperature') AS temperature_hours,
+        anyIf(present, parameter = 'humidity') AS rh_present, groupArrayArrayIf(hours, parameter = 'humidity') AS rh_hours,
+        anyIf(present, parameter = 'pressure') AS pressure_present, groupArrayArrayIf(hours, parameter = 'pressure') AS pressure_hours,
+        anyIf(present, parameter = 'wind_speed') AS ws_present, groupArrayArrayIf(hours, parameter = 'wind_speed') AS ws_hours,
+        anyIf(present, parameter = 'wind_direction') AS wd_present, groupArrayArrayIf(hours, parameter = 'wind_direction') AS wd_hours,
+        anyIf(present, parameter = 'rain') AS rain_present, groupArrayArrayIf(hours, parameter = 'rain') AS rain_hours,
+        anyIf(present, parameter = 'solar_radiation') AS solar_radiation_present, groupArrayArrayIf(hours, parameter = 'solar_radiation') AS solar_radiation_hours
+    FROM
+    (
+        SELECT station, day, parameter, present, hours
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE present != 0
+    )
+    GROUP BY station, day
+)
+SELECT toDateTime(day, 'Asia/Kolkata') + 3600 * clock AS date, station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind,
+    if(bitTest(pm25_present, clock), pm25_hours[bitCount(bitAnd(pm25_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm25,
+    if(bitTest(pm10_present, clock), pm10_hours[bitCount(bitAnd(pm10_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm10,
+    if(bitTest(no2_present, clock), no2_hours[bitCount(bitAnd(no2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no2,
+    if(bitTest(so2_present, clock), so2_hours[bitCount(bitAnd(so2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS so2,
+    if(bitTest(co_present, clock), co_hours[bitCount(bitAnd(co_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co,
+    if(bitTest(o3_present, clock), o3_hours[bitCount(bitAnd(o3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o3,
+    if(bitTest(nh3_present, clock), nh3_hours[bitCount(bitAnd(nh3_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nh3,
+    if(bitTest(pb_present, clock), pb_hours[bitCount(bitAnd(pb_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pb,
+    if(bitTest(pm1_present, clock), pm1_hours[bitCount(bitAnd(pm1_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pm1,
+    if(bitTest(bc_present, clock), bc_hours[bitCount(bitAnd(bc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS bc,
+    if(bitTest(no_present, clock), no_hours[bitCount(bitAnd(no_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS no,
+    if(bitTest(nox_present, clock), nox_hours[bitCount(bitAnd(nox_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS nox,
+    if(bitTest(co2_present, clock), co2_hours[bitCount(bitAnd(co2_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS co2,
+    if(bitTest(h2s_present, clock), h2s_hours[bitCount(bitAnd(h2s_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS h2s,
+    if(bitTest(ch4_present, clock), ch4_hours[bitCount(bitAnd(ch4_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ch4,
+    if(bitTest(benzene_present, clock), benzene_hours[bitCount(bitAnd(benzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS benzene,
+    if(bitTest(toluene_present, clock), toluene_hours[bitCount(bitAnd(toluene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS toluene,
+    if(bitTest(ethylbenzene_present, clock), ethylbenzene_hours[bitCount(bitAnd(ethylbenzene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ethylbenzene,
+    if(bitTest(xylene_present, clock), xylene_hours[bitCount(bitAnd(xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS xylene,
+    if(bitTest(mp_xylene_present, clock), mp_xylene_hours[bitCount(bitAnd(mp_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS mp_xylene,
+    if(bitTest(o_xylene_present, clock), o_xylene_hours[bitCount(bitAnd(o_xylene_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS o_xylene,
+    if(bitTest(tvoc_present, clock), tvoc_hours[bitCount(bitAnd(tvoc_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS tvoc,
+    if(bitTest(temperature_present, clock), temperature_hours[bitCount(bitAnd(temperature_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS temperature,
+    if(bitTest(rh_present, clock), rh_hours[bitCount(bitAnd(rh_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rh,
+    if(bitTest(pressure_present, clock), pressure_hours[bitCount(bitAnd(pressure_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS pressure,
+    if(bitTest(ws_present, clock), ws_hours[bitCount(bitAnd(ws_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS ws,
+    if(bitTest(wd_present, clock), wd_hours[bitCount(bitAnd(wd_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS wd,
+    if(bitTest(rain_present, clock), rain_hours[bitCount(bitAnd(rain_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS rain,
+    if(bitTest(solar_radiation_present, clock), solar_radiation_hours[bitCount(bitAnd(solar_radiation_present, bitShiftLeft(toUInt32(1), clock) - 1)) + 1], NULL) AS solar_radiation
+FROM days INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+ARRAY JOIN bitPositionsToArray(any_present) AS clock
+COMMENT 'Hourly means, wide, with the names that the R package openair expects. One row per physical station and hour that has any mean.';
+
+CREATE OR REPLACE VIEW vayu.daily ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    day Date COMMENT 'Indian calendar day',
+    mean Float64 COMMENT 'mean of the hours of the day, or the mean that the source published, in unit; a direction: of unit vectors',
+    max_1h Nullable(Float64) COMMENT 'largest hourly mean, in unit; NULL without hours, for a published mean and for directions',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean that ends in the day, of at least 6 hours, in unit; NULL as max_1h is',
+    measured_hours UInt8 COMMENT 'hours with a measured mean, fewer than 16 for a published mean',
+    hours UInt8 COMMENT 'hours with a mean; 24 for a published mean of the day',
+    capture Float64 COMMENT 'hours / 24, 0-1',
+    published Bool COMMENT 'the source published the mean of the day',
+    valid Bool COMMENT 'at least 16 hours have a mean, or the mean was published',
+    suspect UInt16 COMMENT 'readings in the mean that a quality test calls suspect',
+    excluded UInt16 COMMENT 'readings left out: failed a quality test, or withdrawn'
+)
+AS
+SELECT fact.station AS station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit,
+    day, assumeNotNull(fact.mean) AS mean, if(empty(clock) OR published OR parameter = 'wind_direction', NULL, arrayMax(clock)) AS max_1h, if(published, NULL, fact.max_8h) AS max_8h,
+    toUInt8(length(clock)) AS measured_hours, toUInt8(if(published, 24, count)) AS hours, hours / 24 AS capture, published,
+    toBool(hours >= 16) AS valid, suspect, excluded
+FROM
+(
+    SELECT station, parameter, day, mean, hours AS clock, max_8h, count, suspect, excluded, toBool(expected = 1) AS published
+    FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+    )
+    WHERE isNotNull(mean)
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'Days. One row per physical station, parameter and Indian day with a mean.';
+
+CREATE OR REPLACE VIEW vayu.data_capture ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    month Date COMMENT 'first day of the Indian month',
+    days UInt8 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    suspect UInt32 COMMENT 'readings in the means that a quality test calls suspect',
+    excluded UInt32 COMMENT 'readings left out: failed a quality test, or withdrawn',
+    measured_hours UInt32 COMMENT 'hours with a measured mean; a published mean of a day has none',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, month, days, suspect, excluded, measured_hours, hours,
+    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toStartOfMonth(day) AS month, countIf(weight >= 16) AS days,
+        sum(suspects) AS suspect, sum(excludes) AS excluded, sum(measured) AS measured_hours, sum(weight) AS hours
+    FROM
+    (
+        SELECT station, parameter, day, toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured, suspect AS suspects, excluded AS excludes
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+    )
+    GROUP BY station, parameter, month
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'Which share of the hours has a mean. One row per station, parameter and Indian month with any reading.';
+
+CREATE OR REPLACE VIEW vayu.monthly_statistics ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    month Date COMMENT 'first day of the Indian month',
+    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
+    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row; NULL as minimum is',
+    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
+    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
+    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, month,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
+    24 * toDayOfMonth(toLastDayOfMonth(month)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toStartOfMonth(day) AS month,
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
+    FROM
+    (
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE parameter != 'wind_direction'
+    )
+    GROUP BY station, parameter, month
+    HAVING hours > 0
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'Figures of months. One row per station, parameter and Indian month. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
+
+CREATE OR REPLACE VIEW vayu.annual_statistics ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    year UInt16 COMMENT 'Indian calendar year',
+    day_median Nullable(Float64) COMMENT 'median of the means of valid days, in the unit of the row',
+    day_p98 Nullable(Float64) COMMENT '98th percentile of the means of valid days, in the unit of the row',
+    day_p99 Nullable(Float64) COMMENT '99th percentile of the means of valid days, in the unit of the row',
+    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
+    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row; NULL as minimum is',
+    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
+    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
+    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
+    day_median, day_p98, day_p99,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
+    24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toYear(day) AS year,
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveIf(0.5, 0.98, 0.99)(assumeNotNull(day_mean), weight >= 16)) AS day_shares,
+        day_shares[1] AS day_median, day_shares[2] AS day_p98, day_shares[3] AS day_p99
+    FROM
+    (
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE parameter != 'wind_direction'
+    )
+    GROUP BY station, parameter, year
+    HAVING hours > 0
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'Figures of years. One row per station, parameter and Indian year. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
+
+CREATE OR REPLACE VIEW vayu.season ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    year UInt16 COMMENT 'Indian calendar year',
+    season LowCardinality(String) COMMENT 'winter (January, February), pre-monsoon (March to May), monsoon (June to September) or post-monsoon (October to December), as the India Meteorological Department divides the year',
+    mean Nullable(Float64) COMMENT 'mean of the hours, in the unit of the row; a published mean of a day counts as 24 hours',
+    minimum Nullable(Float64) COMMENT 'least hourly mean, in the unit of the row; NULL without hours, or if published means alone make the row complete',
+    p05 Nullable(Float64) COMMENT '5th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p25 Nullable(Float64) COMMENT '25th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    median Nullable(Float64) COMMENT 'median of the hourly means, in the unit of the row; NULL as minimum is',
+    p75 Nullable(Float64) COMMENT '75th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p95 Nullable(Float64) COMMENT '95th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    p98 Nullable(Float64) COMMENT '98th percentile of the hourly means, in the unit of the row; NULL as minimum is',
+    maximum Nullable(Float64) COMMENT 'largest hourly mean, in the unit of the row; NULL as minimum is',
+    max_8h Nullable(Float64) COMMENT 'largest 8-hour mean, of at least 6 hours, in the unit of the row; NULL as minimum is',
+    max_day Nullable(Float64) COMMENT 'largest mean of a valid day, in the unit of the row',
+    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which percentiles and extremes of hours rest; a published mean of a day has none',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year, season,
+    mean,
+    -- A complete row has no figures of hours unless the measured hours alone make it complete.
+    complete AND measured_hours < 0.75 * expected_hours AS unmeasured,
+    if(unmeasured, NULL, shares[1]) AS minimum, if(unmeasured, NULL, shares[2]) AS p05, if(unmeasured, NULL, shares[3]) AS p25, if(unmeasured, NULL, shares[4]) AS median,
+    if(unmeasured, NULL, shares[5]) AS p75, if(unmeasured, NULL, shares[6]) AS p95, if(unmeasured, NULL, shares[7]) AS p98, if(unmeasured, NULL, shares[8]) AS maximum,
+    if(unmeasured, NULL, eight) AS max_8h, max_day, days, measured_hours, hours,
+    24 * multiIf(season = 'winter', dateDiff('day', makeDate(year, 1, 1), makeDate(year, 3, 1)), season = 'monsoon', 122, 92) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toYear(day) AS year, india_season(day) AS season,
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
+        arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
+        max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
+        countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
+    FROM
+    (
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE parameter != 'wind_direction'
+    )
+    GROUP BY station, parameter, year, season
+    HAVING hours > 0
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'Figures of seasons. One row per station, parameter, Indian year and season. Percentiles interpolate (quantileExactInclusive, type 7 of R).';
+
+CREATE OR REPLACE VIEW vayu.diurnal ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    year UInt16 COMMENT 'Indian calendar year',
+    hour UInt8 COMMENT 'hour of the Indian day, 0-23: 0 is 00:00 to 01:00',
+    mean Float64 COMMENT 'mean of the hourly means at this hour of the day, in unit',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
+    toUInt8(clock.1 - 1) AS hour, clock.2 AS mean, clock.3 AS hours,
+    dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toYear(day) AS year,
+        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
+            countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
+    FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+    )
+    WHERE present != 0 AND parameter != 'wind_direction'
+    GROUP BY station, parameter, year
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+ARRAY JOIN clocks AS clock
+COMMENT 'The day''s course. One row per station, parameter, Indian year and hour of the day.';
+
+CREATE OR REPLACE VIEW vayu.weekday ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    year UInt16 COMMENT 'Indian calendar year',
+    weekday UInt8 COMMENT 'day of the week, 1 Monday to 7 Sunday',
+    mean Float64 COMMENT 'mean of the hours of these days, in unit; a published mean of a day counts as 24 hours',
+    days UInt16 COMMENT 'valid days: those with at least 16 hours, or with a published mean',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
+    weekday, assumeNotNull(fact.mean) AS mean, days, hours,
+    -- The first of these days is the one with this number in the year; another follows each 7 days.
+    positiveModulo(weekday - toDayOfWeek(makeDate(year, 1, 1)), 7) AS first,
+    24 * (intDiv(dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) - 1 - first, 7) + 1) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
+        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean, countIf(weight >= 16) AS days, sum(weight) AS hours
+    FROM
+    (
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE parameter != 'wind_direction'
+    )
+    GROUP BY station, parameter, year, weekday
+    HAVING hours > 0
+) AS fact INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'The week''s course. One row per station, parameter, Indian year and day of the week.';
+
+CREATE OR REPLACE VIEW vayu.exceedance ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    year UInt16 COMMENT 'Indian calendar year',
+    standard LowCardinality(String) COMMENT 'standard.standard: naaqs_2009 or who_2021',
+    period LowCardinality(String) COMMENT 'averaging time of the limit: 1h, 8h, 24h or year',
+    value Float64 COMMENT 'limit, in unit',
+    evaluated UInt32 COMMENT 'what was compared: valid days for 24h; days with 16 measured hours for 8h (largest 8-hour mean of the day); hours for 1h; 1 for year',
+    exceeded UInt32 COMMENT 'how many of them were above the limit, compared in millionths',
+    successive UInt32 COMMENT 'days above the limit that follow a day of measurement above the limit; that is a valid day for 24h and 8h, a day with an hour for 1h; 0 for year',
+    largest Nullable(Float64) COMMENT 'largest of the compared figures, in unit; for year the mean',
+    complies Nullable(Bool) COMMENT 'whether the limit was met by the rule of its standard; NULL below 75 % capture (of measured hours for 1h and 8h), or if nothing was compared',
+    measured_hours UInt32 COMMENT 'hours with a measured mean, on which 1h and 8h rest; a published mean of a day has none',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT station, place.name AS name, place.city AS city, place.state AS state, place.kind AS kind, parameter, parameter_unit(parameter) AS unit, year,
+    standard, period, value, length(series) AS evaluated, arrayCount(x -> round(x, 6) > value, series) AS exceeded,
+    arrayCount((a, b) -> round(a, 6) > value AND round(b, 6) > value, arrayPopFront(by_day), arrayPopBack(by_day)) AS successive,
+    if(empty(series), NULL, arrayMax(series)) AS largest,
+    multiIf(NOT complete OR empty(series) OR (period IN ('1h', '8h') AND measured_hours < 0.75 * expected_hours), NULL,
+        period = 'year', toBool(exceeded = 0 AND (standard != 'naaqs_2009' OR days >= 104)),
+        toBool(100 * exceeded <= (100 - assumeNotNull(percentile)) * evaluated AND (standard != 'naaqs_2009' OR successive = 0))) AS complies,
+    measured_hours, hours, 24 * dateDiff('day', makeDate(year, 1, 1), makeDate(year + 1, 1, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    -- by_day has a figure for each day of measurement, in the order of days. On two successive ones the NAAQS allow no exceedance.
+    SELECT station, parameter, year, days, measured_hours, hours, rule.standard AS standard, rule.period AS period, rule.value AS value, rule.percentile AS percentile,
+        multiIf(period = '24h', day_means, period = '8h', eights, period = '1h', day_hours, []) AS by_day,
+        multiIf(period = '1h', all_hours, period = 'year', [mean], by_day) AS series
+    FROM
+    (
+        SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
+            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
+            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
+            arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), measured >= 16 AND isNotNull(eight)))) AS eights,
+            parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h') AS hourly,
+            arrayMap(x -> x.2, arraySort(groupArrayIf((day, arrayMax(clock)), hourly AND notEmpty(clock)))) AS day_hours,
+            groupArrayArrayIf(clock, hourly) AS all_hours
+        FROM
+        (
+        -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
+        SELECT station, parameter, day, mean AS day_mean, hours AS clock, max_8h AS eight,
+            toUInt32(multiIf(isNull(mean), 0, expected = 1, 24, count)) AS weight, toUInt32(length(hours)) AS measured
+        FROM (
+        -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
+        -- the one with a valid measured mean counts, then a valid published mean. Of several such days that of the preferred
+        -- network counts, and of days without a valid mean that with the most hours.
+        SELECT station, parameter, day, mean, count, expected, suspect, excluded, hours, present, max_8h
+        FROM vayu.station_parameter_day FINAL
+        WHERE station GLOBAL NOT IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')
+        UNION ALL
+        SELECT station, parameter, day, chosen.1, chosen.2, chosen.3, chosen.4, chosen.5, chosen.6, chosen.7, chosen.8
+        FROM
+        (
+            SELECT CAST(ids.physical, 'LowCardinality(String)') AS station, parameter, day,
+                argMax((mean, count, expected, suspect, excluded, hours, present, max_8h),
+                    (length(hours) >= 16, isNotNull(mean) AND (expected = 1 OR count >= 16) AS valid, if(valid, 0, length(hours)), ids.id = ids.physical, length(hours), isNotNull(mean), ids.id)) AS chosen
+            FROM (SELECT * FROM vayu.station_parameter_day FINAL WHERE station GLOBAL IN (SELECT arrayJoin([toString(id), same_as]) FROM vayu.station FINAL WHERE same_as != '')) AS day_of_id
+            INNER JOIN (SELECT toString(id) AS id, if(same_as = '', id, same_as) AS physical FROM vayu.station FINAL) AS ids ON ids.id = day_of_id.station
+            GROUP BY station, parameter, day
+        )
+        )
+        WHERE parameter != 'wind_direction' AND parameter IN (SELECT parameter FROM vayu.standard)
+        )
+        GROUP BY station, parameter, year
+        HAVING hours > 0
+    ) AS fact
+    INNER JOIN vayu.standard AS rule ON rule.parameter = fact.parameter
+) AS compared INNER JOIN (SELECT id, name, city, state, toString(kind) AS kind FROM vayu.station FINAL) AS place ON place.id = station
+COMMENT 'How often limits were exceeded. One row per station, parameter, Indian year, standard and period.';
+
+CREATE OR REPLACE VIEW vayu.ranking ON CLUSTER `air`
+(
+    year UInt16 COMMENT 'Indian calendar year',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of mean',
+    rank UInt32 COMMENT 'place of the city in the year, 1 for the largest mean; equal means have one place',
+    city LowCardinality(String) COMMENT 'city, canonical name',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    mean Float64 COMMENT 'mean of the annual means of the stations, in unit',
+    stations UInt16 COMMENT 'stations in the mean: all with at least 75 % capture',
+    kind LowCardinality(String) COMMENT 'kind of these stations: reference, or city_mean in a city without such a reference station; low-cost sensors never count',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER (PARTITION BY year, parameter ORDER BY mean DESC)) AS rank,
+    city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM
+(
+    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
+    FROM
+    (
+        SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
+        FROM vayu.annual_statistics AS figures
+        WHERE complete AND city != '' AND kind IN ('reference', 'city_mean')
+    )
+    GROUP BY year, parameter, city, state, kind
+    ORDER BY kind = 'city_mean'
+    LIMIT 1 BY year, parameter, city, state
+)
+COMMENT 'Cities by annual mean, the largest first. One row per Indian year, parameter and city with a station of enough capture.';
+
+CREATE OR REPLACE VIEW vayu.trend ON CLUSTER `air`
+(
+    station LowCardinality(String) COMMENT 'station.id',
+    name String COMMENT 'name of the station',
+    city LowCardinality(String) COMMENT 'city, canonical name; empty if unknown',
+    state LowCardinality(String) COMMENT 'state or union territory',
+    kind LowCardinality(String) COMMENT 'reference: regulatory analyser; sensor: low-cost sensor, not comparable with it; city_mean: series averaged over a city by its source',
+    parameter LowCardinality(String) COMMENT 'parameter.id: what was measured',
+    unit LowCardinality(String) COMMENT 'unit of the concentrations in this row',
+    from_month Date COMMENT 'first month in the trend',
+    to_month Date COMMENT 'last month in the trend',
+    months UInt16 COMMENT 'months in the trend: all with at least 75 % capture',
+    slope Float64 COMMENT 'change, in unit per year: median of the slopes between equal months of different years (seasonal Theil-Sen)',
+    lower Float64 COMMENT 'lower end of the 95 % confidence interval of slope, in unit per year',
+    upper Float64 COMMENT 'upper end of the 95 % confidence interval of slope, in unit per year',
+    p Float64 COMMENT 'p-value of the seasonal Kendall test, two-sided, 0-1: probability of such a series without a trend, if its months are independent; months that follow each other often resemble each other, and then p is too small',
+    mean Float64 COMMENT 'mean of these months, in unit',
+    percent_per_year Nullable(Float64) COMMENT '100 * slope / mean, per cent per year',
+    hours UInt32 COMMENT 'hours with a mean; a published mean of a day counts as 24',
+    expected_hours UInt32 COMMENT 'hours of the whole period',
+    capture Float64 COMMENT 'hours / expected_hours, 0-1',
+    complete Bool COMMENT 'capture is at least 75 %; the figures of other rows do not stand for the period'
+)
+AS
+WITH seasons AS
+(
+    -- Values of one month of the year, by year.
+    SELECT station, name, city, state, kind, parameter, unit,
+        arraySort(groupArray((toYear(month), assumeNotNull(figures.mean)))) AS series,
+        arrayMap(x -> x.2, series) AS sizes, length(series) AS n,
+        arrayFlatten(arrayMap((x, i) -> arrayMap(y -> (y.2 - x.2) / (y.1 - x.1), arraySlice(series, i + 1)), series, arrayEnumerate(series))) AS slopes,
+        arraySum(x -> sign(x), slopes) AS score,
+        (n * (n - 1) * (2 * n + 5) - arraySum(arrayMap(v -> (countEqual(sizes, v) AS t) * (t - 1) * (2 * t + 5), arrayDistinct(sizes)))) / 18 AS variance,
+        arrayMap(x -> x.1, series) AS years, min(month) AS first_month, max(month) AS last_month, sum(figures.hours) AS season_hours
+    FROM vayu.monthly_statistics AS figures
+    WHERE complete
+    GROUP BY station, name, city, state, kind, parameter, unit, toMonth(month)
+),
+tests AS
+(
+    SELECT station, name, city, state, kind, parameter, unit,
+        arraySort(groupArrayArray(slopes)) AS sorted, toFloat64(length(sorted)) AS pairs,
+        sum(score) AS total, sum(variance) AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
+        sum(arraySum(sizes)) / months AS mean,
+        -- Ranks of the ends of the interval, from 1, by Gilbert (1987), chapter 17.4.
+        least(greatest((pairs - 1.959963984540054 * sqrt(spread)) / 2, 1), pairs) AS low, least(greatest((pairs + 1.959963984540054 * sqrt(spread)) / 2 + 1, 1), pairs) AS high
+    FROM seasons
+    GROUP BY station, name, city, state, kind, parameter, unit
+    HAVING uniqExactArray(years) >= 3 AND pairs > 0
+)
+SELECT station, name, city, state, kind, parameter, unit, from_month, to_month, months,
+    (sorted[toUInt32(floor((pairs + 1) / 2))] + sorted[toUInt32(ceil((pairs + 1) / 2))]) / 2 AS slope,
+    sorted[toUInt32(floor(low))] + (low - floor(low)) * (sorted[toUInt32(ceil(low))] - sorted[toUInt32(floor(low))]) AS lower,
+    sorted[toUInt32(floor(high))] + (high - floor(high)) * (sorted[toUInt32(ceil(high))] - sorted[toUInt32(floor(high))]) AS upper,
+    if(spread > 0, erfc(greatest(abs(total) - 1, 0) / sqrt(2 * spread)), 1) AS p, mean, 100 * slope / nullIf(mean, 0) AS percent_per_year,
+    hours, 24 * dateDiff('day', from_month, addMonths(to_month, 1)) AS expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
+FROM tests
+COMMENT 'Trends without the season. One row per station and parameter with complete months of at least three years.';
+
+
+ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air`
+    COMMENT COLUMN minimum 'least of the readings; of rain, each as the amount of an hour',
+COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of an hour';
+
+ALTER TABLE vayu.station_parameter_hour ON CLUSTER `air`
+    COMMENT COLUMN minimum 'least of the readings; of rain, each as the amount of an hour',
+COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of an hour';
+
+-- A program with the old formula of rain can lead again after amounts_done, while instances of both run. Each roll-up
+-- therefore has a mark of its formula, and the program with the new formula computes the rain of the others again.
+ALTER TABLE vayu.rollup_local ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
+
+ALTER TABLE vayu.rollup ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
