@@ -7,6 +7,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
 	"vayu/query/snapshot"
+	"vayu/query/station"
 	"vayu/query/statistics"
 	"vayu/schema"
 )
@@ -21,8 +22,8 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, OwnQuery: true, Handler: s.aqi},
 		{Method: http.MethodGet, Path: "/v1/aqi/chart.svg", Scope: scope, Params: chart.Params(), Type: "image/svg+xml", Handler: s.chart(svg)},
 		{Method: http.MethodGet, Path: "/v1/aqi/chart.png", Scope: scope, Params: chart.Params(), Type: "image/png", Handler: s.chart(png)},
-		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "limit", "cursor"}, Handler: s.listCities},
-		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "own", "limit", "cursor"}, Handler: s.listStations},
+		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "bbox", "state", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listCities},
+		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "bbox", "state", "kind", "own", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},

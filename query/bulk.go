@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/httpapi"
+	"vayu/query/param"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -102,9 +103,9 @@ func splitCities(list string) ([]string, error) {
 	for i := 0; i < len(items); i++ {
 		name := strings.TrimSpace(items[i])
 		if name == "" {
-			return nil, invalid("cities", "The parameter cities has an empty name.")
+			return nil, param.Invalid("cities", "The parameter cities has an empty name.")
 		}
-		if err := checkName("cities", name); err != nil {
+		if err := param.Name("cities", name); err != nil {
 			return nil, err
 		}
 		if i+1 < len(items) && gazetteer.Homonymous(name) {

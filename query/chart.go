@@ -3,6 +3,7 @@ package query
 import (
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
+	"vayu/query/param"
 	"vayu/query/station"
 	"vayu/schema"
 )
@@ -10,7 +11,7 @@ import (
 // chart returns the handler of a chart in a format.
 func (s *Service) chart(f chart.Format) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
-		if err := checkParams(c.Params); err != nil {
+		if err := param.Texts(c.Params); err != nil {
 			return resp, err
 		}
 		r, err := chart.Parse(c.Params, schema.DayOf(s.now()))

@@ -1,11 +1,9 @@
 package query
 
 import (
-	"fmt"
-	"strconv"
-
 	"vayu/internal/httpapi"
 	"vayu/query/forecast"
+	"vayu/query/param"
 )
 
 // forecast handles GET /v1/forecast: the days after today, and the hours after now, of a city, a pin code or a position.
@@ -39,7 +37,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 
 // parseForecast returns the place, and the numbers of days and hours, that the parameters name.
 func parseForecast(params map[string]string) (q aqiQuery, r forecast.Request, err error) {
-	if err := checkParams(params); err != nil {
+	if err := param.Texts(params); err != nil {
 		return q, r, err
 	}
 	r.Days = forecast.MaxDays
@@ -48,9 +46,9 @@ func parseForecast(params map[string]string) (q aqiQuery, r forecast.Request, er
 		switch {
 		case !given:
 		case name == "days":
-			r.Days, err = parseCount(name, value, forecast.MaxDays)
+			r.Days, err = param.Count(name, value, forecast.MaxDays)
 		case name == "hours":
-			r.Count, err = parseCount(name, value, forecast.MaxHours)
+			r.Count, err = param.Count(name, value, forecast.MaxHours)
 		default:
 			bit := parameterBit(name)
 			q.given |= bit
@@ -61,24 +59,15 @@ func parseForecast(params map[string]string) (q aqiQuery, r forecast.Request, er
 		}
 	}
 	if q.given == 0 {
-		return q, r, invalid("city", "Give one of city, pincode, or lat and lon.")
+		return q, r, param.Invalid("city", "Give one of city, pincode, or lat and lon.")
 	}
 	err = q.checkPlace()
 	return q, r, err
 }
 
-// parseCount parses a whole number from 1 to most, without signs and leading zeros.
-func parseCount(name, value string, most int) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most || value != strconv.Itoa(n) {
-		return 0, invalid(name, fmt.Sprintf("The parameter %s is a whole number from 1 to %d.", name, most))
-	}
-	return n, nil
-}
-
 // forecastScore handles GET /v1/forecast/score: the score of all models over the last 90 days.
 func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
-	if err := checkParams(c.Params); err != nil {
+	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
 	a, snap, err := s.snapshotOf(c)
@@ -87,7 +76,7 @@ func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	resp, name := httpapi.Response{Cache: s.cache.At(s.now())}, c.Params["city"]
 	if name != "" {
-		if err := checkName("city", name); err != nil {
+		if err := param.Name("city", name); err != nil {
 			return httpapi.Response{}, err
 		}
 	}

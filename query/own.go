@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"vayu/internal/httpapi"
+	"vayu/query/param"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -37,12 +38,15 @@ func (a *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id st
 // listOwnStations handles GET /v1/stations?own=true: the stations that the calling account
 // has registered, by id.
 func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string]string) (httpapi.Response, error) {
-	if own != "true" {
-		return httpapi.Response{}, invalid("own", "The parameter own must be true.")
+	if err := param.Texts(params); err != nil {
+		return httpapi.Response{}, err
 	}
-	for _, name := range [...]string{"near", "radius_km"} {
+	if own != "true" {
+		return httpapi.Response{}, param.Invalid("own", "The parameter own must be true.")
+	}
+	for _, name := range [...]string{"near", "radius_km", "bbox", "state", "kind"} {
 		if _, given := params[name]; given {
-			return httpapi.Response{}, schema.NewProblem(schema.ConflictingParameters, name, "The parameter own is not valid with near or radius_km.")
+			return httpapi.Response{}, param.Conflict(name, "The parameter own is not valid with "+name+".")
 		}
 	}
 	a := s.worlds[c.World]
@@ -63,5 +67,5 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 	for i := range all[from:to] {
 		reply.Data = append(reply.Data, station.Entry(&all[from+i].Station, &all[from+i].Figures, s.now()))
 	}
-	return httpapi.Response{Value: reply}, nil
+	return station.StationPage(c, reply)
 }

@@ -1,15 +1,13 @@
 package query
 
 import (
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"vayu/internal/httpapi"
+	"vayu/query/param"
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
@@ -22,7 +20,6 @@ const (
 	maxLocations = 100
 	maxDays      = 366
 	maxHourDays  = 31
-	maxName      = 200 // bytes of one place's name; the longest in the gazetteer has 96
 )
 
 // aqiQuery has the parameters of GET /v1/aqi. They are valid, but the city or pin code may not exist.
@@ -108,7 +105,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 			return q, unknownParameter(name)
 		}
 		if q.has(bit) {
-			return q, invalid(name, "The parameter "+name+" occurs more than once.")
+			return q, param.Invalid(name, "The parameter "+name+" occurs more than once.")
 		}
 		q.given |= bit
 		if err := q.set(bit, name, value); err != nil {
@@ -125,122 +122,57 @@ func decodePair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
 		if name, err = url.QueryUnescape(name); err != nil {
-			return "", "", invalid("", "The percent-encoding of the query is invalid.")
+			return "", "", param.Invalid("", "The percent-encoding of the query is invalid.")
 		}
 	}
 	if strings.ContainsAny(value, "%+") {
 		if value, err = url.QueryUnescape(value); err != nil {
-			return "", "", invalid(httpapi.Printable(name), "The percent-encoding of a parameter is invalid.")
+			return "", "", param.Invalid(httpapi.Printable(name), "The percent-encoding of a parameter is invalid.")
 		}
 	}
 	return name, value, nil
 }
 
 func (q *aqiQuery) set(bit uint16, name, value string) error {
-	if err := checkText(name, value); err != nil {
+	if err := param.Text(name, value); err != nil {
 		return err
 	}
 	var err error
 	switch bit {
 	case paramCity:
 		q.city = value
-		return checkName(name, value)
+		return param.Name(name, value)
 	case paramCities:
 		q.cities = value
 	case paramPincode:
 		var ok bool
 		if q.pin, ok = places.ParsePin(value); !ok {
-			return invalid(name, "The pincode must have six digits 0–9, and must not begin with 0.")
+			return param.Invalid(name, "The pincode must have six digits 0–9, and must not begin with 0.")
 		}
 	case paramLat:
-		q.point.Latitude, err = parseDegrees(name, value, 90)
+		q.point.Latitude, err = param.Degrees(name, value, 90)
 	case paramLon:
-		q.point.Longitude, err = parseDegrees(name, value, 180)
+		q.point.Longitude, err = param.Degrees(name, value, 180)
 	case paramDate:
-		q.day, err = parseDay(name, value)
+		q.day, err = param.Day(name, value)
 	case paramFrom:
-		q.from, err = parseDay(name, value)
+		q.from, err = param.Day(name, value)
 	case paramTo:
-		q.to, err = parseDay(name, value)
+		q.to, err = param.Day(name, value)
 	case paramInterval:
 		if q.hourly = value == "hour"; !q.hourly && value != "day" {
-			return invalid(name, "The interval must be day or hour.")
+			return param.Invalid(name, "The interval must be day or hour.")
 		}
 	case paramView:
 		if q.detail = value == "detail"; !q.detail {
-			return invalid(name, "The view must be detail.")
+			return param.Invalid(name, "The view must be detail.")
 		}
 	case paramKinds:
 		q.kinds, err = parseKinds(name, value)
 	case paramMaxAge:
-		q.maxAge, err = parseSeconds(name, value)
+		q.maxAge, err = param.Seconds(name, value)
 	}
 	return err
-}
-
-// checkText rejects texts that are invalid for every parameter, such as texts with control characters.
-func checkText(name, value string) error {
-	if value == "" {
-		return invalid(name, "The parameter "+name+" is empty.")
-	}
-	for i := range len(value) {
-		if value[i] >= utf8.RuneSelf {
-			if !utf8.ValidString(value) {
-				return invalid(name, "The parameter "+name+" is not UTF-8.")
-			}
-			break
-		}
-	}
-	for _, r := range value {
-		if r < 0x20 || (r >= 0x7f && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError)) {
-			return invalid(name, "The parameter "+name+" has a control character.")
-		}
-	}
-	return nil
-}
-
-// checkName rejects a text that cannot be the name of a place. No similar names are then searched for it.
-func checkName(field, value string) error {
-	if len(value) > maxName {
-		return invalid(field, "A name must have at most "+strconv.Itoa(maxName)+" bytes.")
-	}
-	if strings.IndexFunc(value, unicode.IsLetter) < 0 {
-		return invalid(field, "A name must have at least one letter.")
-	}
-	return nil
-}
-
-func parseDegrees(name, value string, limit float64) (float64, error) {
-	const longest = 24
-	for i := range len(value) {
-		if c := value[i]; (c < '0' || c > '9') && c != '.' && (c != '-' || i > 0) || len(value) > longest {
-			return 0, invalid(name, "The parameter "+name+" must be a decimal number of degrees.")
-		}
-	}
-	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.Abs(v) > limit {
-		return 0, invalid(name, "The parameter "+name+" must be between -"+strconv.Itoa(int(limit))+" and "+strconv.Itoa(int(limit))+".")
-	}
-	return v, nil
-}
-
-func parseDay(name, value string) (schema.Day, error) {
-	if len(value) == len(time.DateOnly) {
-		if day, err := schema.ParseDay(value); err == nil {
-			return day, nil
-		}
-	}
-	return 0, invalid(name, "The parameter "+name+" must be an existing date, as YYYY-MM-DD.")
-}
-
-// parseSeconds parses a whole number of seconds. The number has at most 31 bits, so that it fits into an integer of
-// every language of clients.
-func parseSeconds(name, value string) (int64, error) {
-	n, err := strconv.ParseUint(value, 10, 31)
-	if err != nil {
-		return 0, invalid(name, "The parameter "+name+" must be a whole number of seconds, at least 0.")
-	}
-	return int64(n), nil
 }
 
 // current reports whether the query is for current figures.
@@ -254,22 +186,22 @@ func (q *aqiQuery) check(now time.Time) error {
 	}
 	if q.current() {
 		if q.hourly {
-			return invalid("interval", "The interval hour requires from and to.")
+			return param.Invalid("interval", "The interval hour requires from and to.")
 		}
 		return nil
 	}
 	if q.has(paramMaxAge) {
-		return conflict("max_age", "The parameter max_age is valid only for current data.")
+		return param.Conflict("max_age", "The parameter max_age is valid only for current data.")
 	}
 	today := schema.DayOf(now)
 	if q.has(paramDate) {
 		switch {
 		case q.has(paramFrom | paramTo):
-			return conflict("date", "Send either date, or from and to, not both.")
+			return param.Conflict("date", "Send either date, or from and to, not both.")
 		case q.hourly:
-			return conflict("interval", "The interval hour requires from and to.")
+			return param.Conflict("interval", "The interval hour requires from and to.")
 		case q.day > today:
-			return invalid("date", "The date is in the future (Indian time).")
+			return param.Invalid("date", "The date is in the future (Indian time).")
 		}
 		return nil
 	}
@@ -280,21 +212,21 @@ func (q *aqiQuery) checkRange(today schema.Day) error {
 	days := int(q.to-q.from) + 1
 	switch {
 	case !q.has(paramFrom):
-		return invalid("from", "A range requires from and to.")
+		return param.Invalid("from", "A range requires from and to.")
 	case !q.has(paramTo):
-		return invalid("to", "A range requires from and to.")
+		return param.Invalid("to", "A range requires from and to.")
 	case q.has(paramCities):
-		return conflict("cities", "A range requires one city, pincode or position.")
+		return param.Conflict("cities", "A range requires one city, pincode or position.")
 	case q.has(paramView):
-		return conflict("view", "The parameter view is not valid for a range.")
+		return param.Conflict("view", "The parameter view is not valid for a range.")
 	case q.from > q.to:
-		return invalid("from", "The range ends before it begins.")
+		return param.Invalid("from", "The range ends before it begins.")
 	case q.to > today:
-		return invalid("to", "The range ends in the future (Indian time).")
+		return param.Invalid("to", "The range ends in the future (Indian time).")
 	case days > maxDays:
-		return invalid("to", "A range has at most "+strconv.Itoa(maxDays)+" days.")
+		return param.Invalid("to", "A range has at most "+strconv.Itoa(maxDays)+" days.")
 	case q.hourly && days > maxHourDays:
-		return invalid("to", "A range of hours has at most "+strconv.Itoa(maxHourDays)+" days.")
+		return param.Invalid("to", "A range of hours has at most "+strconv.Itoa(maxHourDays)+" days.")
 	}
 	return nil
 }
@@ -304,11 +236,11 @@ func (q *aqiQuery) checkPlace() error {
 	case paramCity, paramPincode, paramCities, paramLat | paramLon:
 		return nil
 	case 0:
-		return invalid("city", "Send one of city, pincode, cities, or lat and lon.")
+		return param.Invalid("city", "Send one of city, pincode, cities, or lat and lon.")
 	case paramLat:
-		return invalid("lon", "A position requires lat and lon.")
+		return param.Invalid("lon", "A position requires lat and lon.")
 	case paramLon:
-		return invalid("lat", "A position requires lat and lon.")
+		return param.Invalid("lat", "A position requires lat and lon.")
 	default:
 		field := "city"
 		for _, name := range [...]string{"lon", "lat", "cities", "pincode"} {
@@ -317,22 +249,14 @@ func (q *aqiQuery) checkPlace() error {
 				break
 			}
 		}
-		return conflict(field, "Send only one of city, pincode, cities, or lat and lon.")
+		return param.Conflict(field, "Send only one of city, pincode, cities, or lat and lon.")
 	}
-}
-
-func invalid(field, message string) error {
-	return schema.NewProblem(schema.InvalidRequest, field, message)
-}
-
-func conflict(field, message string) error {
-	return schema.NewProblem(schema.ConflictingParameters, field, message)
 }
 
 func unknownParameter(name string) error {
 	name = httpapi.Printable(name)
 	known := []string{"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age"}
-	return invalid(name, "There is no parameter "+name+"."+spelling.DidYouMean(name, known))
+	return param.Invalid(name, "There is no parameter "+name+"."+spelling.DidYouMean(name, known))
 }
 
 // parseKinds parses a list of kinds of stations such as "reference,sensor".
@@ -345,7 +269,7 @@ func parseKinds(name, value string) (rollup.KindSet, error) {
 		case air.Sensor.String():
 			set |= rollup.KindsOf(air.Sensor)
 		default:
-			return 0, invalid(name, "The kinds must be reference or sensor, separated by a comma.")
+			return 0, param.Invalid(name, "The kinds must be reference or sensor, separated by a comma.")
 		}
 	}
 	return set, nil

@@ -7,6 +7,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/history"
+	"vayu/query/param"
 	"vayu/query/rollup"
 	"vayu/query/station"
 	"vayu/schema"
@@ -17,7 +18,7 @@ const qualityDays = 7
 
 // stationQuality handles GET /v1/stations/{id}/quality.
 func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
-	if err := checkParams(c.Params); err != nil {
+	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
 	days, err := history.ParseSpan(c.Params, qualityDays, schema.DayOf(s.now()))

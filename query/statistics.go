@@ -2,6 +2,7 @@ package query
 
 import (
 	"vayu/internal/httpapi"
+	"vayu/query/param"
 	"vayu/query/rollup"
 	"vayu/query/statistics"
 	"vayu/schema"
@@ -11,7 +12,7 @@ import (
 func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error) {
 	a, snap, err := s.snapshotOf(c)
 	if err == nil {
-		err = checkParams(c.Params)
+		err = param.Texts(c.Params)
 	}
 	if err != nil {
 		return resp, err

@@ -2,7 +2,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.js";
 
-const client = createClient<paths>({
+const client = createClient<paths, "application/json">({ // lists are GeoJSON, too
   baseUrl: process.env.API,
   headers: { Authorization: `Bearer ${process.env.KEY}` },
 });

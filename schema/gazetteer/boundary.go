@@ -4,6 +4,7 @@ import (
 	_ "embed" // states.txt
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,6 +67,16 @@ var outlines = sync.OnceValue(func() []*outline {
 	}
 	return all
 })
+
+// States returns the names of the states and union territories, sorted.
+func States() []string {
+	var names []string
+	for _, o := range outlines() {
+		names = append(names, o.name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // borders has the squares, with sides of a tenth of a degree, that an outline may cross. Every other square is entirely
 // in one state or in none. inner caches the names of the states of such squares.

@@ -1,0 +1,305 @@
+package query_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/geojson"
+
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/geo"
+)
+
+// listed returns the names of the cities or the ids of the stations in all pages of a list.
+func (w *fixture) listed(t *testing.T, path string) []string {
+	t.Helper()
+	found := []string{}
+	for next := path; next != ""; {
+		status, _, body := w.get(t, next)
+		var page schema.List[struct{ ID, Name string }]
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: status %d, %v: %s", next, status, err, body)
+		}
+		for _, e := range page.Data {
+			if e.ID != "" {
+				e.Name = e.ID
+			}
+			found = append(found, e.Name)
+		}
+		if next = ""; page.HasMore {
+			next = path + "&cursor=" + *page.NextCursor
+		}
+	}
+	return found
+}
+
+func TestFiltersOfLists(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.station(t, w.live, "sensor-delhi", "Delhi", "Delhi", 28.7, 77.1, figure{at: hour, aqi: 90})
+	w.kind(t, w.live, "sensor-delhi", air.Sensor)
+	w.station(t, w.live, "nowhere", "Delhi", "Delhi", 0, 0, figure{at: hour, aqi: 90})
+	w.rollup(t, w.live, hour)
+	w.refresh(t)
+	const delhi = "bbox=76.8,28.4,77.4,28.9"
+	for path, want := range map[string]string{
+		"/v1/cities?" + delhi:                                           "Delhi",
+		"/v1/cities?bbox=-180,-90,180,90&q=a":                           "Aurangabad, Bihar|Aurangabad, Maharashtra",
+		"/v1/cities?bbox=0,0,1,1":                                       "",
+		"/v1/cities?state=maharashtra":                                  "Aurangabad, Maharashtra|Pune",
+		"/v1/cities?state=Maharashtra&limit=1":                          "Aurangabad, Maharashtra|Pune",
+		"/v1/cities?state=Maharashtra&q=pu":                             "Pune",
+		"/v1/cities?state=UTTAR-PRADESH":                                "Kanpur",
+		"/v1/cities?state=NCT+of+Delhi":                                 "Delhi",
+		"/v1/cities?state=Goa":                                          "",
+		"/v1/cities?state=Maharashtra&bbox=73,18,74,19":                 "Pune",
+		"/v1/stations?" + delhi:                                         "cpcb-anand-vihar|cpcb-mandir-marg|sensor-delhi",
+		"/v1/stations?" + delhi + "&limit=1":                            "cpcb-anand-vihar|cpcb-mandir-marg|sensor-delhi",
+		"/v1/stations?bbox=+77.2011,+28.6364,77.2011,28.6364":           "cpcb-mandir-marg",
+		"/v1/stations?kind=sensor":                                      "sensor-delhi",
+		"/v1/stations?kind=city_mean":                                   "",
+		"/v1/stations?state=delhi":                                      "cpcb-anand-vihar|cpcb-mandir-marg|nowhere|sensor-delhi",
+		"/v1/stations?state=delhi&kind=reference&limit=2":               "cpcb-anand-vihar|cpcb-mandir-marg|nowhere",
+		"/v1/stations?near=28.6,77.2&kind=reference&limit=1":            "cpcb-mandir-marg|cpcb-anand-vihar",
+		"/v1/stations?near=28.6,77.2&radius_km=500&state=Uttar+Pradesh": "cpcb-nehru-nagar",
+		"/v1/stations?near=28.6,77.2&bbox=77.3,28,78,29":                "cpcb-anand-vihar",
+	} {
+		t.Run(path, func(t *testing.T) {
+			if got := strings.Join(w.listed(t, path), "|"); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestFiltersRejectBadValues(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for query, want := range map[string]struct {
+		code        schema.Code
+		field, text string
+	}{
+		"bbox=1,2,3":                         {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=1,2,3,4,5":                     {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=":                              {schema.InvalidRequest, "bbox", "empty"},
+		"bbox=76.8,28.4,77.4,NaN":            {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=76.8,28.4,1e2,28.9":            {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=76.8,28.4,0x4d,28.9":           {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=28.4,76.8,28.9,77.4":           {schema.InvalidRequest, "bbox", "begins with a latitude"},
+		"bbox=8,68,37,97":                    {schema.InvalidRequest, "bbox", "begins with a latitude"},
+		"bbox=76.8,28.4,77.4,91":             {schema.InvalidRequest, "bbox", "are latitudes"},
+		"bbox=-181,28.4,77.4,29":             {schema.InvalidRequest, "bbox", "are longitudes"},
+		"bbox=170,-10,-170,10":               {schema.InvalidRequest, "bbox", "date line"},
+		"bbox=76.8,28.9,77.4,28.4":           {schema.InvalidRequest, "bbox", "south above its north"},
+		"bbox=" + strings.Repeat("1", 200):   {schema.InvalidRequest, "bbox", "west,south,east,north"},
+		"bbox=1,2,3,4&bbox=1,2,3,4":          {schema.InvalidRequest, "bbox", "once"},
+		"state=Maharastra":                   {schema.InvalidRequest, "state", "Did you mean Maharashtra?"},
+		"state=Atlantis":                     {schema.InvalidRequest, "state", "no such state"},
+		"state=" + strings.Repeat("a", 5000): {schema.InvalidRequest, "state", "no such state"},
+		"state=%00":                          {schema.InvalidRequest, "state", "control character"},
+		"format=xml":                         {schema.InvalidRequest, "format", "json or geojson"},
+		"format=GeoJSON":                     {schema.InvalidRequest, "format", "json or geojson"},
+	} {
+		for _, list := range []string{"/v1/cities?", "/v1/stations?"} {
+			t.Run(list+query, func(t *testing.T) {
+				status, h, body := w.get(t, list+query)
+				checkProblem(t, status, h, body, want.code, want.field)
+				if !strings.Contains(body, want.text) {
+					t.Errorf("got %s, want a message with %q", body, want.text)
+				}
+			})
+		}
+	}
+	for query, want := range map[string][2]string{
+		"kind=sensors":                   {"kind", "Did you mean sensor?"},
+		"kind=":                          {"kind", "empty"},
+		"kind=reference,sensor":          {"kind", "reference, sensor or city_mean"},
+		"near=77.2,28.6":                 {"near", "begins with a longitude"},
+		"near=28.6,77.2&radius_km=20000": {"radius_km", "at most 500"},
+		"near=28.6,77.2&radius_km=1e9":   {"radius_km", "at most 500"},
+		"near=28.6,77.2&radius_km=-1":    {"radius_km", "more than 0"},
+	} {
+		t.Run(query, func(t *testing.T) {
+			status, h, body := w.get(t, "/v1/stations?"+query)
+			checkProblem(t, status, h, body, schema.InvalidRequest, want[0])
+			if !strings.Contains(body, want[1]) {
+				t.Errorf("got %s, want a message with %q", body, want[1])
+			}
+		})
+	}
+	for _, field := range []string{"bbox=1,2,3,4", "state=Goa", "kind=sensor"} {
+		t.Run("own "+field, func(t *testing.T) {
+			status, h, body := w.get(t, "/v1/stations?own=true&"+field)
+			name, _, _ := strings.Cut(field, "=")
+			checkProblem(t, status, h, body, schema.ConflictingParameters, name)
+		})
+	}
+}
+
+// A suggestion of a state is also a field of the error, so that an app can offer it.
+func TestUnknownStateHasSuggestions(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	_, _, body := w.get(t, "/v1/cities?state=Karnatka")
+	var reply struct {
+		Error struct{ Suggestions []string }
+	}
+	if err := json.Unmarshal([]byte(body), &reply); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Karnataka"}, reply.Error.Suggestions); diff != "" {
+		t.Errorf("suggestions (-want +got):\n%s", diff)
+	}
+}
+
+// Other programs read the pages as GeoJSON. The test reads them with the package of orb, which has a decoder of its own.
+func TestListsAsGeoJSON(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.station(t, w.live, "nowhere", "Delhi", "Delhi", 0, 0, figure{at: hour, aqi: 90})
+	w.rollup(t, w.live, hour)
+	w.refresh(t)
+	for path, want := range map[string]struct {
+		id string
+		at orb.Geometry
+	}{
+		"/v1/cities?q=pune":                                {"Pune", orb.Point{73.8135, 18.4975}},
+		"/v1/stations?near=28.63,77.2&limit=1":             {"cpcb-mandir-marg", orb.Point{77.2011, 28.6364}},
+		"/v1/stations?state=Delhi&kind=reference&limit=10": {"cpcb-anand-vihar", orb.Point{77.3161, 28.6469}},
+	} {
+		t.Run(path, func(t *testing.T) {
+			status, h, body := w.get(t, path+"&format=geojson")
+			if got := h.Get("Content-Type"); status != http.StatusOK || got != "application/geo+json" {
+				t.Fatalf("status %d and type %q: %s", status, got, body)
+			}
+			all, err := geojson.UnmarshalFeatureCollection([]byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := all.Features[0]
+			if first.ID != want.id {
+				t.Errorf("got id %v, want %s", first.ID, want.id)
+			}
+			if !orb.Equal(first.Geometry, want.at) {
+				t.Errorf("got position %v, want %v", first.Geometry, want.at)
+			}
+			if p := first.Point(); !geo.InIndia(p.Lat(), p.Lon()) {
+				t.Errorf("%v is not in India, so the coordinates are in the wrong order", p)
+			}
+			if got := first.Properties.MustFloat64("longitude"); got != first.Point().Lon() {
+				t.Errorf("got longitude %v in the properties, want %v", got, first.Point().Lon())
+			}
+		})
+	}
+	t.Run("unknown position", func(t *testing.T) {
+		_, _, body := w.get(t, "/v1/stations?state=Delhi&format=geojson")
+		if !strings.Contains(body, `"id":"nowhere","geometry":null,`) {
+			t.Errorf("got %s, want a feature without a position", body)
+		}
+	})
+	t.Run("paging", func(t *testing.T) {
+		var got []string
+		for next := "/v1/cities?format=geojson&limit=3"; next != ""; {
+			_, _, body := w.get(t, next)
+			var page struct {
+				Features []struct{ ID string }
+				More     bool    `json:"has_more"`
+				Next     *string `json:"next_cursor"`
+			}
+			if err := json.Unmarshal([]byte(body), &page); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range page.Features {
+				got = append(got, f.ID)
+			}
+			if next = ""; page.More {
+				next = "/v1/cities?format=geojson&limit=3&cursor=" + url.QueryEscape(*page.Next)
+			}
+		}
+		if diff := cmp.Diff(w.listed(t, "/v1/cities?limit=3"), got); diff != "" {
+			t.Errorf("cities (-list +GeoJSON):\n%s", diff)
+		}
+	})
+	t.Run("empty", func(t *testing.T) {
+		_, _, body := w.get(t, "/v1/cities?q=zz&format=geojson")
+		if want := `{"type":"FeatureCollection","features":[],"has_more":false,"next_cursor":null}`; body != want {
+			t.Errorf("got %s, want %s", body, want)
+		}
+	})
+}
+
+// A URL has one form, so that a cache never answers with the other one.
+func TestFormatDoesNotFollowAccept(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for _, c := range []struct {
+		query, accept string
+		status        int
+		kind          string
+	}{
+		{"", "application/json", 200, "application/json"},
+		{"", "application/geo+json, */*;q=0.1", 200, "application/json"},
+		{"", "application/geo+json", 406, "application/json"},
+		{"?format=json", "application/geo+json", 406, "application/json"},
+		{"?format=geojson", "application/geo+json", 200, "application/geo+json"},
+		{"?format=geojson", "*/*", 200, "application/geo+json"},
+		{"", "text/csv", 406, "application/json"},
+	} {
+		t.Run(c.query+" "+c.accept, func(t *testing.T) {
+			status, h, body := w.get(t, "/v1/cities"+c.query, "Accept", c.accept)
+			if status != c.status {
+				t.Errorf("got status %d, want %d: %s", status, c.status, body)
+			}
+			if got := h.Get("Content-Type"); got != c.kind {
+				t.Errorf("got type %q, want %q", got, c.kind)
+			}
+		})
+	}
+}
+
+func TestListsHaveAnETagForEachQuery(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	tags := map[string]string{}
+	for _, path := range []string{
+		"/v1/cities", "/v1/cities?format=geojson", "/v1/cities?state=Bihar", "/v1/cities?limit=2",
+		"/v1/stations", "/v1/stations?format=geojson", "/v1/stations?near=28.6,77.2", "/v1/stations?state=Delhi",
+	} {
+		t.Run(path, func(t *testing.T) {
+			_, h, _ := w.get(t, path)
+			tag := h.Get("ETag")
+			if other, seen := tags[tag]; seen || tag == "" {
+				t.Errorf("got ETag %q, which %q has too", tag, other)
+			}
+			tags[tag] = path
+			if status, _, body := w.get(t, path, "If-None-Match", tag); status != http.StatusNotModified || body != "" {
+				t.Errorf("got status %d and %d bytes for the ETag of the reply, want 304 and none", status, len(body))
+			}
+			if status, _, _ := w.get(t, path, "If-None-Match", `"0000000000000000"`); status != http.StatusOK {
+				t.Errorf("got status %d for another ETag, want 200", status)
+			}
+		})
+	}
+}
+
+func TestCursorBelongsToItsFilter(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	_, _, body := w.get(t, "/v1/stations?state=Delhi&limit=1")
+	var page schema.List[json.RawMessage]
+	if err := json.Unmarshal([]byte(body), &page); err != nil || page.NextCursor == nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for _, query := range []string{"state=Bihar", "state=Delhi&kind=reference", "state=Delhi&bbox=76,28,78,29", "limit=1"} {
+		t.Run(query, func(t *testing.T) {
+			status, h, body := w.get(t, "/v1/stations?"+query+"&cursor="+*page.NextCursor)
+			checkProblem(t, status, h, body, schema.InvalidRequest, "cursor")
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package station
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/param"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/geo"
+)
+
+// Default and maximum of the parameter radius_km, in km.
+const (
+	defaultRadius = 25.0
+	maxRadius     = 500.0
+)
+
+// Cities answers GET /v1/cities with a page of the cities of a snapshot, by name. Their age is that at now.
+func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
+	f, err := parseFilter(c.Params)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	found := slices.DeleteFunc(s.Index.Prefix(c.Params["q"]), func(i int) bool { return !f.city(s, i) })
+	key := func(i int) string { return s.Index.Label(found[i]) + "\x00" + s.Cities[found[i]].State }
+	from, to, next, err := PageRange(c.Params, f.list("cities", c.Params), len(found), key)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}, HasMore: next != nil, NextCursor: next}
+	for _, i := range found[from:to] {
+		list.Data = append(list.Data, CityEntry(s, i, now))
+	}
+	return page(c, list, func(e *air.CityEntry) (string, *float64, *float64) { return e.Name, e.Latitude, e.Longitude })
+}
+
+// Stations answers GET /v1/stations with a page of the stations of a snapshot: those near a position by distance, or
+// all by id. Their age is that at now.
+func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
+	found, err := wanted(s, c.Params)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	f, err := parseFilter(c.Params)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	found = slices.DeleteFunc(found, func(sm rollup.Sample) bool { return !f.station(&s.Stations[sm.Station].Station) })
+	where, near := c.Params["near"]
+	key := func(i int) string { return s.Stations[found[i].Station].ID }
+	name := "stations"
+	if near {
+		sortByDistance(found, s)
+		name = "stations near " + where // a list of its own, because its keys begin with distances
+		key = func(i int) string {
+			return strconv.FormatInt(1e9+metres(found[i]), 10) + s.Stations[found[i].Station].ID
+		}
+	}
+	from, to, next, err := PageRange(c.Params, f.list(name, c.Params), len(found), key)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	list := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
+	for _, sm := range found[from:to] {
+		e := Entry(&s.Stations[sm.Station].Station, &s.Stations[sm.Station].Figures, now)
+		if near {
+			e.DistanceKM = snapshot.Kilometres(sm.KM)
+		}
+		list.Data = append(list.Data, e)
+	}
+	return StationPage(c, list)
+}
+
+// wanted returns the stations that near and radius_km select, in any order, or all by id.
+func wanted(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
+	near, ok := params["near"]
+	radius, given := params["radius_km"]
+	if !ok {
+		if km, err := param.Degrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
+			return nil, param.Invalid("radius_km", "The parameter radius_km requires near.")
+		}
+		all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
+		for i := range all {
+			all[i].Station = int32(i)
+		}
+		return all, nil
+	}
+	km := defaultRadius
+	if given {
+		var err error
+		if km, err = param.Degrees("radius_km", radius, maxRadius); err != nil || km <= 0 {
+			return nil, param.Invalid("radius_km", "The parameter radius_km must be more than 0 and at most 500.")
+		}
+	}
+	p, err := parseNear(near)
+	if err != nil {
+		return nil, err
+	}
+	return s.Around(p, km, rollup.KindsOf(air.StationKinds[:]...)), nil
+}
+
+// parseNear parses the text latitude,longitude in degrees.
+func parseNear(text string) (p places.Point, err error) {
+	lat, lon, found := strings.Cut(text, ",")
+	if !found {
+		return p, param.Invalid("near", "The parameter near must be latitude,longitude in degrees, for example 28.6,77.2.")
+	}
+	if p.Latitude, err = param.Degrees("near", strings.TrimSpace(lat), 90); err != nil {
+		return p, err
+	}
+	if p.Longitude, err = param.Degrees("near", strings.TrimSpace(lon), 180); err != nil {
+		return p, err
+	}
+	if geo.InIndia(p.Longitude, p.Latitude) {
+		return p, param.Invalid("near", "The parameter near begins with a longitude. Its order is latitude,longitude.")
+	}
+	return p, nil
+}
+
+// sortByDistance sorts stations by their distance in metres, and then by id.
+func sortByDistance(found []rollup.Sample, s *snapshot.Snapshot) {
+	slices.SortFunc(found, func(a, b rollup.Sample) int {
+		if d := metres(a) - metres(b); d != 0 {
+			return int(d)
+		}
+		return strings.Compare(s.Stations[a.Station].ID, s.Stations[b.Station].ID)
+	})
+}
+
+// metres returns the distance of a station in whole metres.
+func metres(sm rollup.Sample) int64 { return int64(sm.KM * 1000) }
