@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
+	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/query/statistics"
@@ -24,6 +25,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/aqi/chart.png", Scope: scope, Params: chart.Params(), Type: "image/png", Handler: s.chart(png)},
 		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "bbox", "state", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listCities},
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "bbox", "state", "kind", "own", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listStations},
+		{Method: http.MethodGet, Path: "/v1/places", Scope: scope, Params: search.Params(), Handler: s.searchPlaces},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},

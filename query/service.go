@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 	"vayu/query/history"
 	"vayu/query/places"
 	"vayu/query/rollup"
+	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/sources"
 	"vayu/schema"
@@ -94,6 +96,7 @@ type worldState struct {
 	publisher      *snapshot.Publisher
 	history        *history.History
 	forecasts      *forecast.Latest
+	places         atomic.Pointer[search.Index] // nil until the first search
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }

@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// maxName limits the name of a place, in bytes. The longest name in the gazetteer has 96.
-const maxName = 200
+// MaxName limits the name of a place, in bytes. The longest name in the gazetteer has 96.
+const MaxName = 200
 
 // Texts checks that every parameter is valid text. The error is about the first invalid one, by name.
 func Texts(params map[string]string) error {
@@ -51,8 +51,8 @@ func Text(name, value string) error {
 
 // Name rejects a text that cannot be the name of a place. No similar names are then searched for it.
 func Name(field, value string) error {
-	if len(value) > maxName {
-		return Invalid(field, "A name must have at most "+strconv.Itoa(maxName)+" bytes.")
+	if len(value) > MaxName {
+		return Invalid(field, "A name must have at most "+strconv.Itoa(MaxName)+" bytes.")
 	}
 	if strings.IndexFunc(value, unicode.IsLetter) < 0 {
 		return Invalid(field, "A name must have at least one letter.")

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"vayu/schema/geo"
@@ -192,4 +194,26 @@ func FindPinFile(configured string) (string, error) {
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Begins returns the pin codes that begin with the given digits, at most limit. The error is ErrNoPins until the pin
+// codes are loaded.
+func (p *Pins) Begins(digits string, limit int) ([]Pin, error) {
+	table := p.table.Load()
+	if table == nil {
+		return nil, ErrNoPins
+	}
+	low, ok := ParsePin((digits + "000000")[:6])
+	if !ok || len(digits) > 6 {
+		return nil, nil
+	}
+	var found []Pin
+	from, _ := slices.BinarySearchFunc(*table, low, func(e packedPin, c int32) int { return int(e.code - c) })
+	for _, e := range (*table)[from:] {
+		if len(found) == limit || !strings.HasPrefix(strconv.Itoa(int(e.code)), digits) {
+			break
+		}
+		found = append(found, Pin{e.code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}})
+	}
+	return found, nil
 }

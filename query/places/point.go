@@ -25,3 +25,13 @@ func Weight(km float64) float64 {
 	km = math.Max(km, 0.5)
 	return 1 / (km * km)
 }
+
+// Degrees returns a position in degrees, rounded to about a metre. Both results are nil if the position is unknown.
+func Degrees(p Point) (lat, lon *float64) {
+	if !p.Known() {
+		return nil, nil
+	}
+	const metre = 1e5
+	a, b := math.Round(p.Latitude*metre)/metre, math.Round(p.Longitude*metre)/metre
+	return &a, &b
+}

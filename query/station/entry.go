@@ -1,7 +1,6 @@
 package station
 
 import (
-	"math"
 	"time"
 
 	"vayu/query/places"
@@ -18,7 +17,7 @@ func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
 	e.AQI, e.Category, e.Updated = headline(&c.Figures)
 	e.Freshness = freshness(&c.Figures, now)
-	e.Latitude, e.Longitude = degrees(c.Position)
+	e.Latitude, e.Longitude = places.Degrees(c.Position)
 	var first, last time.Time
 	for n, i := range c.Stations {
 		st := &s.Stations[i]
@@ -54,16 +53,6 @@ func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time
 	return aqi, category, updated
 }
 
-// degrees returns a position in degrees, rounded to about a metre. Both results are nil if the position is unknown.
-func degrees(p places.Point) (lat, lon *float64) {
-	if !p.Known() {
-		return nil, nil
-	}
-	const metre = 1e5
-	a, b := math.Round(p.Latitude*metre)/metre, math.Round(p.Longitude*metre)/metre
-	return &a, &b
-}
-
 // lastSeen returns the time of the last reading. The row of a station may be up to an hour behind its figures.
 func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 	if updated := rollup.Instant(f.Updated); updated.After(st.LastSeen) {
@@ -82,7 +71,7 @@ func Entry(st *air.Station, f *rollup.Figures, now time.Time) air.StationEntry {
 	}
 	e.AQI, e.Category, e.Updated = headline(f)
 	e.Freshness = freshness(f, now)
-	e.Latitude, e.Longitude = degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
+	e.Latitude, e.Longitude = places.Degrees(places.Point{Latitude: st.Latitude, Longitude: st.Longitude})
 	if f.AQI >= 0 && f.Dominant.Valid() {
 		label := f.Dominant.Label()
 		e.Dominant = &label

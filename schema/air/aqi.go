@@ -88,6 +88,25 @@ type CityEntry struct {
 	LastDay   string   `json:"last_day"`
 }
 
+// PlaceReply is the reply to GET /v1/places.
+type PlaceReply struct {
+	Status string       `json:"status"`
+	Data   []PlaceEntry `json:"data"`
+}
+
+// PlaceEntry is a place in GET /v1/places. Type is city, state, station or pincode. ID is the value of the parameter of
+// that name in other requests. AQI and Category are null for states and pin codes, and without an AQI.
+type PlaceEntry struct {
+	Type      string   `json:"type"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	State     string   `json:"state"`
+	Latitude  *float64 `json:"latitude"`
+	Longitude *float64 `json:"longitude"`
+	AQI       *int     `json:"aqi"`
+	Category  *string  `json:"category"`
+}
+
 // Freshness is the age of the figures of a place. Stale is true unless they are at most three hours old. AgeHours is
 // their age in whole hours; null if the place has no figures.
 type Freshness struct {

@@ -169,3 +169,15 @@ func CleanState(s string) string {
 	}
 	return s
 }
+
+// OtherStateNames returns old names and other spellings of a state, in lower case and without blanks.
+func OtherStateNames(state string) []string {
+	var names []string
+	for other, name := range stateNames {
+		if name == state {
+			names = append(names, other)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

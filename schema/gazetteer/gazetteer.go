@@ -98,6 +98,17 @@ func Lookup(name string) []City {
 	return cities
 }
 
+// Names returns all names of the city with a canonical name and state, the canonical one first. For an unknown city it
+// returns only name.
+func Names(name, state string) []string {
+	for _, c := range Lookup(name) {
+		if c.Name == name && c.State == state {
+			return append([]string{name}, c.Aliases...)
+		}
+	}
+	return []string{name}
+}
+
 // Homonymous reports whether several cities, in different states, have the name.
 func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1

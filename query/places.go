@@ -1,0 +1,65 @@
+package query
+
+import (
+	"context"
+	"errors"
+
+	"vayu/internal/httpapi"
+	"vayu/query/param"
+	"vayu/query/places"
+	"vayu/query/search"
+	"vayu/query/snapshot"
+	"vayu/schema"
+)
+
+// searchPlaces handles GET /v1/places.
+func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
+	if err := param.Texts(c.Params); err != nil {
+		return httpapi.Response{}, err
+	}
+	r, err := search.Parse(c.Params)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	a, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	pins, err := s.pinsLike(c.Context(), &r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	resp, err := a.searchIndex(snap).Answer(snap, r, pins)
+	resp.Cache = s.cache.At(s.now())
+	return resp, err
+}
+
+// pinsLike returns the pin codes that begin with the digits of a request.
+func (s *Service) pinsLike(ctx context.Context, r *search.Request) ([]places.Pin, error) {
+	digits := r.Digits()
+	if digits == "" {
+		return nil, nil
+	}
+	pins, err := s.pins.Begins(digits, r.Limit())
+	if errors.Is(err, places.ErrNoPins) {
+		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
+		defer cancel()
+		s.pins.Wait(ctx)
+		pins, err = s.pins.Begins(digits, r.Limit())
+	}
+	if errors.Is(err, places.ErrNoPins) {
+		return nil, schema.NewProblem(schema.ServiceUnavailable, "q", "Pin codes are unavailable at the moment. Send a name instead.")
+	}
+	return pins, err
+}
+
+// searchIndex returns the index of the places of a snapshot. It makes the index if the last one has other places.
+// Concurrent calls may make it more than once.
+func (a *worldState) searchIndex(snap *snapshot.Snapshot) *search.Index {
+	if x := a.places.Load(); x != nil && x.Fits(snap) {
+		return x
+	}
+	x := search.NewIndex(snap)
+	a.places.Store(x)
+	return x
+}
