@@ -79,11 +79,13 @@ func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, 
 	return a, snap, nil
 }
 
-// answer answers a query for one place (a city, a position or a pin code).
+// answer answers a query for one place (a city, a station, a position or a pin code).
 func (s *Service) answer(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (resp httpapi.Response, err error) {
 	switch {
+	case q.has(paramStation):
+		resp, err = a.stationAQI(c, snap, q, now)
 	case !q.current():
 		return s.past(c, a, snap, q)
 	case q.has(paramCity):

@@ -101,12 +101,16 @@ func (a *worldState) explain(
 		miss(!particles(has), schema.OnePM)
 		miss(len(whole) < len(has) && (len(whole) < naqi.MinPollutants || !particles(whole)), schema.SixteenHours)
 	}
-	miss(!snap.KindsFor(q.kinds).Has(st.Kind), schema.CountedKind)
+	miss(!q.has(paramStation) && !snap.KindsFor(q.kinds).Has(st.Kind), schema.CountedKind)
 	miss(q.current() && now.Sub(st.LastSeen) > gapfill.FillWindow*time.Second, schema.Recent)
 	miss(sm.KM > snapshot.NearestReach, schema.Within100KM)
 	miss(!q.current() && len(n.Missing) == 0, schema.InPeriod)
 	problem.Nearest = n
-	problem.Message += " " + describe(n)
+	subject := "The nearest station is " + n.ID
+	if q.has(paramStation) {
+		subject = "Its kind is " + n.Kind
+	}
+	problem.Message += " " + describe(n, subject)
 }
 
 // measuredPollutants returns the pollutants of the index that a station measures (has), and those with enough hours of
@@ -145,8 +149,8 @@ func particles(list []air.Pollutant) bool {
 }
 
 // describe returns a text about the pollutants that a station measures, and the reasons why the station does not count.
-func describe(n *schema.NearestStation) string {
-	text := "The nearest station is " + n.ID
+// It begins with text.
+func describe(n *schema.NearestStation, text string) string {
 	if n.DistanceKM != nil {
 		text += fmt.Sprintf(", %.1f km away", float64(*n.DistanceKM)/100)
 	}

@@ -27,6 +27,7 @@ type aqiQuery struct {
 	given    uint16 // bit set of the parameters that are in the query
 	city     string
 	cities   string
+	station  string // id, or the name of an own station
 	pin      int32
 	point    places.Point
 	day      schema.Day // value of parameter date
@@ -52,6 +53,7 @@ const (
 	paramView
 	paramKinds
 	paramMaxAge
+	paramStation
 )
 
 func parameterBit(name string) uint16 {
@@ -80,6 +82,8 @@ func parameterBit(name string) uint16 {
 		return paramKinds
 	case "max_age":
 		return paramMaxAge
+	case "station":
+		return paramStation
 	}
 	return 0
 }
@@ -144,6 +148,11 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 		return param.Name(name, value)
 	case paramCities:
 		q.cities = value
+	case paramStation:
+		q.station = value
+		if len(value) > param.MaxName {
+			return param.Invalid(name, "A station must have at most "+strconv.Itoa(param.MaxName)+" bytes.")
+		}
 	case paramPincode:
 		var ok bool
 		if q.pin, ok = places.ParsePin(value); !ok {
@@ -184,6 +193,9 @@ func (q *aqiQuery) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err
 	}
+	if q.has(paramStation) && q.has(paramKinds) && q.kinds != rollup.DefaultKinds {
+		return param.Conflict("kinds", "A station has one kind.")
+	}
 	if q.current() {
 		if q.hourly {
 			return param.Invalid("interval", "The interval hour requires from and to.")
@@ -216,7 +228,7 @@ func (q *aqiQuery) checkRange(today schema.Day) error {
 	case !q.has(paramTo):
 		return param.Invalid("to", "A range requires from and to.")
 	case q.has(paramCities):
-		return param.Conflict("cities", "A range requires one city, pincode or position.")
+		return param.Conflict("cities", "A range requires one city, pincode, station or position.")
 	case q.has(paramView):
 		return param.Conflict("view", "The parameter view is not valid for a range.")
 	case q.from > q.to:
@@ -232,30 +244,30 @@ func (q *aqiQuery) checkRange(today schema.Day) error {
 }
 
 func (q *aqiQuery) checkPlace() error {
-	switch place := q.given & (paramCity | paramPincode | paramCities | paramLat | paramLon); place {
-	case paramCity, paramPincode, paramCities, paramLat | paramLon:
+	switch place := q.given & (paramCity | paramPincode | paramCities | paramStation | paramLat | paramLon); place {
+	case paramCity, paramPincode, paramCities, paramStation, paramLat | paramLon:
 		return nil
 	case 0:
-		return param.Invalid("city", "Send one of city, pincode, cities, or lat and lon.")
+		return param.Invalid("city", "Send one of city, pincode, cities, station, or lat and lon.")
 	case paramLat:
 		return param.Invalid("lon", "A position requires lat and lon.")
 	case paramLon:
 		return param.Invalid("lat", "A position requires lat and lon.")
 	default:
 		field := "city"
-		for _, name := range [...]string{"lon", "lat", "cities", "pincode"} {
+		for _, name := range [...]string{"station", "lon", "lat", "cities", "pincode"} {
 			if place&parameterBit(name) != 0 {
 				field = name
 				break
 			}
 		}
-		return param.Conflict(field, "Send only one of city, pincode, cities, or lat and lon.")
+		return param.Conflict(field, "Send only one of city, pincode, cities, station, or lat and lon.")
 	}
 }
 
 func unknownParameter(name string) error {
 	name = httpapi.Printable(name)
-	known := []string{"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age"}
+	known := []string{"city", "pincode", "cities", "station", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age"}
 	return param.Invalid(name, "There is no parameter "+name+"."+spelling.DidYouMean(name, known))
 }
 

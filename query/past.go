@@ -15,15 +15,7 @@ import (
 
 // past answers a query for a past date or range of days.
 func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery) (resp httpapi.Response, err error) {
-	h := history.Query{
-		City: -1, Point: q.point, Pin: q.pin, Kinds: q.kinds, Span: history.Span{First: q.from, Last: q.to}, Interval: history.Days, Detail: q.detail, Account: c.Account,
-	}
-	switch {
-	case q.has(paramDate):
-		h.Span, h.Interval = history.Span{First: q.day, Last: q.day}, history.OneDay
-	case q.hourly:
-		h.Interval = history.Hours
-	}
+	h := q.period(c.Account)
 	switch {
 	case q.has(paramCity):
 		h.City, err = snap.Index.Find(q.city)
@@ -41,6 +33,20 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 		return resp, noData(snap.Index.Label(h.City), q, h.Span)
 	}
 	return resp, s.noDataNear(c, a, snap, q, &h)
+}
+
+// period returns the query for the days or hours that an account asks for. Its place is a position.
+func (q *aqiQuery) period(account string) history.Query {
+	h := history.Query{
+		City: -1, Point: q.point, Pin: q.pin, Kinds: q.kinds, Span: history.Span{First: q.from, Last: q.to}, Interval: history.Days, Detail: q.detail, Account: account,
+	}
+	switch {
+	case q.has(paramDate):
+		h.Span, h.Interval = history.Span{First: q.day, Last: q.day}, history.OneDay
+	case q.hourly:
+		h.Interval = history.Hours
+	}
+	return h
 }
 
 // noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It takes one
@@ -71,6 +77,8 @@ func noData(label string, q *aqiQuery, days history.Span) *schema.Problem {
 	}
 	if q.has(paramPincode) {
 		label = fmt.Sprintf("the pin code %d (%s)", q.pin, label)
+	} else if q.has(paramStation) {
+		label = "the station " + label
 	} else if q.has(paramLat) {
 		label = fmt.Sprintf("the position (%s)", label)
 	}

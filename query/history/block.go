@@ -167,8 +167,9 @@ func appendRangeHead(b []byte, label string, days Span, interval string) []byte 
 	return append(b, `","records":[`...)
 }
 
-func hoursBody(label string, days Span, rows []row) []byte {
-	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, "hour")
+// rangeBody returns the answer for a range whose records are those of rows. interval is day or hour.
+func rangeBody(label string, days Span, interval string, rows []row) []byte {
+	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, interval)
 	for i := range rows {
 		if i > 0 {
 			b = append(b, ',')

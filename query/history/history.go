@@ -102,7 +102,7 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 	case len(rows) == 0:
 		return httpapi.Response{}, ErrNoRows
 	case q.Interval == Hours:
-		return httpapi.Ready(q.Kinds.AppendTo(hoursBody(label, q.Span, rows)), time.Time{}), nil
+		return httpapi.Ready(q.Kinds.AppendTo(rangeBody(label, q.Span, "hour", rows)), time.Time{}), nil
 	case q.Interval == Days:
 		resp, _ := rangeResponse(label, q.Span, q.Kinds, uncachedBlocks(label, rows))
 		return resp, nil

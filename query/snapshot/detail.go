@@ -41,7 +41,8 @@ func (d *detailedAnswer) valid(now time.Time) bool {
 // DetailRecord is a record with the additional fields of view=detail.
 type DetailRecord struct {
 	air.Record
-	Date string `json:"date,omitempty"`
+	Date    string `json:"date,omitempty"`
+	Station string `json:"station,omitempty"` // id, if the query names a station
 	air.Detail
 }
 

@@ -195,6 +195,12 @@ func (r *Record) Append(b []byte) []byte {
 	return append(b, '"')
 }
 
+// AppendStation adds the id of a station as the field station to the JSON object in b.
+func AppendStation(b []byte, id string) []byte {
+	b = append(b[:len(b)-1], `,"station":`...)
+	return append(AppendString(b, id), '}')
+}
+
 const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string. It escapes control characters, quotes and

@@ -1,0 +1,37 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/rollup"
+	"vayu/query/station"
+	"vayu/schema/air"
+)
+
+// StationAnswer answers a query for a station in place of a city or a position. city is the name of the place in
+// records. The figures are only those of the station. It returns ErrNoRows if there are none.
+func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, city string) (httpapi.Response, error) {
+	dated, err := h.StationFigures(ctx, st.ID, q.Account, q.Span, q.Interval == Hours)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if len(dated) == 0 {
+		return httpapi.Response{}, ErrNoRows
+	}
+	if q.Interval == OneDay {
+		f := &dated[0].Figures
+		// A day in the past is never marked as stale.
+		return station.Record{City: city, Date: dated[0].Day.String(), Detail: q.Detail, Now: rollup.Instant(f.Updated)}.Answer(st, f)
+	}
+	rows := make([]row, len(dated))
+	name := "day"
+	for i := range dated {
+		rows[i] = row{dated[i].Day, dated[i].Figures}
+		if q.Interval == Hours {
+			rows[i].day, name = hourOnly, "hour"
+		}
+	}
+	return httpapi.Ready(air.AppendStation(rangeBody(city, q.Span, name, rows), st.ID), time.Time{}), nil
+}
