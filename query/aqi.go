@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
+	"vayu/query/ranking"
 	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -29,6 +30,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},
+		{Method: http.MethodGet, Path: "/v1/rankings", Scope: scope, Params: ranking.Params(), Handler: s.rankings},
 		{Method: http.MethodGet, Path: "/v1/forecast", Scope: scope, Params: []string{"city", "pincode", "lat", "lon", "days", "hours"}, Handler: s.forecast},
 		{Method: http.MethodGet, Path: "/v1/forecast/score", Scope: scope, Params: []string{"city"}, Handler: s.forecastScore},
 		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/geojson"
 
 	"vayu/schema"
 	"vayu/schema/air"
@@ -158,7 +156,24 @@ func TestUnknownStateHasSuggestions(t *testing.T) {
 	}
 }
 
-// Other programs read the pages as GeoJSON. The test reads them with the package of orb, which has a decoder of its own.
+// geometry is a GeoJSON Point (RFC 7946, section 3.1.2).
+type geometry struct {
+	Type        string
+	Coordinates []float64
+}
+
+// featureCollection is a page as GeoJSON (RFC 7946, section 3.3).
+type featureCollection struct {
+	Type     string
+	Features []struct {
+		Type, ID   string
+		Geometry   *geometry
+		Properties map[string]any
+	}
+	More bool    `json:"has_more"`
+	Next *string `json:"next_cursor"`
+}
+
 func TestListsAsGeoJSON(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -167,33 +182,33 @@ func TestListsAsGeoJSON(t *testing.T) {
 	w.refresh(t)
 	for path, want := range map[string]struct {
 		id string
-		at orb.Geometry
+		at geometry
 	}{
-		"/v1/cities?q=pune":                                {"Pune", orb.Point{73.8135, 18.4975}},
-		"/v1/stations?near=28.63,77.2&limit=1":             {"cpcb-mandir-marg", orb.Point{77.2011, 28.6364}},
-		"/v1/stations?state=Delhi&kind=reference&limit=10": {"cpcb-anand-vihar", orb.Point{77.3161, 28.6469}},
+		"/v1/cities?q=pune":                                {"Pune", geometry{"Point", []float64{73.8135, 18.4975}}},
+		"/v1/stations?near=28.63,77.2&limit=1":             {"cpcb-mandir-marg", geometry{"Point", []float64{77.2011, 28.6364}}},
+		"/v1/stations?state=Delhi&kind=reference&limit=10": {"cpcb-anand-vihar", geometry{"Point", []float64{77.3161, 28.6469}}},
 	} {
 		t.Run(path, func(t *testing.T) {
 			status, h, body := w.get(t, path+"&format=geojson")
 			if got := h.Get("Content-Type"); status != http.StatusOK || got != "application/geo+json" {
 				t.Fatalf("status %d and type %q: %s", status, got, body)
 			}
-			all, err := geojson.UnmarshalFeatureCollection([]byte(body))
-			if err != nil {
-				t.Fatal(err)
+			var all featureCollection
+			if err := json.Unmarshal([]byte(body), &all); err != nil || all.Type != "FeatureCollection" || len(all.Features) == 0 {
+				t.Fatalf("%v: %s", err, body)
 			}
 			first := all.Features[0]
-			if first.ID != want.id {
-				t.Errorf("got id %v, want %s", first.ID, want.id)
+			if first.Type != "Feature" || first.ID != want.id {
+				t.Errorf("got %s %s, want Feature %s", first.Type, first.ID, want.id)
 			}
-			if !orb.Equal(first.Geometry, want.at) {
-				t.Errorf("got position %v, want %v", first.Geometry, want.at)
+			if diff := cmp.Diff(&want.at, first.Geometry); diff != "" {
+				t.Errorf("position, longitude first (-want +got):\n%s", diff)
 			}
-			if p := first.Point(); !geo.InIndia(p.Lat(), p.Lon()) {
-				t.Errorf("%v is not in India, so the coordinates are in the wrong order", p)
+			if at := first.Geometry.Coordinates; !geo.InIndia(at[1], at[0]) {
+				t.Errorf("%v is not in India, so the coordinates are in the wrong order", at)
 			}
-			if got := first.Properties.MustFloat64("longitude"); got != first.Point().Lon() {
-				t.Errorf("got longitude %v in the properties, want %v", got, first.Point().Lon())
+			if got := first.Properties["longitude"]; got != want.at.Coordinates[0] {
+				t.Errorf("got longitude %v in the properties, want %v", got, want.at.Coordinates[0])
 			}
 		})
 	}
@@ -207,11 +222,7 @@ func TestListsAsGeoJSON(t *testing.T) {
 		var got []string
 		for next := "/v1/cities?format=geojson&limit=3"; next != ""; {
 			_, _, body := w.get(t, next)
-			var page struct {
-				Features []struct{ ID string }
-				More     bool    `json:"has_more"`
-				Next     *string `json:"next_cursor"`
-			}
+			var page featureCollection
 			if err := json.Unmarshal([]byte(body), &page); err != nil {
 				t.Fatal(err)
 			}

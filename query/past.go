@@ -75,11 +75,12 @@ func noData(label string, q *aqiQuery, days history.Span) *schema.Problem {
 	if !q.has(paramDate) {
 		field, when = "from", fmt.Sprintf("%s to %s", days.First, days.Last)
 	}
-	if q.has(paramPincode) {
+	switch {
+	case q.has(paramPincode):
 		label = fmt.Sprintf("the pin code %d (%s)", q.pin, label)
-	} else if q.has(paramStation) {
+	case q.has(paramStation):
 		label = "the station " + label
-	} else if q.has(paramLat) {
+	case q.has(paramLat):
 		label = fmt.Sprintf("the position (%s)", label)
 	}
 	return schema.NewProblem(schema.NoData, field, fmt.Sprintf("There is no AQI for %s for %s.", label, when))

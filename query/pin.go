@@ -13,15 +13,19 @@ import (
 // pinTimeout is the longest time that a query waits for the pin codes. Loading them takes about a second after a start.
 const pinTimeout = 3 * time.Second
 
+// waitForPins waits until the pin codes are loaded, but at most pinTimeout.
+func (s *Service) waitForPins(ctx context.Context) {
+	if s.pins.Len() == 0 {
+		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
+		defer cancel()
+		s.pins.Wait(ctx)
+	}
+}
+
 // locatePin returns the position of a pin code.
 func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, error) {
+	s.waitForPins(ctx)
 	pin, ok, err := s.pins.Find(code)
-	if errors.Is(err, places.ErrNoPins) {
-		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
-		s.pins.Wait(ctx)
-		cancel()
-		pin, ok, err = s.pins.Find(code)
-	}
 	switch {
 	case errors.Is(err, places.ErrNoPins):
 		return places.Point{}, schema.NewProblem(schema.ServiceUnavailable, "pincode", "Pin codes are unavailable at the moment. Send city instead.")

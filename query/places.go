@@ -40,13 +40,8 @@ func (s *Service) pinsLike(ctx context.Context, r *search.Request) ([]places.Pin
 	if digits == "" {
 		return nil, nil
 	}
+	s.waitForPins(ctx)
 	pins, err := s.pins.Begins(digits, r.Limit())
-	if errors.Is(err, places.ErrNoPins) {
-		ctx, cancel := context.WithTimeout(ctx, pinTimeout)
-		defer cancel()
-		s.pins.Wait(ctx)
-		pins, err = s.pins.Begins(digits, r.Limit())
-	}
 	if errors.Is(err, places.ErrNoPins) {
 		return nil, schema.NewProblem(schema.ServiceUnavailable, "q", "Pin codes are unavailable at the moment. Send a name instead.")
 	}

@@ -41,11 +41,11 @@ func stations(t *testing.T) (w *fixture, mine, foreign string) {
 func TestStationNow(t *testing.T) {
 	t.Parallel()
 	w, mine, _ := stations(t)
-	updated := hour.Format(time.RFC3339)
-	own := fmt.Sprintf(`{"status":"success","city":"Delhi","aqi":138,"category":"Moderate","pm25":61.5,"pm10":null,"no2":null,"so2":null,"co":null,"o3":null,"dominant":"PM10","updated":"%s","station":"%s"}`, updated, mine)
+	const updated = "2026-11-20T08:30:00Z"
+	own := `{"status":"success","city":"Delhi","aqi":138,"category":"Moderate","pm25":61.5,"pm10":null,"no2":null,"so2":null,"co":null,"o3":null,"dominant":"PM10","updated":"` + updated + `","station":"` + mine + `"}`
 	for query, want := range map[string]string{
-		"station=a":                            fmt.Sprintf(`{"status":"success","city":"Delhi","aqi":100,"category":"Satisfactory","pm25":60,"pm10":90,"no2":null,"so2":null,"co":0.8,"o3":null,"dominant":"PM10","updated":"%s","station":"a"}`, updated),
-		"station=sensor&max_age=9000":          fmt.Sprintf(`{"status":"success","city":"Delhi","aqi":90,"category":"Satisfactory","pm25":40,"pm10":null,"no2":null,"so2":null,"co":null,"o3":null,"dominant":"PM10","updated":"%s","station":"sensor"}`, updated),
+		"station=a":                            `{"status":"success","city":"Delhi","aqi":100,"category":"Satisfactory","pm25":60,"pm10":90,"no2":null,"so2":null,"co":0.8,"o3":null,"dominant":"PM10","updated":"` + updated + `","station":"a"}`,
+		"station=sensor&max_age=9000":          `{"status":"success","city":"Delhi","aqi":90,"category":"Satisfactory","pm25":40,"pm10":null,"no2":null,"so2":null,"co":null,"o3":null,"dominant":"PM10","updated":"` + updated + `","station":"sensor"}`,
 		"station=roof-1":                       own,
 		"station=" + mine:                      own,
 		"station=" + mine + "&kinds=reference": own,

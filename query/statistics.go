@@ -3,6 +3,7 @@ package query
 import (
 	"vayu/internal/httpapi"
 	"vayu/query/param"
+	"vayu/query/ranking"
 	"vayu/query/rollup"
 	"vayu/query/statistics"
 	"vayu/schema"
@@ -28,4 +29,31 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 	defer release()
 	reply, err := statistics.Read(c.Context(), a.tables, q)
 	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, rollup.Unavailable(err)
+}
+
+// rankings handles GET /v1/rankings. A ranking of a period takes one of the account's slots, because it queries
+// ClickHouse.
+func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
+	if err := param.Texts(c.Params); err != nil {
+		return resp, err
+	}
+	now := s.now()
+	r, err := ranking.Parse(c.Params, now)
+	if err != nil {
+		return resp, err
+	}
+	a, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return resp, err
+	}
+	if !r.Now() {
+		release, err := s.historySlots.Acquire(c.Context(), c.Account)
+		if err != nil {
+			return resp, err
+		}
+		defer release()
+	}
+	resp, err = r.Answer(c.Context(), a.tables, snap, now)
+	resp.Cache = s.cache.At(now)
+	return resp, err
 }

@@ -77,6 +77,12 @@ func wordKeys(text string) []string {
 // maxWords is the largest number of words of a search. The time of a search grows with it.
 const maxWords = 8
 
+// oneTypo and twoTypos are the lengths, in letters, from which a word may have one or two wrong or missing letters.
+const (
+	oneTypo  = 4
+	twoTypos = 7
+)
+
 // Costs of a match, by which the results are sorted.
 const (
 	beginCost  = 1 // a word that begins with the searched one
@@ -143,17 +149,15 @@ func (w *searchWord) cost(key string, want []rune) int {
 		return 0
 	case strings.HasPrefix(w.key, key):
 		return beginCost
-	case w.digits:
+	case w.digits || strings.ContainsFunc(key, unicode.IsDigit):
 		return noMatch
 	}
-	allowed := 0
-	switch {
-	case len(want) >= 7:
-		allowed = 2
-	case len(want) >= 4:
-		allowed = 1
-	default:
+	if len(want) < oneTypo {
 		return noMatch
+	}
+	allowed := 1
+	if len(want) >= twoTypos {
+		allowed = 2
 	}
 	if d := distance(want, w.runes, allowed); d <= allowed {
 		return beginCost + typoCost*d

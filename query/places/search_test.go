@@ -81,9 +81,9 @@ func TestSearchHasALimit(t *testing.T) {
 	}
 }
 
-// Any text finds only places of the search, at most as many as asked for.
+// Any text finds only places of the search, at most the limit.
 func FuzzSearch(f *testing.F) {
-	for _, text := range []string{"delhi", "दिल्ली", "new delhi", "\xff", strings.Repeat("ab ", 60), "a‍b", "१२"} {
+	for _, text := range []string{"delhi", "दिल्ली", "new delhi", "\xff", strings.Repeat("ab ", 60), "a\u200db", "१२"} {
 		f.Add(text)
 	}
 	s := places.NewSearch(named)

@@ -49,7 +49,7 @@ func NewIndex(s *snapshot.Snapshot) *Index {
 	for i := range s.Stations {
 		st := &s.Stations[i]
 		x.names[i] = st.Name
-		all = append(all, places.Named{Names: []string{st.Name}, Around: append(gazetteer.Names(st.City, st.State), st.ID)})
+		all = append(all, places.Named{Names: []string{st.Name}, Around: append(gazetteer.Names(st.City, st.State), st.State, st.ID)})
 		x.at = append(x.at, place{"station", int32(i)})
 	}
 	x.search = places.NewSearch(all)

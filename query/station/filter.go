@@ -40,7 +40,7 @@ func parseFilter(params map[string]string) (f filter, err error) {
 		f.kind = text
 	}
 	if text, ok := params["state"]; ok {
-		if f.state, err = parseState(text); err != nil {
+		if f.state, err = ParseState(text); err != nil {
 			return f, err
 		}
 	}
@@ -123,8 +123,9 @@ func parseBox(text string) (*box, error) {
 // maxStates is the largest number of similar states in an error.
 const maxStates = 5
 
-// parseState returns the canonical name of a state. Case, blanks and accents do not matter, and old names are known.
-func parseState(text string) (string, error) {
+// ParseState returns the canonical name of the state in the parameter state. Case, blanks and accents do not matter, and
+// old names are known. The error is a *schema.Problem with similar names.
+func ParseState(text string) (string, error) {
 	names := gazetteer.States()
 	key := gazetteer.Key(air.CleanState(text))
 	if i := slices.IndexFunc(names, func(name string) bool { return gazetteer.Key(name) == key }); i >= 0 {

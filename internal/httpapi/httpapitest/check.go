@@ -200,7 +200,7 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 		return []string{err.Error()}
 	}
 	switch name {
-	case "application/json":
+	case "application/json", "application/geo+json":
 		return checkJSON(want.compiled, plain)
 	case "application/x-ndjson": // the schema describes one line of the body
 		var found []string
