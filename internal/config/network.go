@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 )
 
@@ -50,4 +51,14 @@ func Local(host string) bool {
 	}
 	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && a.Unmap().IsLoopback()
+}
+
+// CheckOrigin checks an origin of web pages. It must be as browsers send it: https, or http on this machine, in lower
+// case, without path and default port.
+func CheckOrigin(text string) error {
+	form := regexp.MustCompile(`^(https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?$`)
+	if !form.MatchString(text) || regexp.MustCompile(`^https:.*:443$|^http:.*:80$`).MatchString(text) {
+		return fmt.Errorf("%q must be an origin as browsers send it, such as https://app.example.com", text)
+	}
+	return nil
 }

@@ -91,3 +91,23 @@ func TestLocalHosts(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckOrigin(t *testing.T) {
+	t.Parallel()
+	for text, valid := range map[string]bool{
+		"https://app.example.com": true, "https://app.example.com:8443": true, "https://xn--80ak6aa92e.com": true, "http://localhost": true,
+		"http://localhost:5173": true, "http://127.0.0.1:3000": true,
+		"": false, "*": false, "null": false, "https://*.example.com": false, "http://app.example.com": false, "https://app.example.com/": false,
+		"https://app.example.com/a": false, "https://APP.example.com": false, "https://user@app.example.com": false, "app.example.com": false,
+		"https://app.example.com:443": false, "http://localhost:80": false, "https://": false, "https://-": false, "file://": false,
+		"https://app.example.com?x": false, "https://app.example.com:": false, "https://münchen.de": false, "https://app.example.com\n": false,
+		"chrome-extension://abcdef": false,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			if err := config.CheckOrigin(text); (err == nil) != valid {
+				t.Errorf("got error %v, want valid %t", err, valid)
+			}
+		})
+	}
+}

@@ -27,7 +27,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.call.Request = r
 	m := e.methods[r.Method]
 	if m == nil {
-		e.router.refuseMethod(x, strings.Join(e.allow, ", "))
+		if !e.router.origins.preflight(x) {
+			e.router.refuseMethod(x, strings.Join(e.allow, ", "))
+		}
 		return
 	}
 	done := m.metrics.start()
@@ -56,7 +58,8 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	if c.World == schema.Sandbox && c.Key != "" {
 		x.constant("X-SERVICE-Mode", sandboxMode)
 	}
-	by := x.varyBy(&m.Route)
+	rt.varyBy(x, &m.Route)
+	rt.origins.allow(x)
 	var resp Response
 	if err == nil {
 		resp, err = rt.handle(x, m, pass)
@@ -70,7 +73,6 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 	x.end(resp.Status)
 	x.limits()
 	x.age(&resp)
-	resp.vary = by
 	rt.finalize(c, &resp)
 	if resp.Stream != nil {
 		return rt.stream(x.begin(), c, &resp)

@@ -87,42 +87,29 @@ func (x *exchange) begin() http.ResponseWriter {
 	return x.ResponseWriter
 }
 
-// credential is the kind of header that identifies the caller. Each reply to an identified caller
-// names the header in Vary, so that a cache does not send the reply to another caller.
-type credential uint8
-
-const (
-	noCredential credential = iota
-	keyCredential
-	sessionCredential
-)
-
-// add sets the Vary header of a reply that also depends on Accept-Encoding. On HTTP/1, the Vary
-// line for the credential is already in the [server.HeaderBlock], so add causes a second Vary line.
-func (v credential) add(h http.Header) {
-	if h["Vary"] == nil {
-		h["Vary"] = varyHeader
+// varyByEncoding adds Accept-Encoding to the Vary header of a reply. On HTTP/1, the Vary line for the credential is
+// already in the [server.HeaderBlock], so a second line is added.
+func varyByEncoding(h http.Header) {
+	if before := h["Vary"]; before != nil {
+		h["Vary"] = []string{before[0] + ", " + varyHeader[0]}
 		return
 	}
-	h["Vary"] = varyKeyed
-	if v == sessionCredential {
-		h["Vary"] = varySession
-	}
+	h["Vary"] = varyHeader
 }
 
-// varyBy writes the Vary header, which names the header with the credential of the call. It returns the
-// kind of the credential. For noCredential, it writes nothing.
-func (x *exchange) varyBy(route *Route) credential {
+// varyBy writes the Vary header, which names the header with the credential of the call, so that a cache does not send
+// the reply to another caller. A route without a key has none.
+func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {
 	case x.call.BySession:
 		x.constant("Vary", varyCookie)
-		return sessionCredential
 	case route.NoAuth:
-		return noCredential
+	case len(rt.origins) > 0:
+		x.constant("Vary", varyKeyOrigin)
+	default:
+		x.constant("Vary", varyKey)
 	}
-	x.constant("Vary", varyKey)
-	return keyCredential
 }
 
 // limits writes the headers about the rate limit and the quota, if the call has these limits.

@@ -52,7 +52,7 @@ func (rt *router) refuse(x *exchange, err error) int {
 	x.end(status)
 	x.limits()
 	if !x.varied && strings.HasPrefix(r.URL.Path, "/v1/") { // the router rejected the request before it found the endpoint
-		x.varyBy(&Route{})
+		rt.varyBy(x, &Route{})
 	}
 	h := x.Header()
 	switch {

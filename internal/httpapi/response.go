@@ -68,7 +68,6 @@ type Response struct {
 	Measured int64
 	DataAge  int64
 	Stale    bool
-	vary     credential                   // request header that the reply depends on
 	packed   func(encoding string) []byte // the whole body compressed, or nil to compress each reply
 }
 
@@ -136,13 +135,14 @@ func etagListed(headers []string, etag string) bool {
 
 // Values of reply headers that never change. They are shared by all replies.
 var (
-	jsonType    = []string{"application/json"}
-	noStore     = []string{"no-store"}
-	varyHeader  = []string{"Accept-Encoding"}
-	varyKey     = []string{"Authorization"}
-	varyKeyed   = []string{"Authorization, Accept-Encoding"}
-	varyCookie  = []string{"Cookie"}
-	varySession = []string{"Cookie, Accept-Encoding"}
+	jsonType      = []string{"application/json"}
+	noStore       = []string{"no-store"}
+	varyHeader    = []string{"Accept-Encoding"}
+	varyKey       = []string{"Authorization"}
+	varyKeyOrigin = []string{"Authorization, Origin"}
+	varyCookie    = []string{"Cookie"}
+	pageExposed   = []string{"Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Quota-Limit, X-Quota-Reset, X-Quota-Used, " +
+		"X-Request-Id, X-SERVICE-Data-Age, X-SERVICE-Mode, X-SERVICE-Stale, X-SERVICE-Version"}
 	staleMark   = []string{"true"}
 	noSniff     = []string{"nosniff"}
 	version     = []string{Version}
@@ -188,7 +188,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	// (RFC 9110, 15.4.5).
 	encoding := ""
 	if size >= compression.MinSize {
-		resp.vary.add(h)
+		varyByEncoding(h)
 		encoding = compression.Negotiate(r.Header["Accept-Encoding"])
 	}
 	if resp.ETag != nil {

@@ -35,6 +35,8 @@ type Config struct {
 	Open   map[string]http.Handler
 	// Proxies are the networks whose X-Forwarded-For is trusted, in the canonical form that config.Network returns.
 	Proxies []netip.Prefix
+	// Origins are the origins of web pages that may read replies to the keys of an account, by its id.
+	Origins map[string][]string
 	Access  Access
 	Log     *slog.Logger
 	Trace   *tracing.Tracer // nil for none
@@ -55,6 +57,7 @@ type router struct {
 	literalPaths map[string]*endpoint // paths without variables
 	proxies      server.Proxies
 	origin       *http.CrossOriginProtection // for calls with a session
+	origins      origins                     // for calls with a key
 	access       Access
 	log          *slog.Logger
 	trace        *tracing.Tracer
@@ -67,7 +70,7 @@ func New(c Config) (http.Handler, error) {
 	m := newMetrics(c.Metrics)
 	rt := &router{
 		mux: mux.NewRouter().SkipClean(true), literalPaths: map[string]*endpoint{}, proxies: c.Proxies,
-		origin: http.NewCrossOriginProtection(), access: c.Access, log: c.Log, trace: c.Trace, metrics: m,
+		origin: http.NewCrossOriginProtection(), origins: c.Origins, access: c.Access, log: c.Log, trace: c.Trace, metrics: m,
 	}
 	if rt.log == nil {
 		rt.log = slog.New(slog.DiscardHandler)

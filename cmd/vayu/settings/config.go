@@ -39,23 +39,24 @@ type Config struct {
 	// InternalListen is validated by checkInternal and interpreted by InternalAddress.
 	InternalListen string `yaml:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
-	DrainDelay   time.Duration `yaml:"drain-delay" help:"how long a stopping instance still serves requests while /readyz reports not ready"`
-	PublicURL    string        `yaml:"public-url" help:"base URL of the API for clients, such as https://api.example.com; empty for the address of listen"`
-	InsecureHTTP bool          `yaml:"insecure-http" help:"serve plain HTTP to other machines too"`
-	Sources      []string      `yaml:"sources" help:"live sources of air quality, or none"`
-	SourceDir    string        `yaml:"source-dir" help:"folder of descriptions of sources, *.yaml; empty for DATA/sources"`
-	ClickHouse   config.DSN    `yaml:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
-	AnalystDSN   config.DSN    `yaml:"clickhouse-analyst" help:"ClickHouse server with the user and password of an analyst, as whom vayu sql reads"`
-	ClickHouseCA string        `yaml:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
-	Cluster      string        `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
-	State        config.DSN    `yaml:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
-	Encryption   config.Secret `yaml:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
-	Kafka        []string      `yaml:"kafka" help:"Kafka brokers, host:port, that carry events; empty for none"`
-	RateLimits   config.Switch `yaml:"rate-limits" help:"on or off; off is for measurements"`
-	Proxies      []string      `yaml:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
-	PerAddress   int           `yaml:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
-	CityKinds    []string      `yaml:"city-kinds" help:"kinds of stations in a city's AQI: reference, or reference and sensor"`
-	PinCodes     string        `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; empty for the file beside the program"`
+	DrainDelay   time.Duration       `yaml:"drain-delay" help:"how long a stopping instance still serves requests while /readyz reports not ready"`
+	PublicURL    string              `yaml:"public-url" help:"base URL of the API for clients, such as https://api.example.com; empty for the address of listen"`
+	InsecureHTTP bool                `yaml:"insecure-http" help:"serve plain HTTP to other machines too"`
+	Sources      []string            `yaml:"sources" help:"live sources of air quality, or none"`
+	SourceDir    string              `yaml:"source-dir" help:"folder of descriptions of sources, *.yaml; empty for DATA/sources"`
+	ClickHouse   config.DSN          `yaml:"clickhouse" help:"ClickHouse server, clickhouse://… or http://…; empty for the embedded engine"`
+	AnalystDSN   config.DSN          `yaml:"clickhouse-analyst" help:"ClickHouse server with the user and password of an analyst, as whom vayu sql reads"`
+	ClickHouseCA string              `yaml:"clickhouse-ca" help:"PEM file of authorities whose certificates a ClickHouse server may have, beside the system's"`
+	Cluster      string              `yaml:"cluster" help:"ClickHouse cluster on which the tables are replicated and distributed"`
+	State        config.DSN          `yaml:"state" help:"state store, postgres://…; empty for SQLite in the data directory"`
+	Encryption   config.Secret       `yaml:"encryption-key" help:"32 bytes as base64 that encrypt secrets in the state store; made at first start when absent"`
+	Kafka        []string            `yaml:"kafka" help:"Kafka brokers, host:port, that carry events; empty for none"`
+	RateLimits   config.Switch       `yaml:"rate-limits" help:"on or off; off is for measurements"`
+	Proxies      []string            `yaml:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
+	Origins      map[string][]string `yaml:"origins" help:"origins of web pages that may read with the keys of an account, by its id"`
+	PerAddress   int                 `yaml:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
+	CityKinds    []string            `yaml:"city-kinds" help:"kinds of stations in a city's AQI: reference, or reference and sensor"`
+	PinCodes     string              `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; empty for the file beside the program"`
 
 	Quality quality.Settings `yaml:"quality"`
 
@@ -152,6 +153,12 @@ func (c Config) Validate() []error {
 	f.Check(c.DrainDelay >= 0, "drain-delay", "must not be negative")
 	_, err = config.Networks(c.Proxies)
 	f.CheckError(err, "proxies")
+	for account, origins := range c.Origins {
+		f.Check(strings.HasPrefix(account, "acc_"), "origins", "%q is not the id of an account", account)
+		for _, origin := range origins {
+			f.CheckError(config.CheckOrigin(origin), "origins")
+		}
+	}
 	f.Check(c.PerAddress >= 0, "connections-per-address", "must not be negative")
 	return f
 }

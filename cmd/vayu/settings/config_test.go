@@ -67,6 +67,26 @@ func TestAllConfigErrorsAreReported(t *testing.T) {
 	}
 }
 
+func TestOriginsOfPagesAreChecked(t *testing.T) {
+	t.Parallel()
+	for want, origins := range map[string]map[string][]string{
+		"":                                {"acc_1": {"https://app.example.com", "http://localhost:5173"}},
+		"is not the id of an account":     {"default": {"https://app.example.com"}},
+		`"*" must be an origin`:           {"acc_1": {"https://app.example.com", "*"}},
+		`"https://app.example.com/" must`: {"acc_1": {"https://app.example.com/"}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			c := Defaults()
+			c.Origins = origins
+			err := errors.Join(c.Validate()...)
+			if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "origins")) {
+				t.Errorf("got error %v, want one about origins with %q", err, want)
+			}
+		})
+	}
+}
+
 func TestInvalidRolesAreRejected(t *testing.T) {
 	t.Parallel()
 	for environ, wants := range map[string][]string{

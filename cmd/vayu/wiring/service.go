@@ -177,7 +177,7 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 		open["/readyz"] = s.readiness()
 		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
 	}
-	c := httpapi.Config{Open: open, Proxies: proxies, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
+	c := httpapi.Config{Open: open, Proxies: proxies, Origins: s.Origins, Access: s.access, Log: s.log, Trace: s.trace, Metrics: reg}
 	if s.Has(settings.RoleAPI) {
 		c.Routes = s.routes()
 	}

@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+)
+
+// origins has the origins of the web pages that may use the keys of an account, by the id of the account.
+type origins map[string][]string
+
+// allow lets the page that sent a call read the reply, if the account of the call names its origin. If the call has no
+// valid key, some account must name it, so that the page can read the error.
+func (o origins) allow(x *exchange) bool {
+	c := &x.call
+	origin := c.Request.Header["Origin"]
+	if len(o) == 0 || len(origin) != 1 || c.BySession {
+		return false
+	}
+	for account, list := range o {
+		if (c.Account == "" || c.Account == account) && slices.Contains(list, origin[0]) {
+			x.constant("Access-Control-Allow-Origin", origin)
+			x.constant("Access-Control-Expose-Headers", pageExposed)
+			return true
+		}
+	}
+	return false
+}
+
+// preflight answers a browser that wants to know whether a page may send a request, and reports whether it did. Such a
+// request has no key. Pages may only read: a page cannot keep a key secret, and other methods move money.
+func (o origins) preflight(x *exchange) bool {
+	r := x.call.Request
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || !o.allow(x) {
+		return false
+	}
+	x.set("Access-Control-Allow-Methods", []byte("GET, HEAD"))
+	x.set("Access-Control-Allow-Headers", []byte("Authorization, If-None-Match, Range, X-Request-Id, X-SERVICE-Version, X-SERVICE-Request-Signature"))
+	x.set("Access-Control-Max-Age", []byte("7200")) // seconds; the longest time that Chromium caches a preflight
+	x.set("Vary", []byte("Origin, Access-Control-Request-Method, Access-Control-Request-Headers"))
+	x.begin().WriteHeader(http.StatusNoContent)
+	return true
+}
