@@ -3,12 +3,14 @@ package query_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/query"
+	"vayu/schema"
 	"vayu/schema/air"
 )
 
@@ -64,4 +66,62 @@ func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 	w.serve(t, with) // a new process with only the file
 	w.service.Restore()
 	check()
+}
+
+// NH3 and Pb count in the index, but are no fields of a record. A detailed record has their concentration if a station
+// measures it.
+func TestDetailedViewHasTheConcentrationOfNH3(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	f := figure{at: hour, aqi: 90, amount: [6]float64{1, 2, 3, 4, 5, 6}}
+	w.station(t, w.live, "ito", "Delhi", "Delhi", 28.6, 77.2)
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,nh3,nh3_index,%s) VALUES ('ito',52.444,13,%s)", w.live, figureColumns, f.columns()))
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_hour (city,state,stations_used,stations_total,nh3,nh3_index,%s) VALUES ('Delhi','Delhi',1,1,52.444,13,%s)",
+		w.live, figureColumns, f.columns()))
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.city_day (city,state,day,stations_used,stations_total,nh3,nh3_index,%s)
+		VALUES ('Delhi','Delhi','%s',1,1,61.5,15,%s)`, w.live, figureColumns, schema.DayOf(hour)-1, f.columns()))
+	w.station(t, w.live, "pune", "Pune", "Maharashtra", 18.5, 73.8, f)
+	w.cityHour(t, w.live, "Pune", "Maharashtra", f)
+	w.rollup(t, w.live, hour.AddDate(0, 0, -3))
+	dir := t.TempDir()
+	with := func(c *query.Config) { c.Directory = dir }
+	w.serve(t, with)
+	w.refresh(t)
+	check := func(t *testing.T, path string, want float64) {
+		t.Helper()
+		_, _, body := w.get(t, path+"&view=detail")
+		var got struct {
+			NH3       *float64          `json:"nh3"`
+			Pb        *float64          `json:"pb"`
+			Units     map[string]string `json:"units"`
+			Averaging map[string]string `json:"averaging"`
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if got.NH3 == nil || *got.NH3 != want {
+			t.Errorf("nh3 is not %v: %s", want, body)
+		}
+		if got.Units["nh3"] != "µg/m³" || got.Averaging["nh3"] != "24h" {
+			t.Errorf("unit %q and averaging interval %q of nh3", got.Units["nh3"], got.Averaging["nh3"])
+		}
+		if got.Pb != nil {
+			t.Errorf("pb is %v, but was not measured", *got.Pb)
+		}
+	}
+	paths := map[string]float64{
+		"/v1/aqi?city=Delhi":                                           52.44,
+		"/v1/aqi?city=Delhi&kinds=reference":                           52.44,
+		"/v1/aqi?lat=28.61&lon=77.21":                                  52.44,
+		"/v1/aqi?city=Delhi&date=" + (schema.DayOf(hour) - 1).String(): 61.5,
+	}
+	for path, want := range paths {
+		t.Run(path, func(t *testing.T) { check(t, path, want) })
+	}
+	if _, _, body := w.get(t, "/v1/aqi?city=Pune&view=detail"); strings.Contains(body, "nh3") {
+		t.Errorf("a city without NH3 names it: %s", body)
+	}
+	w.serve(t, with) // a new process with only the file
+	w.service.Restore()
+	check(t, "/v1/aqi?city=Delhi", 52.44)
 }

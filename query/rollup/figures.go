@@ -10,14 +10,20 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Records is the number of pollutants whose concentration a record has.
-const Records = len(air.RecordPollutants)
+// Records is the number of pollutants whose concentration a record has. Others is the number of further pollutants of
+// the index: NH3 and Pb. Only a detailed record has their concentration.
+const (
+	Records = len(air.RecordPollutants)
+	Others  = len(air.Pollutants) - Records
+)
 
 // Figures has the values of a place in an hour or on a day. Element p-1 of Amount and Index is the value of pollutant
-// p. Amount has the concentrations of the [air.RecordPollutants]. Index has the sub-indices of all pollutants.
+// p. Amount has the concentrations of the [air.RecordPollutants], and Other those of NH3 and Pb. Index has the sub-indices
+// of all pollutants.
 type Figures struct {
 	At, Updated uint32 // Unix seconds; At is 0 if there are no figures
 	Amount      [Records]schema.Figure
+	Other       [Others]schema.Figure
 	Index       [len(air.Pollutants)]int16 // 0–500, -1 for none
 	AQI         int16                      // -1 for none
 	Dominant    air.Pollutant
@@ -34,10 +40,21 @@ func NoFigures() Figures {
 	for i := range f.Amount {
 		f.Amount[i] = schema.Unknown
 	}
+	for i := range f.Other {
+		f.Other[i] = schema.Unknown
+	}
 	for i := range f.Index {
 		f.Index[i] = -1
 	}
 	return f
+}
+
+// Concentration returns the concentration of a pollutant of the index; it may be unknown.
+func (f *Figures) Concentration(p air.Pollutant) schema.Figure {
+	if i := int(p) - 1; i < Records {
+		return f.Amount[i]
+	}
+	return f.Other[int(p)-1-Records]
 }
 
 // Missing returns the set of the record's pollutants that have no amount, as bits.

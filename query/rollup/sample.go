@@ -58,7 +58,10 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 		}
 	}
 	for i := range out.Amount {
-		out.Amount[i] = weightedAmount(used, i)
+		out.Amount[i] = weightedAmount(used, func(f *Figures) schema.Figure { return f.Amount[i] })
+	}
+	for i := range out.Other {
+		out.Other[i] = weightedAmount(used, func(f *Figures) schema.Figure { return f.Other[i] })
 	}
 	return out, used
 }
@@ -78,10 +81,10 @@ func weightedIndex(used []Sample, p air.Pollutant) (float64, bool) {
 	return sum / weights, weights > 0
 }
 
-func weightedAmount(used []Sample, i int) schema.Figure {
+func weightedAmount(used []Sample, amount func(*Figures) schema.Figure) schema.Figure {
 	var sum, weights float64
 	for _, s := range used {
-		if v := s.Figures.Amount[i]; v.Known() {
+		if v := amount(s.Figures); v.Known() {
 			sum += s.Weight * float64(v)
 			weights += s.Weight
 		}
@@ -135,15 +138,18 @@ func Mean(samples []Sample) Figures {
 		}
 	}
 	for i := range out.Amount {
-		out.Amount[i] = meanAmount(samples, i)
+		out.Amount[i] = meanAmount(samples, func(f *Figures) schema.Figure { return f.Amount[i] })
+	}
+	for i := range out.Other {
+		out.Other[i] = meanAmount(samples, func(f *Figures) schema.Figure { return f.Other[i] })
 	}
 	return out
 }
 
-func meanAmount(samples []Sample, i int) schema.Figure {
+func meanAmount(samples []Sample, amount func(*Figures) schema.Figure) schema.Figure {
 	sum, n := int64(0), int64(0)
 	for _, sm := range samples {
-		if v := sm.Figures.Amount[i]; v.Known() {
+		if v := amount(sm.Figures); v.Known() {
 			sum += int64(v)
 			n++
 		}

@@ -20,7 +20,7 @@ func Hundredths(expr string) string {
 // numbers of stations, which city_hour and city_day have but station_hour lacks.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
-	for _, p := range air.RecordPollutants {
+	for _, p := range air.Pollutants {
 		columns = append(columns, Hundredths(p.String()))
 	}
 	for _, p := range air.Pollutants {
@@ -45,6 +45,7 @@ var (
 type Scanned struct {
 	at, updated    uint32
 	amount         [Records]int32
+	other          [Others]int32
 	index          [len(air.Pollutants)]int16
 	aqi            int16
 	used, total    uint16
@@ -58,6 +59,9 @@ func (r *Scanned) Into(leading ...any) []any {
 	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {
 		dest = append(dest, &r.amount[i])
+	}
+	for i := range r.other {
+		dest = append(dest, &r.other[i])
 	}
 	for i := range r.index {
 		dest = append(dest, &r.index[i])
@@ -73,6 +77,9 @@ func (r *Scanned) Figures() Figures {
 	}
 	for i, amount := range r.amount {
 		f.Amount[i] = schema.Figure(amount)
+	}
+	for i, amount := range r.other {
+		f.Other[i] = schema.Figure(amount)
 	}
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/query/rollup"
+	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
@@ -59,16 +60,26 @@ func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 		if f.Index[i] >= 0 {
 			d.SubIndices[p.String()] = int(f.Index[i])
 		}
-		if i >= rollup.Records {
+		amount := f.Concentration(p)
+		if i >= rollup.Records && !amount.Known() {
 			continue
 		}
 		d.Units[p.String()] = p.Unit()
 		d.Averaging[p.String()] = averaging(p, f.Daily&(1<<i) != 0)
-		if f.Amount[i].Known() && (f.Derived|f.GapFilled)&(1<<i) != 0 {
+		if amount.Known() && (f.Derived|f.GapFilled)&(1<<i) != 0 {
 			d.Estimated = append(d.Estimated, p.String())
 		}
 	}
+	d.NH3, d.Pb = optional(f.Concentration(air.NH3)), optional(f.Concentration(air.Pb))
 	return d
+}
+
+// optional returns nil for an unknown figure, so that a reply omits it.
+func optional(amount schema.Figure) *schema.Figure {
+	if !amount.Known() {
+		return nil
+	}
+	return &amount
 }
 
 // averaging returns the averaging interval of a pollutant's mean. It is 8h for CO and O3 unless

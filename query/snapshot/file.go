@@ -25,7 +25,7 @@ var errNoSnapshot = errors.New("no snapshot file")
 
 // snapshotVersion must change whenever the columns of snapshot files change. Files with another
 // version are ignored.
-const snapshotVersion = "3"
+const snapshotVersion = "4"
 
 func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
@@ -56,7 +56,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 // figureNames returns the names of the columns that hold figures, in the order of pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
-	for _, p := range air.RecordPollutants {
+	for _, p := range air.Pollutants {
 		names = append(names, p.String())
 	}
 	for _, p := range air.Pollutants {
@@ -71,6 +71,9 @@ func pack(f *rollup.Figures) []int64 {
 		int64(f.Derived), int64(f.Daily), int64(f.GapFilled),
 	}
 	for _, amount := range f.Amount {
+		out = append(out, int64(amount))
+	}
+	for _, amount := range f.Other {
 		out = append(out, int64(amount))
 	}
 	for _, index := range f.Index {
@@ -89,8 +92,11 @@ func unpack(v []int64) (rollup.Figures, error) {
 	for i := range f.Amount {
 		f.Amount[i] = schema.Figure(v[9+i])
 	}
+	for i := range f.Other {
+		f.Other[i] = schema.Figure(v[9+rollup.Records+i])
+	}
 	for i := range f.Index {
-		f.Index[i] = int16(v[9+rollup.Records+i])
+		f.Index[i] = int16(v[9+len(air.Pollutants)+i])
 	}
 	for i, back := range pack(&f) {
 		if back != v[i] {

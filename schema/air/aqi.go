@@ -38,13 +38,15 @@ type BulkError struct {
 // Detail has the fields that view=detail adds to a record. Kinds is present if the query names kinds of stations that
 // differ from the default. Pincode is present if the query has a pin code. DistanceKM is the distance to the nearest
 // used station, for a current record of a pin code or position. Stale is true for a current record older than three
-// hours. SubIndices has the sub-index (0–500) of each pollutant. Estimated lists the pollutants whose concentration was
-// gap-filled, or derived from a published sub-index.
+// hours. NH3 and Pb are 24-hour means in µg/m³, present if measured. SubIndices has the sub-index (0–500) of each
+// pollutant. Estimated lists the pollutants whose concentration was gap-filled, or derived from a published sub-index.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
 	Pincode       string            `json:"pincode,omitempty"`
 	DistanceKM    *schema.Figure    `json:"distance_km,omitempty"`
+	NH3           *schema.Figure    `json:"nh3,omitempty"`
+	Pb            *schema.Figure    `json:"pb,omitempty"`
 	SubIndices    map[string]int    `json:"sub_indices"`
 	Units         map[string]string `json:"units"`
 	Stations      []StationFigure   `json:"stations"`
