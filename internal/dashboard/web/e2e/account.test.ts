@@ -25,6 +25,11 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await dialog.getByText('The key is shown only once').waitFor();
 	const key = (await dialog.locator('code').first().textContent()) ?? '';
 	expect((await ask<{ status: string }>('/v1/aqi?city=Delhi', undefined, key)).status).toBe('success');
+	// The key cannot be shown again, so Escape does not close its dialog.
+	for (let i = 0; i < 3; i++) {
+		await page.keyboard.press('Escape');
+		await dialog.getByText('Copy the key first.').waitFor();
+	}
 	await pictured(page, 'keys-made');
 	await dialog.getByRole('button', { name: 'Close' }).click();
 
@@ -86,4 +91,18 @@ test('the signed-in sessions are listed', async () => {
 	const { page } = await signedIn('/sessions');
 	await page.getByText('this one').waitFor();
 	await pictured(page, 'sessions');
+});
+
+test('the detail of an audit row opens in a dialog, and the table keeps its widths', async () => {
+	const { page } = await signedIn('/audit');
+	const table = page.getByRole('region', { name: 'Audit log' });
+	await table.getByRole('row').nth(1).waitFor();
+	const widths = () => table.locator('th').evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().width)));
+	const before = await widths();
+	await table.getByRole('button', { name: 'Show' }).first().click();
+	const dialog = page.getByRole('dialog');
+	await dialog.getByText('request_id').waitFor();
+	expect((await dialog.locator('pre').boundingBox())?.width).toBeGreaterThan(400);
+	expect(await widths()).toEqual(before);
+	await pictured(page, 'audit-detail');
 });

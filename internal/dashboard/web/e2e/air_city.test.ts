@@ -43,8 +43,12 @@ function expectedLines(record: Detail): string[] {
 			return [pollutants[id], written, record.averaging[id] === '8h' ? '8 hours' : '24 hours', sub(id), ...note(id)].join(' | ');
 		}),
 		...(['nh3', 'pb'] as const)
-			.filter((id) => subs[id] !== undefined)
-			.map((id) => [id === 'nh3' ? 'NH₃' : 'Pb', '–', '–', sub(id), ...note(id)].join(' | ')),
+			.filter((id) => subs[id] !== undefined || record[id] !== undefined)
+			.map((id) => {
+				const amount = record[id];
+				const written = amount === undefined ? ['–', '–'] : [`${number(amount)} ${record.units[id]}`, '24 hours'];
+				return [id === 'nh3' ? 'NH₃' : 'Pb', ...written, sub(id), ...note(id)].join(' | ');
+			}),
 		...record.stations.map(
 			({ name, aqi, distance_km, updated }) =>
 				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no index' : word(aqi)} | ${distance_km} km | ${updated}`,
@@ -69,7 +73,7 @@ test('the page of a city shows every figure of its record, and no others', async
 	expect(await time.textContent()).toBe(
 		await page.evaluate(
 			(moment) =>
-				new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Kolkata' }).format(new Date(moment)),
+				`${new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Kolkata' }).format(new Date(moment))} IST`,
 			at,
 		),
 	);

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
@@ -47,9 +47,12 @@ export interface Seen {
 	faults: string[];
 }
 
+/** phone makes a window that of a phone with a touch screen. */
+export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
 /** visit opens a new browser window at a path of the dashboard. */
-export async function visit(path = '/', base = inject('base')): Promise<Seen> {
-	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN' });
+export async function visit(path = '/', base = inject('base'), options: BrowserContextOptions = {}): Promise<Seen> {
+	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN', ...options });
 	context.setDefaultTimeout(60_000);
 	open.push(context);
 	await context.tracing.start({ snapshots: true });
@@ -66,11 +69,17 @@ export async function visit(path = '/', base = inject('base')): Promise<Seen> {
 }
 
 /** signedIn opens a window and signs in with a key, by default the sandbox key. */
-export async function signedIn(path = '/', key = inject('sandbox'), base = inject('base')): Promise<Seen> {
-	const seen = await visit(path, base);
+export async function signedIn(
+	path = '/',
+	key = inject('sandbox'),
+	base = inject('base'),
+	options: BrowserContextOptions = {},
+): Promise<Seen> {
+	const seen = await visit(path, base, options);
 	await seen.page.getByLabel('API key').fill(key);
 	await seen.page.getByRole('button', { name: 'Sign in' }).click();
-	await seen.page.getByRole('navigation', { name: 'Main' }).waitFor();
+	// The navigation of a phone is folded.
+	await seen.page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'attached' });
 	return seen;
 }
 
@@ -84,14 +93,26 @@ export async function ask<T>(path: string, body?: unknown, key = inject('sandbox
 	return (await reply.json()) as T;
 }
 
+/** violations runs rules of axe, or the rules with tags, on the current page. */
+async function violations(page: Page, type: 'rule' | 'tag', values: readonly string[]): Promise<AxeResults['violations']> {
+	const options = JSON.stringify({ runOnly: { type, values } });
+	return ((await page.evaluate(`${axe.source}; axe.run(document, ${options})`)) as AxeResults).violations;
+}
+
+/** described returns one line for each violation. */
+function described(found: AxeResults['violations']): string[] {
+	return found.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+}
+
 /** accessible runs axe on the current page and fails on serious or critical violations. */
 export async function accessible(page: Page): Promise<void> {
-	const found = (await page.evaluate(`${axe.source}; axe.run(document, {
-		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)) as AxeResults;
-	const serious = found.violations
-		.filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-		.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-	expect(serious).toEqual([]);
+	const found = await violations(page, 'tag', ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']);
+	expect(described(found.filter(({ impact }) => impact === 'serious' || impact === 'critical'))).toEqual([]);
+}
+
+/** obeys fails if the current page violates one of the given rules of axe. */
+export async function obeys(page: Page, ...rules: string[]): Promise<void> {
+	expect(described(await violations(page, 'rule', rules))).toEqual([]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visit } from './browser';
+import { obeys, visit } from './browser';
 
 // Redoc requests its logo from another host, and nothing else. The content security policy blocks it.
 const logo = /redoc\.ly\/redoc\/logo/;
@@ -21,4 +21,13 @@ test('the API reference shows every tag and an operation, and requests nothing f
 	await page.getByText('/v1/aqi', { exact: true }).first().waitFor();
 	expect(foreign).toEqual([]);
 	expect(faults.filter((fault) => !logo.test(fault))).toEqual([]);
+});
+
+test('the examples of the API reference have the address of the service, and the keyboard reaches them', async () => {
+	const { page } = await visit();
+	await page.goto('/docs');
+	const text = () => page.evaluate(() => document.body.textContent ?? '');
+	await expect.poll(text).toContain(`BASE=${new URL(page.url()).origin}`);
+	expect(await text()).not.toContain('127.0.0.1:8080');
+	await obeys(page, 'landmark-unique', 'landmark-no-duplicate-main', 'scrollable-region-focusable', 'link-name', 'button-name');
 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { ask, pictured, signedIn } from './browser';
+import { account } from './service';
 
 test('the wallet is topped up, and a failed payment is reported', async () => {
 	const { page, faults } = await signedIn('/wallet');
@@ -147,5 +148,114 @@ test('a batch is previewed before it is sent, its progress updates itself, and i
 	expect(text).not.toMatch(/(^|,)"?=/m);
 	await page.getByRole('link', { name: /Failed or refused/ }).click();
 	await page.getByText('1 have failed or were refused').waitFor();
+	expect(faults).toEqual([]);
+});
+
+test('a form shows all faults at once, and a batch with good rows is not called empty', async () => {
+	const { page, faults } = await signedIn('/recharges/new');
+	await page.getByLabel('Mobile number').fill('98765');
+	await page.getByLabel('Amount in rupees').fill('1,00,000');
+	await page.getByRole('button', { name: 'Recharge', exact: true }).click();
+	await expect.poll(() => page.locator('input[aria-invalid="true"]').count()).toBe(2);
+	await page.getByLabel('Amount in rupees').fill('a lot');
+	await page.getByRole('button', { name: 'Recharge', exact: true }).click();
+	await page.getByText('Write an amount in rupees').waitFor();
+	await page.getByText('Write an Indian mobile number').waitFor();
+	await pictured(page, 'recharge-faults');
+
+	await page.goto('/dashboard/batches/new?kind=verification');
+	await page.getByLabel('Or paste it here').fill('vpa,name\nsuccess@upi,Asha\npartial@upi,Meena\nno-address,Asha');
+	await page.getByText('Problems: 1').waitFor();
+	await page.getByText('Nothing is sent while there are problems.').waitFor();
+	expect(await page.getByText('There is nothing to send yet.').count()).toBe(0);
+	expect(faults).toEqual([]);
+});
+
+test('the filter for a reference says how it works, and finds a whole reference', async () => {
+	const ref = `whole-${crypto.randomUUID()}`;
+	await ask('/v1/recharge', { mobile: '9000000001', operator: 'auto', amount: 10, type: 'prepaid', ref_id: ref });
+	const { page, faults } = await signedIn('/recharges');
+	const field = page.getByLabel('Your reference');
+	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
+	expect(await hint.textContent()).toBe('The whole reference, then Enter');
+	await hint.waitFor();
+	await field.fill('whole-');
+	await field.press('Enter');
+	await page.getByText('There are no recharges here').waitFor();
+	await field.fill(ref);
+	await field.press('Enter');
+	await page.getByRole('cell', { name: ref }).waitFor();
+	expect(new URL(page.url()).searchParams.get('ref_id')).toBe(ref);
+	expect(faults).toEqual([]);
+});
+
+test('a recharge with real money is sent only after a confirmation', async () => {
+	const { page, faults } = await signedIn('/recharges/new', inject('live'));
+	const sent: string[] = [];
+	await page.route('**/dashboard/v1/recharge', (route) => {
+		sent.push(route.request().postData() ?? '');
+		return route.abort();
+	});
+	await page.getByLabel('Mobile number').fill('9876543210');
+	await page.getByLabel('Amount in rupees').fill('199');
+	const send = page.getByRole('button', { name: 'Recharge', exact: true });
+	const dialog = page.getByRole('dialog', { name: 'Recharge with real money?' });
+	for (const leave of [() => page.keyboard.press('Escape'), () => dialog.getByRole('button', { name: 'Cancel' }).click()]) {
+		await send.click();
+		await dialog.getByText('9876543210').waitFor();
+		await leave();
+		await dialog.waitFor({ state: 'detached' });
+	}
+	expect(sent).toEqual([]);
+	await send.click();
+	await dialog.getByText('₹199.00', { exact: true }).waitFor();
+	await pictured(page, 'recharge-live');
+	await dialog.getByRole('button', { name: 'Recharge ₹199.00' }).click();
+	await page.getByText('it is not executed twice').waitFor();
+	expect(sent).toHaveLength(1);
+
+	await page.goto('/dashboard/batches/new?kind=recharge');
+	await page
+		.getByLabel('Or paste it here')
+		.fill('mobile,amount,operator,type,ref_id\n9876543210,199,auto,prepaid,live-1\n9876543211,201,auto,prepaid,live-2');
+	await page.getByText('2 recharges for ₹400.00').waitFor();
+	await page.getByRole('button', { name: 'Send the batch' }).click();
+	const batch = page.getByRole('dialog', { name: 'Send recharges with real money?' });
+	await batch.getByText('₹400.00', { exact: true }).waitFor();
+	await batch.getByRole('button', { name: 'Cancel' }).click();
+	expect(faults).toEqual([]);
+});
+
+test('the statement has the balance after each entry and at its ends, also as a table', async () => {
+	const key = await account(inject('data'), 'statement');
+	await ask('/v1/wallet/topups', { amount: 500, ref_id: 'statement-topup' }, key);
+	await ask('/v1/recharge', { mobile: '9000000001', operator: 'auto', amount: 199, type: 'prepaid', ref_id: 'statement-1' }, key);
+	await expect.poll(() => ask('/v1/wallet', undefined, key)).toMatchObject({ available: 301, held: 0 });
+	const { page, faults } = await signedIn('/wallet', key);
+	const table = page.getByRole('region', { name: 'Statement' });
+	const cells = () =>
+		table
+			.locator('tbody tr')
+			.evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].slice(1, 6).map((cell) => cell.textContent)));
+	await expect.poll(cells).toEqual([
+		['Charged for the recharge', '–', '−₹199.00', '₹301.00', '₹0.00'],
+		['Reserved for a recharge', '−₹199.00', '+₹199.00', '₹301.00', '₹199.00'],
+		['Paid in', '+₹500.00', '–', '₹500.00', '₹0.00'],
+	]);
+	const fact = (name: string) => page.locator('dl.facts > div').filter({ hasText: name }).locator('dd').textContent();
+	expect(await fact('Balance at the end')).toBe('₹301.00');
+	expect(await fact('Balance at the beginning')).toBe('₹0.00');
+	const saving = page.waitForEvent('download');
+	await page.getByRole('button', { name: 'Save as wallet.csv' }).click();
+	const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
+	expect(lines.map((line) => line.split(',').slice(3).join(','))).toEqual([
+		'available,held,available_after,held_after',
+		'0,-199,301,0',
+		'-199,199,301,199',
+		'500,0,500,0',
+	]);
+	await pictured(page, 'wallet-statement');
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByRole('button', { name: 'wallet.csv सहेजें' }).waitFor();
 	expect(faults).toEqual([]);
 });

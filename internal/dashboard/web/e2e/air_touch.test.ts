@@ -1,0 +1,73 @@
+import type { Page } from 'playwright-core';
+import { expect, inject, test } from 'vitest';
+import { accessible, phone, signedIn } from './browser';
+
+/** Mark is the middle of a mark on the screen. */
+interface Mark {
+	id: string;
+	x: number;
+	y: number;
+}
+
+/** marks returns the marks of the map. */
+function marks(page: Page): Promise<Mark[]> {
+	return page.locator('.mark').evaluateAll((all) =>
+		all.map((mark) => {
+			const box = mark.getBoundingClientRect();
+			return { id: (mark as SVGElement).dataset.place ?? '', x: box.left + box.width / 2, y: box.top + box.height / 2 };
+		}),
+	);
+}
+
+/** alone returns a mark that has no other mark close to it. */
+function alone(all: readonly Mark[]): Mark {
+	const apart = (one: Mark) =>
+		Math.min(...all.filter(({ id }) => id !== one.id).map((other) => Math.hypot(other.x - one.x, other.y - one.y)));
+	const [found] = [...all].sort((a, b) => apart(b) - apart(a));
+	return found ?? { id: '', x: 0, y: 0 };
+}
+
+/** zoom returns the magnification of the map. */
+async function zoom(page: Page): Promise<number> {
+	const box = (await page.locator('.map svg').getAttribute('viewBox'))?.split(' ') ?? [];
+	return 612 / Number(box[2]);
+}
+
+test('on a phone a tap beside a mark chooses it, and the place is in sight', async () => {
+	const { page, faults } = await signedIn('/', inject('sandbox'), inject('base'), phone);
+	await page.locator('.mark').first().waitFor();
+	await page.locator('.map').scrollIntoViewIfNeeded();
+	await page.evaluate(() => document.querySelector('.map svg')?.scrollIntoView({ block: 'start' }));
+	const mark = alone(await marks(page));
+	await page.touchscreen.tap(mark.x + 8, mark.y + 8);
+	await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe(mark.id);
+	const chosen = page.locator('.chosen');
+	await chosen.getByText(mark.id).first().waitFor();
+	const box = await chosen.boundingBox();
+	expect(box?.y ?? -1).toBeGreaterThan(0);
+	expect((box?.y ?? 0) + (box?.height ?? 1000)).toBeLessThanOrEqual(844);
+	await accessible(page);
+	expect(faults).toEqual([]);
+});
+
+test('on a phone two fingers zoom the map and not the page', async () => {
+	const { page, faults } = await signedIn('/', inject('sandbox'), inject('base'), phone);
+	await page.locator('.mark').first().waitFor();
+	await page.evaluate(() => document.querySelector('.map svg')?.scrollIntoView({ block: 'start' }));
+	const box = (await page.locator('.map svg').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+	const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+	const touch = await page.context().newCDPSession(page);
+	const fingers = (apart: number) => [
+		{ x: x - apart, y, id: 1 },
+		{ x: x + apart, y, id: 2 },
+	];
+	await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: fingers(30) });
+	for (const apart of [40, 60, 80, 90]) {
+		await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: fingers(apart) });
+	}
+	await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+	await expect.poll(() => zoom(page)).toBeGreaterThan(2);
+	expect(await page.evaluate(() => visualViewport?.scale)).toBe(1);
+	expect(new URL(page.url()).searchParams.get('at')).toBeNull();
+	expect(faults).toEqual([]);
+});
