@@ -7,8 +7,9 @@ import { groups, isAllowed, isCurrent } from './routes';
 import { hasScope, sessionState, signOut } from './session';
 import { type Theme, theme } from './theme';
 import { Form } from './ui/Form';
+import { type Zone, zone } from './zone';
 
-/** Choices switches the language and the colour scheme. */
+/** Choices switches the language, the colour scheme and the zone of times. */
 export function Choices(): JSX.Element {
 	return (
 		<div class="choices">
@@ -29,6 +30,13 @@ export function Choices(): JSX.Element {
 					<option value="system">{t('shell.theme.system')}</option>
 					<option value="light">{t('shell.theme.light')}</option>
 					<option value="dark">{t('shell.theme.dark')}</option>
+				</select>
+			</label>
+			<label>
+				<span>{t('shell.zone')}</span>
+				<select value={zone.value} onChange={(event) => (zone.value = event.currentTarget.value as Zone)}>
+					<option value="Asia/Kolkata">{t('shell.zone.india')}</option>
+					<option value="UTC">UTC</option>
 				</select>
 			</label>
 		</div>

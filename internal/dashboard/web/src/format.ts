@@ -1,6 +1,5 @@
 import { locale } from './i18n';
-
-const zone = 'Asia/Kolkata';
+import { zone, zoneName } from './zone';
 
 // Cached formatters. Creating one costs as much as a hundred uses, and a table uses many.
 const made = new Map<string, Format>();
@@ -8,7 +7,7 @@ const made = new Map<string, Format>();
 type Format = Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat;
 
 function kept<T extends Format>(kind: string, make: () => T): T {
-	const name = `${kind} ${locale.value}`;
+	const name = `${kind} ${locale.value} ${zone.value}`;
 	const old = made.get(name) as T | undefined;
 	if (old) {
 		return old;
@@ -28,18 +27,20 @@ export function rupees(value: number): string {
 	return kept('rupees', () => new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' })).format(value);
 }
 
-/** instant formats a time of the API (RFC 3339) as date and time in India. */
-export function instant(at: string): string {
-	return kept('instant', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'medium', timeZone: zone })).format(
-		new Date(at),
-	);
+/** zoned formats a time in the zone of the page, with the name of the zone. */
+function zoned(at: string, timeStyle: 'medium' | 'short'): string {
+	const options = { dateStyle: 'medium', timeStyle, timeZone: zone.value } as const;
+	return `${kept(timeStyle, () => new Intl.DateTimeFormat(locale.value, options)).format(new Date(at))} ${zoneName.value}`;
 }
 
-/** hour formats a time as date, hour and minute in India. */
+/** instant formats a time of the API (RFC 3339) as date and time. */
+export function instant(at: string): string {
+	return zoned(at, 'medium');
+}
+
+/** hour formats a time as date, hour and minute. */
 export function hour(at: string): string {
-	return kept('hour', () => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })).format(
-		new Date(at),
-	);
+	return zoned(at, 'short');
 }
 
 /** day formats a date of the API (2026-11-21). */

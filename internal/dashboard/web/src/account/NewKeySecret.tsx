@@ -7,7 +7,7 @@ import { Dialog } from '../ui/Dialog';
 /** NewKeySecret shows a new key. The API returns it only once. */
 export function NewKeySecret(props: { made: Schemas['KeyMade']; close: () => void }): JSX.Element {
 	return (
-		<Dialog title={t('account.shown.title')} close={props.close}>
+		<Dialog title={t('account.shown.title')} close={props.close} kept={t('account.shown.kept')}>
 			<p class="note">{t('account.shown.once')}</p>
 			<p>
 				<CopyableText value={props.made.key} />

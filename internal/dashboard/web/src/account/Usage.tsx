@@ -46,27 +46,29 @@ export function Usage(): JSX.Element {
 	});
 	return (
 		<Page title={t('shell.usage')}>
-			<Fetched query={account}>
-				{(account) => (
-					<Card title={t('account.title')}>
-						<Facts
-							of={[
-								[t('account.name'), account.name],
-								[t('account.id'), <code key="id">{account.id}</code>],
-								[t('account.plan'), account.plan],
-								[t('account.since'), <Time key="since" at={account.created_at} />],
-							]}
-						/>
-						<h3>{t('account.quota')}</h3>
-						{account.quota ? (
-							<Meter of={account.quota} />
-						) : (
-							<p>{t(account.mode === 'live' ? 'account.quota.none' : 'account.quota.sandbox')}</p>
-						)}
-						<Allowed of={account} />
-					</Card>
-				)}
-			</Fetched>
+			<Card title={t('account.title')} class="account-facts">
+				<Fetched query={account}>
+					{(account) => (
+						<>
+							<Facts
+								of={[
+									[t('account.name'), account.name],
+									[t('account.id'), <code key="id">{account.id}</code>],
+									[t('account.plan'), account.plan],
+									[t('account.since'), <Time key="since" at={account.created_at} />],
+								]}
+							/>
+							<h3>{t('account.quota')}</h3>
+							{account.quota ? (
+								<Meter of={account.quota} />
+							) : (
+								<p>{t(account.mode === 'live' ? 'account.quota.none' : 'account.quota.sandbox')}</p>
+							)}
+							<Allowed of={account} />
+						</>
+					)}
+				</Fetched>
+			</Card>
 			<Card title={t('account.calls')}>
 				<search class="filters">
 					<Filter label={t('account.audit.from')} type="date" value={filters.from} apply={(from) => change({ from })} />

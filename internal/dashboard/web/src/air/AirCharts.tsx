@@ -11,9 +11,11 @@ import { Filter, Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
 import { Segments } from '../ui/Segments';
 import { Table } from '../ui/Table';
+import { zoneName } from '../zone';
 import type { Drawn } from './Chart';
 import { bandOf, type Figure, figureOf, pollutants } from './category';
 import { daysOf, ends, mostHours, nameOfPeriod, type Period, periodOf } from './period';
+import { SaveChart } from './SaveChart';
 import { type Entry, framed, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
@@ -118,6 +120,10 @@ export function Lines(props: {
 	shown: ShownSeries;
 	table: boolean;
 	setTable: (open: boolean) => void;
+	/** place names the place of a single line. */
+	place?: string | undefined;
+	/** credit returns who measured the figures, for saved pictures. */
+	credit: () => string;
 }): JSX.Element {
 	const { series, shown, table, setTable } = props;
 	const { from, to } = shown.period;
@@ -144,9 +150,24 @@ export function Lines(props: {
 				<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
 			</LazyPart>
 			<p class="hint">{t('air.chart.hint')}</p>
-			<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
-				{t(table ? 'air.table.hide' : 'air.table')}
-			</button>
+			<div class="actions">
+				<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
+					{t(table ? 'air.table.hide' : 'air.table')}
+				</button>
+				<SaveChart
+					lines={drawn}
+					figure={shown.figure}
+					unit={unitOf(shown.figure)}
+					step={shown.step}
+					title={[
+						props.place ?? series.map(({ name }) => name).join(' – '),
+						nameOf(shown.figure),
+						nameOfPeriod('range', shown.period),
+					].join(', ')}
+					name={nameOf(shown.figure)}
+					credit={props.credit}
+				/>
+			</div>
 			{table && <Figures series={cut} shown={shown} />}
 		</>
 	);
@@ -187,7 +208,7 @@ function Figures(props: { series: readonly Series[]; shown: ShownSeries }): JSX.
 				rows={rows.slice(0, most)}
 				id={String}
 				columns={[
-					{ name: t(shown.step === 'day' ? 'air.day' : 'air.hour'), show: (x) => stamp(x, shown.step) },
+					{ name: shown.step === 'day' ? t('air.day') : `${t('air.hour')} (${zoneName.value})`, show: (x) => stamp(x, shown.step) },
 					...series.map((one, index) => ({
 						name: one.name,
 						figure: true,

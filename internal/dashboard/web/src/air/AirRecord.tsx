@@ -1,23 +1,28 @@
 import type { JSX } from 'preact';
 import { day, number } from '../format';
-import { language, t } from '../i18n';
+import { t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useMinute } from '../ui/useNow';
+import { type AdviceReply, adviceFor } from './Advice';
 import { Index } from './AirLegend';
 import { isStale, lastReported } from './age';
-import { bandAt, bandOf, pollutants, toneOf } from './category';
+import { bandAt, pollutants, toneOf } from './category';
 import { credits, type Detail } from './history';
 
 /** Current shows the index of a place, its health advice and its age. */
-export function Current(props: { record: Detail; date: string | undefined; now: () => void }): JSX.Element {
+export function Current(props: {
+	record: Detail;
+	advice: AdviceReply | undefined;
+	date: string | undefined;
+	now: () => void;
+}): JSX.Element {
 	const { record, date } = props;
 	const now = useMinute();
 	const stale = !date && isStale(record, now);
-	const band = bandOf(record.category);
-	// The API returns CPCB's health advice in English. Other languages use the catalog's translation.
-	const health = language.value === 'en' || !band ? record.health : t(band.health);
+	// A record has CPCB's statement in English only.
+	const health = adviceFor(props.advice, record.category)?.statement ?? record.health;
 	return (
 		<Card
 			title={date ? t('air.on', { day: day(date) }) : stale ? lastReported(record.updated, now) : t('air.now')}
@@ -68,10 +73,17 @@ export function Pollutants(props: { record: Detail; date: string | undefined }):
 			hours: record.averaging[id],
 			estimated: record.estimated.includes(id),
 		})),
-		// NH₃ and Pb have a sub-index, but no concentration in a record.
+		// A record has NH₃ and Pb only if a station measures them.
 		...(['nh3', 'pb'] as const)
-			.filter((id) => subs[id] !== undefined)
-			.map((id) => ({ id: id as string, name: id === 'nh3' ? 'NH₃' : 'Pb', amount: undefined, unit: '', hours: '', estimated: false })),
+			.filter((id) => subs[id] !== undefined || record[id] !== undefined)
+			.map((id) => ({
+				id: id as string,
+				name: id === 'nh3' ? 'NH₃' : 'Pb',
+				amount: record[id],
+				unit: record.units[id] ?? '',
+				hours: record.averaging[id] ?? '',
+				estimated: record.estimated.includes(id),
+			})),
 	];
 	const estimated = rows.some((row) => row.estimated);
 	return (

@@ -5,9 +5,10 @@ import 'uplot/dist/uPlot.min.css';
 import { number } from '../format';
 import { language, t } from '../i18n';
 import { theme } from '../theme';
+import { zone, zoneName } from '../zone';
 import { bands, type Figure, highest } from './category';
 import { joined, type Line, type Step } from './series';
-import { stamp, times } from './stamp';
+import { stamp, times, zoneOf } from './stamp';
 
 /** Drawn is a line with its name and its style. */
 export interface Drawn extends Line {
@@ -87,6 +88,31 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 	};
 }
 
+/**
+ * redrawn draws a plot, again before and after printing, and follows the width of its element. Paper has the light
+ * scheme. The returned function removes the plot.
+ */
+function redrawn(element: HTMLElement, draw: () => uPlot): () => void {
+	let plot = draw();
+	const again = (printing: boolean) => {
+		document.documentElement.toggleAttribute('data-printing', printing);
+		plot.destroy();
+		plot = draw();
+	};
+	const before = () => again(true);
+	const after = () => again(false);
+	const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 280 }));
+	resized.observe(element);
+	addEventListener('beforeprint', before);
+	addEventListener('afterprint', after);
+	return () => {
+		removeEventListener('beforeprint', before);
+		removeEventListener('afterprint', after);
+		resized.disconnect();
+		plot.destroy();
+	};
+}
+
 /** TooltipContent is the text and position of the tooltip at the pointer. */
 interface TooltipContent {
 	left: number;
@@ -106,12 +132,9 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 		dark.addEventListener('change', changed);
 		return () => dark.removeEventListener('change', changed);
 	}, []);
-	const look = `${theme.value} ${language.value} ${system}`;
-	useEffect(() => {
-		const element = root.current;
-		if (!element) {
-			return;
-		}
+	const look = `${theme.value} ${language.value} ${zone.value} ${system}`;
+	/** draw draws the lines at the present width. */
+	const draw = (element: HTMLElement): uPlot => {
 		const colour = colours(element);
 		const many = lines.length > 1;
 		const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 } };
@@ -120,7 +143,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 			{
 				width: element.clientWidth,
 				height: 280,
-				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Asia/Kolkata'),
+				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zoneOf(step)),
 				legend: { show: false },
 				cursor: { drag: { x: true, y: false }, y: false },
 				scales: { y: { range: [0, most * 1.05 || 1] } },
@@ -158,7 +181,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 							}
 							setTooltip({
 								left: Math.min(Math.max(now.valToPos(x, 'x') + 55, 90), element.clientWidth - 90),
-								title: stamp(x, step),
+								title: step === 'hour' ? `${stamp(x, step)} ${zoneName.value}` : stamp(x, step),
 								rows: lines.map((one, s) => {
 									const y = now.data[s + 1]?.[i];
 									return [one.name, typeof y === 'number' ? `${number(y)} ${unit}` : t('air.nofigure')] as const;
@@ -171,12 +194,11 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 			joined(lines) as uPlot.AlignedData,
 			element,
 		);
-		const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 280 }));
-		resized.observe(element);
-		return () => {
-			resized.disconnect();
-			plot.destroy();
-		};
+		return plot;
+	};
+	useEffect(() => {
+		const element = root.current;
+		return element ? redrawn(element, () => draw(element)) : undefined;
 	}, [lines, figure, unit, step, look]);
 	return (
 		<div class="chart">

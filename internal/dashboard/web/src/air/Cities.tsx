@@ -105,6 +105,9 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 						onChoose={(place) => change({ at: place.id })}
 						onState={pick}
 					/>
+					<div class="chosen-place" role="status">
+						{chosen && <Chosen place={chosen} now={now} />}
+					</div>
 				</Card>
 				<Card>
 					<div class="filters">
@@ -142,7 +145,6 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 								</>
 							)}
 						</p>
-						{chosen && <Chosen place={chosen} now={now} />}
 					</div>
 					<List
 						key={`${layer} ${state} ${category} ${order}`}

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { fireEvent, render, screen, within } from '@testing-library/preact';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { api } from '../api/client';
+import { showLanguage } from '../i18n';
 import { sessionState } from '../session';
 import { City } from './City';
 
@@ -23,12 +24,27 @@ function record(date: string | undefined) {
 	};
 }
 
+const adviceIn = (statement: string, general: string, name: string) => ({
+	data: [
+		{ category: 'Good', statement: '–', general: '–', groups: [], advice_sources: [] },
+		{ category: 'Very Poor', statement, general, groups: [{ group: 'children', name, text: '…' }], advice_sources: ['mohfw'] },
+	],
+	sources: [
+		{ id: 'cpcb', publisher: 'CPCB', year: 2014 },
+		{ id: 'mohfw', publisher: 'Ministry of Health', year: 2023 },
+	],
+});
+const advice = { en: adviceIn('CPCB says so.', 'Stay indoors.', 'Children'), hi: adviceIn('साँस की बीमारी', 'घर के अंदर रहें।', 'बच्चे') };
+
 const get = vi.fn(async (path: string, options: { params: { query: Query } }) => {
 	const { query } = options.params;
 	requests.push({ path, ...query });
 	if (path === '/v1/cities') {
 		const city = { name: 'Chennai', first_day: '2010-03-01', last_day: '2020-07-01' };
 		return { data: { data: [city] }, response: Response.json({}) };
+	}
+	if (path === '/v1/advice') {
+		return { data: advice[query.language as 'en' | 'hi'], response: Response.json({}) };
 	}
 	if (state.status !== 200) {
 		const error = { error: { code: state.code, message: state.message, candidates: state.status === 409 ? ['A, Bihar'] : undefined } };
@@ -91,6 +107,26 @@ test('figures of another month are not the present', async () => {
 	await screen.findByRole('heading', { name: 'Last reported 125 days ago' });
 	expect(screen.queryByText('CPCB says so.')).toBeNull();
 	expect(document.querySelector('.current .index')?.className).toContain('stale');
+});
+
+test('the statement and the advice for groups are those of the API, in the language of the page', async () => {
+	show();
+	await screen.findByText('CPCB says so.');
+	const card = (await screen.findByRole('heading', { name: 'What to do' })).closest('section') as HTMLElement;
+	within(card).getByText('Stay indoors.');
+	within(card).getByText('Children');
+	within(card).getByText('Summarised from: Ministry of Health (2023). It does not replace a doctor.');
+	await showLanguage('hi');
+	await screen.findByText('साँस की बीमारी');
+	await screen.findByText('बच्चे');
+	await showLanguage('en');
+});
+
+test('there is no advice for figures that are old', async () => {
+	state.age = 125;
+	show();
+	await screen.findByRole('heading', { name: 'Pollutants' });
+	expect(screen.queryByRole('heading', { name: 'What to do' })).toBeNull();
 });
 
 test('an attribution is named once', async () => {

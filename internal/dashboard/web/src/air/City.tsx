@@ -10,12 +10,16 @@ import { hasScope } from '../session';
 import { Empty, Loading } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
+import { ShareLink } from '../ui/ShareLink';
 import { useFilters } from '../ui/useFilters';
+import { useMinute } from '../ui/useNow';
+import { Advice, useAdvice } from './Advice';
 import { ChartError, Controls, Lines, nameOf, RangedChart, type Shown, shownOf } from './AirCharts';
 import { Legend, RequireScope } from './AirLegend';
 import { Current, Pollutants, Stations } from './AirRecord';
+import { isStale } from './age';
 import { Calendar } from './Calendar';
-import { history, type Subject, useReadings, useRecord } from './history';
+import { credits, history, type Subject, useReadings, useRecord } from './history';
 import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { Search } from './Search';
@@ -40,9 +44,9 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 		<Page
 			title={title}
 			actions={
-				'city' in where &&
-				known && (
+				'city' in where && known ? (
 					<>
+						<ShareLink title={title} />
 						<Link class="primary" href={forecastPath(where.city)}>
 							{t('air.forecast')}
 						</Link>
@@ -55,6 +59,8 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 							</Link>
 						)}
 					</>
+				) : (
+					<ShareLink title={title} />
 				)
 			}
 		>
@@ -62,20 +68,22 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 				<Card>
 					<Search />
 				</Card>
-				<Air where={where} />
+				<Air where={where} title={title} />
 			</RequireScope>
 		</Page>
 	);
 }
 
-function Air(props: { where: Subject }): JSX.Element {
-	const { where } = props;
+function Air(props: { where: Subject; title: string }): JSX.Element {
+	const { where, title } = props;
 	const [filters, change] = useFilters(['date', 'span', 'of', 'by', 'from', 'to', 'year']);
 	const { date } = filters;
 	const record = useRecord(where, date);
 	const now = useRecord(where, undefined);
 	const place = now.data?.city ?? ('city' in where ? where.city : undefined);
 	const readings = useReadings(place);
+	const advice = useAdvice();
+	const minute = useMinute();
 	const since = <Since place={place} readings={readings} choose={(chosen) => change({ date: chosen, year: '' })} />;
 	const top = useRef<HTMLDivElement>(null);
 	const shown = useRef(date);
@@ -87,6 +95,7 @@ function Air(props: { where: Subject }): JSX.Element {
 			top.current?.scrollIntoView({ block: 'start' });
 		}
 	}, [date]);
+	const loading = !record.data || advice.isLoading;
 	const missing = record.error instanceof Problem && record.error.code === 'no_data';
 	if (!record.data && record.error instanceof Problem && record.error.status === 503) {
 		return (
@@ -107,12 +116,13 @@ function Air(props: { where: Subject }): JSX.Element {
 				ref={top}
 				role="group"
 				tabIndex={-1}
-				class={`record ${record.data || missing ? '' : 'waiting'}`}
+				class={`record ${missing || !loading ? '' : 'waiting'}`}
 				aria-label={date ? t('air.on', { day: day(date) }) : t('air.now')}
 			>
-				{record.data ? (
+				{record.data && !loading ? (
 					<>
-						<Current record={record.data} date={date} now={() => change({ date: '' })} />
+						<Current record={record.data} advice={advice.data} date={date} now={() => change({ date: '' })} />
+						{!date && !isStale(record.data, minute) && <Advice reply={advice.data} category={record.data.category} />}
 						<Pollutants record={record.data} date={date} />
 					</>
 				) : missing ? (
@@ -130,7 +140,16 @@ function Air(props: { where: Subject }): JSX.Element {
 					<Loading />
 				)}
 			</div>
-			<Over where={where} filters={filters} date={date} change={change} since={since} readings={readings} />
+			<Over
+				where={where}
+				filters={filters}
+				date={date}
+				change={change}
+				since={since}
+				readings={readings}
+				title={title}
+				credit={() => credits((record.data ?? now.data)?.attribution ?? [])}
+			/>
 			<Year where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
 			{record.data && <Stations record={record.data} date={date} />}
 		</>
@@ -144,6 +163,8 @@ function Over(props: {
 	change: (change: Shown) => void;
 	since: JSX.Element;
 	readings: Readings;
+	title: string;
+	credit: () => string;
 }): JSX.Element {
 	const { where, filters } = props;
 	const [table, setTable] = useState(false);
@@ -155,7 +176,7 @@ function Over(props: {
 		<Card title={t('air.over')}>
 			<Controls shown={shown} change={props.change} readings={props.readings} />
 			<RangedChart query={query} since={props.since}>
-				{() => <Lines series={series} shown={shown} table={table} setTable={setTable} />}
+				{() => <Lines series={series} shown={shown} table={table} setTable={setTable} place={props.title} credit={props.credit} />}
 			</RangedChart>
 		</Card>
 	);

@@ -1,4 +1,4 @@
-import { useQueries } from '@tanstack/preact-query';
+import { useQueries, useQueryClient } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
@@ -8,13 +8,14 @@ import { t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
 import { Card, Facts, Page } from '../ui/Page';
+import { ShareLink } from '../ui/ShareLink';
 import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { ChartError, Controls, Lines, type Series, shownOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
 import { isStale, lastReported } from './age';
 import { pollutants } from './category';
-import { credits, history, useRecord } from './history';
+import { credits, type Detail, history, recordKey, useRecord } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
 
@@ -43,7 +44,7 @@ export function Compare(): JSX.Element {
 			return next;
 		});
 	return (
-		<Page title={t('shell.compare')}>
+		<Page title={t('shell.compare')} actions={cities.length > 0 && <ShareLink title={cities.join(', ')} />}>
 			<RequireScope>
 				<Card>
 					{cities.length < most ? (
@@ -157,6 +158,8 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 	const [table, setTable] = useState(false);
 	const shown = shownOf(filters);
 	const found = useQueries({ queries: cities.map((city) => history({ city }, shown.period, shown.step)) });
+	const client = useQueryClient();
+	const credit = () => credits(cities.flatMap((city) => client.getQueryData<Detail>(recordKey({ city }, undefined))?.attribution ?? []));
 	const stamp = found.map((one) => one.dataUpdatedAt).join(' ');
 	const series: Series[] = useMemo(
 		() =>
@@ -182,7 +185,7 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 				))}
 			</ul>
 			{any ? (
-				<Lines series={series} shown={shown} table={table} setTable={setTable} />
+				<Lines series={series} shown={shown} table={table} setTable={setTable} credit={credit} />
 			) : failed ? (
 				<Failed error={failed.error} again={() => void failed.refetch()} />
 			) : found.some((one) => one.isPending) ? (

@@ -6,7 +6,7 @@ import { locale, t } from '../i18n';
 import { lastReported } from './age';
 import { bandOf, toneOf } from './category';
 import { type Layer, type Place, sorted } from './places';
-import { around, drawn, fitted, moved, size, type View, whole, within, zoomed } from './projection';
+import { around, drawn, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
 
 /** useOutlines fetches the outlines of the states, a separate chunk. */
 function useOutlines(): readonly Outline[] {
@@ -24,6 +24,9 @@ function useOutlines(): readonly Outline[] {
 	}, []);
 	return outlines;
 }
+
+// The distance, in pixels of the screen, at which a tap still means a mark.
+const reach = 16;
 
 // At this zoom and above, a mark has space for its figure.
 const roomy = 2.2;
@@ -71,6 +74,15 @@ export function IndiaMap(props: {
 	take.current = props.onChoose;
 	// The end of a drag must not choose a place.
 	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
+	// A finger is wider than a mark. A tap means the nearest mark in its reach, else the state.
+	const tapped = (event: MouseEvent) => {
+		const at = drag.touched() && drag.still() ? drag.fraction(event) : undefined;
+		const place = at && nearest(marks, [view.x + (at.x * size.width) / view.zoom, view.y + (at.y * size.height) / view.zoom], reach * unit);
+		if (place) {
+			event.stopPropagation();
+			props.onChoose(place);
+		}
+	};
 	const named = hovered ?? chosen;
 	const highlighted = drawn(state);
 	return (
@@ -90,6 +102,7 @@ export function IndiaMap(props: {
 					class={view.zoom > 1 ? 'movable' : ''}
 					aria-hidden="true"
 					{...drag.handlers}
+					onClickCapture={tapped}
 				>
 					{useMemo(
 						() => (
@@ -199,6 +212,7 @@ const Mark = memo(function Mark(props: {
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g
+			data-place={place.id}
 			class={`mark ${place.stale ? 'stale' : toneOf(bandOf(place.category))}`}
 			onPointerEnter={() => props.onHover(place)}
 			onPointerLeave={() => props.onHover(undefined)}
@@ -264,17 +278,81 @@ function useWidth(of: RefObject<SVGSVGElement>): number {
 	return width;
 }
 
-/** useDrag moves the view with the pointer. still reports whether the last press was a click rather than a drag. */
+/** Pinch is the start of a gesture of two fingers. */
+interface Pinch {
+	apart: number;
+	middle: Fraction;
+	view: View;
+}
+
+/**
+ * useDrag moves the view with one pointer, and zooms it with two fingers. still reports whether the last press was a
+ * click rather than a gesture, and touched whether it was made by a finger.
+ */
 function useDrag(view: View, setView: (view: View) => void) {
 	const svg = useRef<SVGSVGElement>(null);
 	const from = useRef<{ x: number; y: number; view: View } | undefined>(undefined);
+	const pinch = useRef<Pinch>();
+	const fingers = useRef(new Map<number, Fraction>()).current;
 	const far = useRef(false);
+	const finger = useRef(false);
+	// The map is drawn in the middle of its element.
+	const fraction = ({ clientX, clientY }: { clientX: number; clientY: number }): Fraction | undefined => {
+		const box = svg.current?.getBoundingClientRect();
+		if (!box?.width || !box.height) {
+			return undefined;
+		}
+		const width = Math.min(box.width, (box.height * size.width) / size.height);
+		const height = (width * size.height) / size.width;
+		return { x: (clientX - box.left - (box.width - width) / 2) / width, y: (clientY - box.top - (box.height - height) / 2) / height };
+	};
+	const spread = (): Omit<Pinch, 'view'> | undefined => {
+		const [one, other] = [...fingers.values()];
+		return one && other
+			? {
+					apart: Math.hypot((one.x - other.x) * size.width, (one.y - other.y) * size.height),
+					middle: { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 },
+				}
+			: undefined;
+	};
+	const ended = (event: PointerEvent) => {
+		fingers.delete(event.pointerId);
+		from.current = undefined;
+		pinch.current = undefined;
+	};
 	const handlers = {
+		// A gesture of two fingers must not scroll the page.
+		onTouchStart: (event: TouchEvent) => {
+			if (event.touches.length > 1) {
+				event.preventDefault();
+			}
+		},
 		onPointerDown: (event: PointerEvent) => {
+			finger.current = event.pointerType === 'touch';
+			const at = fraction(event);
+			if (finger.current && at) {
+				fingers.set(event.pointerId, at);
+			}
+			const start = spread();
+			if (start) {
+				far.current = true;
+				from.current = undefined;
+				pinch.current = { ...start, view };
+				return;
+			}
 			far.current = false;
 			from.current = view.zoom > 1 ? { x: event.clientX, y: event.clientY, view } : undefined;
 		},
 		onPointerMove: (event: PointerEvent) => {
+			const at = fraction(event);
+			if (at && fingers.has(event.pointerId)) {
+				fingers.set(event.pointerId, at);
+			}
+			const [begun, now] = [pinch.current, spread()];
+			if (begun && now) {
+				setView(pinched(begun.view, now.apart / Math.max(1, begun.apart), begun.middle, now.middle));
+				return;
+			}
 			const start = from.current;
 			const width = svg.current?.clientWidth;
 			if (!start || !width) {
@@ -287,12 +365,9 @@ function useDrag(view: View, setView: (view: View) => void) {
 				setView(within({ ...start.view, x: start.view.x - x * scale, y: start.view.y - y * scale }));
 			}
 		},
-		onPointerUp: () => {
-			from.current = undefined;
-		},
-		onPointerLeave: () => {
-			from.current = undefined;
-		},
+		onPointerUp: ended,
+		onPointerCancel: ended,
+		onPointerLeave: ended,
 	};
-	return { svg, handlers, still: () => !far.current };
+	return { svg, handlers, fraction, still: () => !far.current, touched: () => finger.current };
 }

@@ -118,7 +118,7 @@ test('the coverage has a cell for each hour, with its readings in the title', as
 	show('one');
 	const table = await screen.findByRole('table', { name: 'Coverage of 7 days' });
 	expect(within(table).getAllByTitle(/readings/)).toHaveLength(168);
-	const low = within(table).getByTitle('18 Nov 2026, 12:00 pm: 40 readings, 40 % of the usual');
+	const low = within(table).getByTitle('18 Nov 2026, 12:00 pm IST: 40 readings, 40 % of the usual');
 	expect([low.textContent, low.className]).toEqual(['40', 'coverage-low']);
 });
 

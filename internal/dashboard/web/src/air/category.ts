@@ -17,17 +17,16 @@ export interface Band {
 	to: number;
 	token: string;
 	name: Key;
-	health: Key;
 }
 
 /** bands are CPCB's six categories (National Air Quality Index, 2014), best first. */
 export const bands: readonly Band[] = [
-	{ word: 'Good', from: 0, to: 50, token: 'good', name: 'air.good', health: 'air.health.good' },
-	{ word: 'Satisfactory', from: 51, to: 100, token: 'satisfactory', name: 'air.satisfactory', health: 'air.health.satisfactory' },
-	{ word: 'Moderate', from: 101, to: 200, token: 'moderate', name: 'air.moderate', health: 'air.health.moderate' },
-	{ word: 'Poor', from: 201, to: 300, token: 'poor', name: 'air.poor', health: 'air.health.poor' },
-	{ word: 'Very Poor', from: 301, to: 400, token: 'very-poor', name: 'air.verypoor', health: 'air.health.verypoor' },
-	{ word: 'Severe', from: 401, to: 500, token: 'severe', name: 'air.severe', health: 'air.health.severe' },
+	{ word: 'Good', from: 0, to: 50, token: 'good', name: 'air.good' },
+	{ word: 'Satisfactory', from: 51, to: 100, token: 'satisfactory', name: 'air.satisfactory' },
+	{ word: 'Moderate', from: 101, to: 200, token: 'moderate', name: 'air.moderate' },
+	{ word: 'Poor', from: 201, to: 300, token: 'poor', name: 'air.poor' },
+	{ word: 'Very Poor', from: 301, to: 400, token: 'very-poor', name: 'air.verypoor' },
+	{ word: 'Severe', from: 401, to: 500, token: 'severe', name: 'air.severe' },
 ];
 
 /** notReporting is the filter of the places that have no current figures. */

@@ -19,10 +19,15 @@ function unlessEmpty(count: number, error: Error): boolean {
 	return error instanceof Problem && error.passing && error.status !== 503 && count < patience;
 }
 
+/** recordKey is the key of a record in the cache. */
+export function recordKey(where: Subject, date: string | undefined): readonly unknown[] {
+	return ['air', 'record', where, date ?? 'now'];
+}
+
 /** useRecord fetches the detailed record of a place, for now or for a day in India. */
 export function useRecord(where: Subject, date: string | undefined) {
 	return useQuery({
-		queryKey: ['air', 'record', where, date ?? 'now'],
+		queryKey: recordKey(where, date),
 		queryFn: async ({ signal }): Promise<Detail> => {
 			const got = await unwrap(api.GET('/v1/aqi', { params: { query: { ...where, view: 'detail', ...(date && { date }) } }, signal }));
 			if (!('sub_indices' in got)) {

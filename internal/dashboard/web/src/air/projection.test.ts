@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outlines, rings, thin } from '../../outlines';
-import { around, drawn, fitted, moved, place, size, whole, within, zoomed } from './projection';
+import { around, drawn, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
 
 const drawing = outlines();
 
@@ -86,6 +86,26 @@ test('a view stays inside the map and within the zoom limits', () => {
 	const goa = fitted([[100, 500, 10, 20]]);
 	expect(goa.x).toBeLessThan(100);
 	expect(goa.x + size.width / goa.zoom).toBeGreaterThan(110);
+});
+
+test('a pinch keeps the place between the fingers', () => {
+	const middle = { x: 0.5, y: 0.5 };
+	expect(pinched(whole, 2, middle, middle)).toEqual(around(306, 348, 2));
+	const view = { x: 100, y: 200, zoom: 4 };
+	const next = pinched(view, 1.5, { x: 0.25, y: 0.75 }, { x: 0.5, y: 0.5 });
+	expect(next.zoom).toBe(6);
+	expect(next.x + (0.5 * size.width) / 6).toBeCloseTo(100 + (0.25 * size.width) / 4);
+	expect(next.y + (0.5 * size.height) / 6).toBeCloseTo(200 + (0.75 * size.height) / 4);
+	expect(pinched(view, 0.01, middle, middle)).toEqual(whole);
+});
+
+test('a tap beside marks means the nearest within reach', () => {
+	const near = { at: [10, 10] as [number, number] };
+	const far = { at: [30, 10] as [number, number] };
+	const places = [far, near, { at: undefined }];
+	expect(nearest(places, [15, 10], 20)).toBe(near);
+	expect(nearest(places, [22, 10], 20)).toBe(far);
+	expect(nearest(places, [80, 80], 20)).toBeUndefined();
 });
 
 test('states of the API map to the older borders of the drawing', () => {

@@ -49,6 +49,38 @@ export function zoomed(view: View, factor: number): View {
 	return around(view.x + size.width / view.zoom / 2, view.y + size.height / view.zoom / 2, view.zoom * factor);
 }
 
+/** Fraction is a point of the visible part: 0, 0 is its left top corner, and 1, 1 its right bottom corner. */
+export interface Fraction {
+	x: number;
+	y: number;
+}
+
+/** pinched multiplies the zoom of a view by a factor. The place that was at a point is at another point afterwards. */
+export function pinched(view: View, factor: number, from: Fraction, to: Fraction): View {
+	const zoom = Math.min(most, Math.max(1, view.zoom * factor));
+	return within({
+		x: view.x + (from.x / view.zoom - to.x / zoom) * size.width,
+		y: view.y + (from.y / view.zoom - to.y / zoom) * size.height,
+		zoom,
+	});
+}
+
+/** nearest returns the place whose mark is nearest to a point, at most a number of map units away. */
+export function nearest<P extends { at: [number, number] | undefined }>(
+	places: readonly P[],
+	[x, y]: readonly [number, number],
+	most: number,
+): P | undefined {
+	let [best, least]: [P | undefined, number] = [undefined, most];
+	for (const place of places) {
+		const away = place.at ? Math.hypot(place.at[0] - x, place.at[1] - y) : Number.POSITIVE_INFINITY;
+		if (away <= least) {
+			[best, least] = [place, away];
+		}
+	}
+	return best;
+}
+
 /** moved shifts a view by fractions of its width and height. */
 export function moved(view: View, right: number, down: number): View {
 	return within({ ...view, x: view.x + (right * size.width) / view.zoom, y: view.y + (down * size.height) / view.zoom });

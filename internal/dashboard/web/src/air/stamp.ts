@@ -1,17 +1,22 @@
 import { locale } from '../i18n';
+import { zone } from '../zone';
 import type { Step } from './series';
 
-const zone = 'Asia/Kolkata';
+/** zoneOf returns the zone of a chart's times. Days are always those of India. */
+export function zoneOf(step: Step): string {
+	return step === 'day' ? 'Asia/Kolkata' : zone.value;
+}
 
 const made = new Map<string, Intl.DateTimeFormat>();
 
-/** stamp formats a time of a chart, given in seconds: a day, or an hour in India. */
+/** stamp formats a time of a chart, given in seconds: a day in India, or an hour in the zone of the page. */
 export function stamp(x: number, step: Step): string {
-	const name = `${step} ${locale.value}`;
+	const timeZone = zoneOf(step);
+	const name = `${step} ${locale.value} ${timeZone}`;
 	// Creating a formatter is slower than using it, and a year has 8,760 hours.
 	const format =
 		made.get(name) ??
-		new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', ...(step === 'hour' && { timeStyle: 'short' }), timeZone: zone });
+		new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', ...(step === 'hour' && { timeStyle: 'short' }), timeZone });
 	made.set(name, format);
 	return format.format(new Date(x * 1000));
 }
@@ -21,7 +26,9 @@ export function stamp(x: number, step: Step): string {
  * and below each tick that begins another year.
  */
 export function times(ticks: readonly number[], step: Step): string[] {
-	const write = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale.value, { ...options, timeZone: zone });
+	const timeZone = zoneOf(step);
+	const east = timeZone === 'UTC' ? 0 : 19_800;
+	const write = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale.value, { ...options, timeZone });
 	const date = write({ day: 'numeric', month: 'short' });
 	const year = write({ year: 'numeric' });
 	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
@@ -29,7 +36,7 @@ export function times(ticks: readonly number[], step: Step): string[] {
 	let written = '';
 	return ticks.map((tick) => {
 		const at = new Date(tick * 1000);
-		const text = step === 'day' || (tick + 19_800) % 86_400 === 0 ? date.format(at) : hour.format(at);
+		const text = step === 'day' || (tick + east) % 86_400 === 0 ? date.format(at) : hour.format(at);
 		// A chart of few days has several ticks in a day. Only the first names it.
 		if (step === 'day' && text === written) {
 			return '';

@@ -29,14 +29,14 @@ export function Badge(props: { tone: Tone; children: string }): JSX.Element {
 }
 
 /**
- * Copy is a button that copies a value and reports the result. Browsers allow copying only on https pages and on
+ * Copy is a button that copies a value and reports the result. A function returns the value at the time of the click. Browsers allow copying only on https pages and on
  * localhost.
  */
-export function Copy(props: { value: string; name?: string }): JSX.Element {
+export function Copy(props: { value: string | (() => string); name?: string }): JSX.Element {
 	const [says, setSays] = useState('');
 	const copy = async () => {
 		try {
-			await navigator.clipboard.writeText(props.value);
+			await navigator.clipboard.writeText(typeof props.value === 'string' ? props.value : props.value());
 			setSays(t('action.copied'));
 		} catch {
 			setSays(t('action.copy.not'));

@@ -60,6 +60,7 @@ export const account = {
 		'You are signed in with this key: revoking it signs you out. The key becomes invalid within one second, permanently.',
 	'account.shown.title': 'The new key',
 	'account.shown.once': 'The key is shown only once. Copy it now; it cannot be shown again.',
+	'account.shown.kept': 'Copy the key first. “Close” closes this window for good.',
 	'account.shown.secret': 'Secret of its signatures',
 	'account.scope.aqi:read': 'look up air quality',
 	'account.scope.recharge:read': 'see recharges and the wallet',

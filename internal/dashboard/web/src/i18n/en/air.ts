@@ -5,16 +5,8 @@ export const air = {
 	'air.poor': 'Poor',
 	'air.verypoor': 'Very Poor',
 	'air.severe': 'Severe',
-	'air.health.good': 'Minimal impact.',
-	'air.health.satisfactory': 'May cause minor breathing discomfort to sensitive people.',
-	'air.health.moderate':
-		'May cause breathing discomfort to people with lung disease such as asthma, and discomfort to people with heart disease, children and older adults.',
-	'air.health.poor':
-		'May cause breathing discomfort to people on prolonged exposure, and discomfort to people with heart disease with short exposure.',
-	'air.health.verypoor':
-		'May cause respiratory illness to people on prolonged exposure. Effect may be more pronounced in people with lung and heart diseases.',
-	'air.health.severe':
-		'May cause respiratory effects even on healthy people, and serious health impacts on people with lung or heart disease. The health impacts may be experienced even during light physical activity.',
+	'air.advice': 'What to do',
+	'air.advice.from': 'Summarised from: {sources}. It does not replace a doctor.',
 	'air.noindex': 'no index',
 	'air.nofigure': 'no figure',
 	'air.layer': 'Shown on the map',
@@ -111,6 +103,8 @@ export const air = {
 	'air.chart.label': '{name}, {figure}, {span}: between {least} and {most} {unit}, last {last}.',
 	'air.table': 'Show as a table',
 	'air.table.hide': 'Hide the table',
+	'air.save': 'Save as {type}',
+	'air.save.failed': 'The file could not be made. Try again.',
 	'air.calendar': 'A year of days',
 	'air.calendar.hint': 'A column is a week. Arrow keys go through the days; choosing one shows its record.',
 	'air.nodata': 'There are no data for this period',

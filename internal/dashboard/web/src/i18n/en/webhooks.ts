@@ -44,6 +44,7 @@ export const webhooks = {
 	'webhooks.secret.own.hint': '8 to 255 printable ASCII characters without blanks.',
 	'webhooks.secret.value': 'Your secret',
 	'webhooks.secret.once': 'This secret is shown only once. Copy it now.',
+	'webhooks.secret.kept': 'Copy the secret first. “Close” closes this window for good.',
 	'webhooks.secret.keep': 'Your receiver needs it to check signatures. If you lose it, make a new one.',
 	'webhooks.secret.yours': 'Your own secret, which ends in {last}, signs every delivery.',
 	'webhooks.secret.previous': 'The old secret also signs until',

@@ -46,6 +46,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.secret.own.hint': '8 से 255 ASCII अक्षर, बिना खाली जगह के।',
 	'webhooks.secret.value': 'आपकी गुप्त कुंजी',
 	'webhooks.secret.once': 'यह गुप्त कुंजी केवल अभी दिखाई जा रही है। इसे अभी कॉपी कर लें।',
+	'webhooks.secret.kept': 'पहले रहस्य कॉपी करें। “बंद करें” से यह खिड़की हमेशा के लिए बंद होगी।',
 	'webhooks.secret.keep': 'हस्ताक्षर जाँचने के लिए आपके रिसीवर को यह चाहिए। खो जाए तो नई बनाएँ।',
 	'webhooks.secret.yours': 'आपकी अपनी गुप्त कुंजी, जिसके अंत में {last} है, हर डिलीवरी पर हस्ताक्षर करती है।',
 	'webhooks.secret.previous': 'पुरानी कुंजी का हस्ताक्षर इस समय तक',

@@ -7,11 +7,13 @@ import { number, rupees } from '../../format';
 import { t } from '../../i18n';
 import { Field } from '../../ui/Field';
 import { Form } from '../../ui/Form';
-import { Card, Page } from '../../ui/Page';
+import { Card, Facts, Page } from '../../ui/Page';
 import { Tabs } from '../../ui/Tabs';
+import { useConfirmation } from '../../ui/useConfirmation';
 import { useFilters } from '../../ui/useFilters';
 import { recorded } from '../recorded';
 import { freshRef } from '../ref';
+import { isSandbox } from '../StatusBadge';
 import { useBalance } from '../wallet/useBalance';
 import { Preview } from './BatchPreview';
 import { type Kind, kindOf } from './kind';
@@ -67,7 +69,29 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	const records = useMemo(() => (found ? (leave ? withoutRow(found) : found.records) : []), [found, leave]);
 	const amount = useMemo(() => sum(records), [records]);
 	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
+	const [confirm, question] = useConfirmation();
+	/** confirmed reports whether the person agrees to recharges with real money. */
+	const confirmed = () =>
+		confirm({
+			title: t('batch.confirm'),
+			content: (
+				<>
+					<p>{t('transactions.confirm.live')}</p>
+					<Facts
+						of={[
+							[t('batch.total'), number(records.length)],
+							[t('recharge.amount'), rupees(amount)],
+							[t('wallet.available'), wallet.data && rupees(wallet.data.available)],
+						]}
+					/>
+				</>
+			),
+			button: t('recharge.confirm.do', { amount: rupees(amount) }),
+		});
 	const send = async () => {
+		if (kind === 'recharge' && !isSandbox() && !(await confirmed())) {
+			return;
+		}
 		const whole = await body(kind, records, ref.trim());
 		if (whole.size > mostBytes) {
 			throw Problem.atField('records', t('batch.wrong.large'));
@@ -104,78 +128,81 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 		setFile(fits ? { name: chosen.name, text: await chosen.text() } : undefined);
 	};
 	return (
-		<Form submit={send} button={t('batch.send')} tone="primary" disabled={blocked}>
-			<Card>
-				<p>{t(`batch.how.${kind}`)}</p>
-				<div class="field">
-					<label for={`${id}-file`}>{t('batch.file')}</label>
-					<input
-						ref={chooser}
-						id={`${id}-file`}
-						type="file"
-						accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
-						aria-describedby={`${id}-limits`}
-						onChange={(event) => void choose(event.currentTarget.files?.[0])}
-					/>
-					<p class="hint" id={`${id}-limits`}>
-						{t('batch.limits')}
-					</p>
-					<p class="wrong" role="alert">
-						{large ? t('batch.wrong.large') : ''}
-					</p>
-				</div>
-				{file ? (
-					<p class="note">
-						{file.name === undefined ? t('batch.from.pasted', { count: number(file.text.length) }) : t('batch.from', { name: file.name })}{' '}
-						<button type="button" class="small" onClick={drop}>
-							{t('batch.unfile')}
-						</button>
-					</p>
-				) : (
+		<>
+			{question}
+			<Form submit={send} button={t('batch.send')} tone="primary" disabled={blocked}>
+				<Card>
+					<p>{t(`batch.how.${kind}`)}</p>
 					<div class="field">
-						<label for={`${id}-text`}>{t('batch.text')}</label>
-						<textarea
-							id={`${id}-text`}
-							rows={8}
-							wrap="off"
-							spellcheck={false}
-							value={text}
-							onBeforeInput={pasted}
-							onInput={(event) => setText(event.currentTarget.value)}
+						<label for={`${id}-file`}>{t('batch.file')}</label>
+						<input
+							ref={chooser}
+							id={`${id}-file`}
+							type="file"
+							accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
+							aria-describedby={`${id}-limits`}
+							onChange={(event) => void choose(event.currentTarget.files?.[0])}
 						/>
-						<div class="actions">
-							<button type="button" class="small" onClick={() => setText(examples[kind])}>
-								{t('batch.example')}
-							</button>
-							<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
-								{t('action.reset')}
-							</button>
-						</div>
+						<p class="hint" id={`${id}-limits`}>
+							{t('batch.limits')}
+						</p>
+						<p class="wrong" role="alert">
+							{large ? t('batch.wrong.large') : ''}
+						</p>
 					</div>
-				)}
-				<Field
-					label={t('transactions.ref')}
-					hint={t('batch.ref.hint')}
-					name="ref_id"
-					maxLength={200}
-					required
-					value={ref}
-					change={setRef}
-				/>
-			</Card>
-			{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
-			<Card>
-				<p role="status">
-					{blocked
-						? t(found && found.troubles.length > 0 ? 'batch.blocked' : 'batch.notyet')
-						: kind === 'recharge'
-							? t('batch.ready.recharge', { count: number(records.length), amount: rupees(amount) })
-							: t('batch.ready.verification', { count: number(records.length) })}
-				</p>
-				{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
-				{kind === 'recharge' && wallet.data && !blocked && amount > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
-			</Card>
-		</Form>
+					{file ? (
+						<p class="note">
+							{file.name === undefined ? t('batch.from.pasted', { count: number(file.text.length) }) : t('batch.from', { name: file.name })}{' '}
+							<button type="button" class="small" onClick={drop}>
+								{t('batch.unfile')}
+							</button>
+						</p>
+					) : (
+						<div class="field">
+							<label for={`${id}-text`}>{t('batch.text')}</label>
+							<textarea
+								id={`${id}-text`}
+								rows={8}
+								wrap="off"
+								spellcheck={false}
+								value={text}
+								onBeforeInput={pasted}
+								onInput={(event) => setText(event.currentTarget.value)}
+							/>
+							<div class="actions">
+								<button type="button" class="small" onClick={() => setText(examples[kind])}>
+									{t('batch.example')}
+								</button>
+								<button type="button" class="small quiet" disabled={text === ''} onClick={() => setText('')}>
+									{t('action.reset')}
+								</button>
+							</div>
+						</div>
+					)}
+					<Field
+						label={t('transactions.ref')}
+						hint={t('batch.ref.hint')}
+						name="ref_id"
+						maxLength={200}
+						required
+						value={ref}
+						change={setRef}
+					/>
+				</Card>
+				{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
+				<Card>
+					<p role="status">
+						{blocked
+							? t(found && found.troubles.length > 0 ? 'batch.blocked' : 'batch.notyet')
+							: kind === 'recharge'
+								? t('batch.ready.recharge', { count: number(records.length), amount: rupees(amount) })
+								: t('batch.ready.verification', { count: number(records.length) })}
+					</p>
+					{kind === 'recharge' && wallet.data && <p class="hint">{t('recharge.balance', { amount: rupees(wallet.data.available) })}</p>}
+					{kind === 'recharge' && wallet.data && !blocked && amount > wallet.data.available && <p class="wrong">{t('batch.poor')}</p>}
+				</Card>
+			</Form>
+		</>
 	);
 }
 

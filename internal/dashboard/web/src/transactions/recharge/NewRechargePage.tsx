@@ -8,10 +8,12 @@ import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { Field, Radios, Select } from '../../ui/Field';
 import { Form } from '../../ui/Form';
-import { Card, Page } from '../../ui/Page';
+import { Card, Facts, Page } from '../../ui/Page';
+import { useConfirmation } from '../../ui/useConfirmation';
 import { amountOf, recorded } from '../recorded';
 import { freshRef } from '../ref';
 import { type SandboxValues, Values } from '../SandboxValues';
+import { isSandbox } from '../StatusBadge';
 import { useBalance } from '../wallet/useBalance';
 import { Detected, useDetected } from './DetectedOperator';
 import { digitsOf } from './digits';
@@ -22,6 +24,9 @@ const magic: readonly SandboxValues[] = (['1', '2', '3', '4', '5', '6', '7', '8'
 	value: `900000000${last}`,
 	says: `recharge.magic.${last}`,
 }));
+
+/** limits are the least and the largest amount of a recharge in rupees, as in the API. */
+const limits = { least: 10, most: 10_000 } as const;
 
 /**
  * NewRechargePage sends one recharge. Its reference stays the same until the API has recorded a recharge under
@@ -44,11 +49,38 @@ export function NewRechargePage(): JSX.Element {
 	const detected = useDetected(type === 'prepaid' ? digitsOf(number) : undefined);
 	const named = operator === 'auto' ? detected.data?.operator : operator;
 	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;
+	const [confirm, question] = useConfirmation();
+	/** confirmed reports whether the person agrees to a recharge with real money. */
+	const confirmed = (sum: number) =>
+		confirm({
+			title: t('recharge.confirm'),
+			content: (
+				<>
+					<p>{t('transactions.confirm.live')}</p>
+					<Facts
+						of={[
+							[t('recharge.amount'), rupees(sum)],
+							[t('recharge.number'), number.trim()],
+							[t('recharge.operator'), named ?? t('recharge.auto')],
+							[t('wallet.available'), wallet.data && rupees(wallet.data.available)],
+						]}
+					/>
+				</>
+			),
+			button: t('recharge.confirm.do', { amount: rupees(sum) }),
+		});
 	const send = async () => {
 		const sum = amountOf(amount);
-		if (sum === undefined) {
+		if (sum === undefined || sum < limits.least || sum > limits.most) {
+			// The API reports an amount out of range only after the number is right.
 			const wrong = type === 'prepaid' && digitsOf(number) === undefined;
-			throw Problem.atFields({ ...(wrong && { mobile: t('recharge.mobile.wrong') }), amount: t('transactions.amount.wrong') });
+			throw Problem.atFields({
+				...(wrong && { mobile: t('recharge.mobile.wrong') }),
+				amount: t(sum === undefined ? 'transactions.amount.wrong' : 'batch.wrong.amount'),
+			});
+		}
+		if (!isSandbox() && !(await confirmed(sum))) {
+			return;
 		}
 		setFailed(undefined);
 		const { id, problem } = await recorded(
@@ -79,6 +111,7 @@ export function NewRechargePage(): JSX.Element {
 	};
 	return (
 		<Page title={t('recharge.new')}>
+			{question}
 			<div class="beside">
 				<Card>
 					<Form submit={send} button={t('recharge.send')} tone="primary">

@@ -7,7 +7,6 @@ import { range } from '../../dates';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { hasScope } from '../../session';
-import { SubjectLink } from '../../subject';
 import { Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Rows, useList } from '../../ui/List';
@@ -18,7 +17,7 @@ import { useFilters } from '../../ui/useFilters';
 import { RechargeTable } from '../RechargeList';
 import { PaymentBadge } from '../StatusBadge';
 import { Filters } from '../TransactionFilters';
-import { signed } from '../timeline/Timeline';
+import { Statement } from './Statement';
 import { TopUp } from './TopUp';
 import { useBalance } from './useBalance';
 import '../transactions.css';
@@ -58,7 +57,7 @@ export function Wallet(): JSX.Element {
 					['payments', '/wallet?show=payments', t('wallet.payments')],
 				]}
 			/>
-			{at === 'entries' ? <Entries /> : <Payments />}
+			{at === 'entries' ? <Statement /> : <Payments />}
 			{paying && <TopUp close={() => setPaying(false)} />}
 		</Page>
 	);
@@ -94,38 +93,6 @@ function Pending(): JSX.Element | null {
 			{payments.data?.has_more && <Link href="/wallet?show=payments&status=pending">{t('wallet.pending.payments')}</Link>}{' '}
 			{recharges.data?.has_more && <Link href="/recharges?status=pending">{t('wallet.pending.all')}</Link>}
 		</Card>
-	);
-}
-
-function Entries(): JSX.Element {
-	const [filters, change] = useFilters(['from', 'to', 'subject']);
-	const query = {
-		...(filters.subject && /^(txn|pay)_[0-9A-Z]{26}$/.test(filters.subject) && { subject: filters.subject }),
-		...range(filters),
-	};
-	const list = useList(['wallet', 'entries', query], (cursor, signal) =>
-		unwrap(api.GET('/v1/wallet/entries', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
-	);
-	return (
-		<>
-			<Filters dates values={filters} change={change} />
-			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
-				{(rows) => (
-					<Table
-						caption={t('wallet.entries')}
-						rows={rows}
-						id={(row) => `${row.subject} ${row.kind}`}
-						columns={[
-							{ name: t('transactions.when'), show: (row) => <Time at={row.at} /> },
-							{ name: t('wallet.kind'), show: (row) => t(`wallet.kind.${row.kind}`) },
-							{ name: t('wallet.available'), figure: true, show: (row) => (row.available === 0 ? '–' : signed(row.available)) },
-							{ name: t('wallet.held'), figure: true, show: (row) => (row.held === 0 ? '–' : signed(row.held)) },
-							{ name: t('wallet.about'), show: (row) => <SubjectLink id={row.subject} /> },
-						]}
-					/>
-				)}
-			</Rows>
-		</>
 	);
 }
 

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { number } from '../format';
+import { t } from '../i18n';
+import { saveFile } from '../ui/saveFile';
+import type { Drawn } from './Chart';
+import { bands, type Figure, highest } from './category';
+import type { Step } from './series';
+import { times } from './stamp';
+
+/** lightColour returns a design token in the light scheme, which suits paper and messages. */
+function lightColour(token: string): string {
+	const value = getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
+	return /^light-dark\(\s*([^,]+),/.exec(value)?.[1] ?? value;
+}
+
+const types = { png: 'image/png', svg: 'image/svg+xml', csv: 'text/csv' } as const;
+
+/** SaveChart saves a chart as a picture or as a table. */
+export function SaveChart(props: {
+	lines: readonly Drawn[];
+	figure: Figure;
+	unit: string;
+	step: Step;
+	/** title names the places, the figure and the period. */
+	title: string;
+	/** name is the name of the figure. */
+	name: string;
+	credit: () => string;
+}): JSX.Element {
+	const { lines, figure, unit, step } = props;
+	const [failed, setFailed] = useState(false);
+	const save = async (type: keyof typeof types) => {
+		setFailed(false);
+		try {
+			const { csvOf, pngOf, svgOf } = await import('./chartFile');
+			const svg = () =>
+				svgOf({
+					...{ title: props.title, unit, lines, step, figure: number, credit: props.credit(), colour: lightColour },
+					bands:
+						lines.length > 1
+							? []
+							: bands.map((band, i) => ({
+									to: highest[figure][i] ?? Number.POSITIVE_INFINITY,
+									name: t(band.name),
+									colour: lightColour(`aqi-${band.token}`),
+								})),
+					ticks: (at) => times(at, step),
+				});
+			const content = type === 'csv' ? csvOf(lines, props.name, step) : type === 'svg' ? svg() : await pngOf(svg());
+			const file = props.title.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-').slice(0, 80);
+			saveFile(content instanceof Blob ? content : new Blob([content], { type: types[type] }), `${file}.${type}`);
+		} catch {
+			setFailed(true);
+		}
+	};
+	return (
+		<>
+			{(['png', 'svg', 'csv'] as const).map((type) => (
+				<button key={type} type="button" onClick={() => void save(type)}>
+					{t('air.save', { type: type.toUpperCase() })}
+				</button>
+			))}
+			<span class="wrong" role="alert">
+				{failed ? t('air.save.failed') : ''}
+			</span>
+		</>
+	);
+}

@@ -1,0 +1,32 @@
+import { afterEach, expect, test } from 'vitest';
+import { stamp, times } from './air/stamp';
+import { day, hour, instant } from './format';
+import { zone } from './zone';
+
+afterEach(() => {
+	zone.value = 'Asia/Kolkata';
+});
+
+const at = '2026-11-21T20:30:05Z';
+
+test('times are those of India, with the name of the zone', () => {
+	expect(instant(at)).toBe('22 Nov 2026, 2:00:05 am IST');
+	expect(hour(at)).toBe('22 Nov 2026, 2:00 am IST');
+});
+
+test('times can be shown in UTC, and days stay those of India', () => {
+	zone.value = 'UTC';
+	expect(instant(at)).toBe('21 Nov 2026, 8:30:05 pm UTC');
+	expect(hour(at)).toBe('21 Nov 2026, 8:30 pm UTC');
+	expect(day('2026-11-22')).toBe('22 Nov 2026');
+});
+
+test('charts of hours follow the zone, and charts of days do not', () => {
+	const midnight = Date.parse('2026-11-22T00:00:00+05:30') / 1000;
+	expect(stamp(midnight, 'hour')).toBe('22 Nov 2026, 12:00 am');
+	zone.value = 'UTC';
+	expect(stamp(midnight, 'hour')).toBe('21 Nov 2026, 6:30 pm');
+	expect(stamp(midnight, 'day')).toBe('22 Nov 2026');
+	expect(times([midnight], 'day')).toEqual(['22 Nov\n2026']);
+	expect(times([midnight, midnight + 19_800], 'hour')).toEqual(['18:30\n2026', '22 Nov']);
+});

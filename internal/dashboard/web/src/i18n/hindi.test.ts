@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { bands } from '../air/category';
+import { en } from './en';
+import { account } from './en/account';
+import { air } from './en/air';
+import { alerts } from './en/alerts';
+import { shell } from './en/shell';
+import { transactions } from './en/transactions';
+import { webhooks } from './en/webhooks';
+import { hi } from './hi';
+
+type Texts = Record<'en' | 'hi', string>;
+
+const root = '../../../../..';
+const advice = JSON.parse(readFileSync(`${import.meta.dirname}/${root}/schema/advice/advice.json`, 'utf8')) as {
+	groups: { group: string; name: Texts }[];
+	advice: { category: string; name: Texts; statement: Texts; general: Texts; groups: Record<string, Texts> }[];
+};
+
+const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+
+test('each text in Hindi has the placeholders of the English one', () => {
+	const differing = (Object.keys(en) as (keyof typeof en)[]).filter((key) => placeholders(en[key]).join() !== placeholders(hi[key]).join());
+	expect(differing).toEqual([]);
+});
+
+test.each(bands)('$word has the name that the advice of the API has', ({ word, name }) => {
+	const of = advice.advice.find(({ category }) => category === word)?.name;
+	expect({ en: en[name], hi: hi[name] }).toEqual(of);
+});
+
+/** page returns a page of docs/hindi: a table of texts in both languages. */
+function page(title: string, rows: readonly (readonly [key: string, texts: Texts])[]): string {
+	const cell = (text: string) => text.replaceAll('|', '\\|');
+	return [
+		`# Hindi texts: ${title}`,
+		'',
+		'[README](README.md) says how to review this page.',
+		'',
+		'| name | English | Hindi |',
+		'|---|---|---|',
+		...rows.map(([key, texts]) => `| \`${key}\` | ${cell(texts.en)} | ${cell(texts.hi)} |`),
+		'',
+	].join('\n');
+}
+
+// vitest --update writes these pages.
+test.each(Object.entries({ account, air, alerts, shell, transactions, webhooks }))(
+	'docs/hindi has the texts of the catalog %s',
+	async (name, texts) => {
+		const rows = Object.keys(texts).map((key) => [key, { en: en[key as keyof typeof en], hi: hi[key as keyof typeof hi] }] as const);
+		await expect(page(name, rows)).toMatchFileSnapshot(`${root}/docs/hindi/${name}.md`);
+	},
+);
+
+test('docs/hindi has the texts of the advice', async () => {
+	const rows = [
+		...advice.groups.map(({ group, name }) => [group, name] as const),
+		...advice.advice.flatMap(({ category, name, statement, general, groups }) => [
+			[category, name] as const,
+			[`${category}: statement`, statement] as const,
+			[`${category}: general`, general] as const,
+			...Object.entries(groups).map(([group, text]) => [`${category}: ${group}`, text] as const),
+		]),
+	];
+	await expect(page('advice', rows)).toMatchFileSnapshot(`${root}/docs/hindi/advice.md`);
+});

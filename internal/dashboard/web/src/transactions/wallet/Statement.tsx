@@ -1,0 +1,120 @@
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { range } from '../../dates';
+import { number, rupees } from '../../format';
+import { t } from '../../i18n';
+import { SubjectLink } from '../../subject';
+import { Time } from '../../ui/Badge';
+import { Form } from '../../ui/Form';
+import { Rows } from '../../ui/List';
+import { Facts } from '../../ui/Page';
+import { saveFile } from '../../ui/saveFile';
+import { Table } from '../../ui/Table';
+import { useFilters } from '../../ui/useFilters';
+import { Filters } from '../TransactionFilters';
+import { signed } from '../timeline/Timeline';
+import { type Balance, balanced, before, beginningOf, csvOf, entriesOf, type Line, type Selection } from './statement';
+
+/** useLines fetches the pages of a statement. It remembers the balance at which each page begins. */
+function useLines(selection: Selection) {
+	const balances = useRef(new Map<string, Balance | undefined>()).current;
+	return useInfiniteQuery({
+		queryKey: ['wallet', 'entries', selection],
+		initialPageParam: undefined as string | undefined,
+		queryFn: async ({ pageParam, signal }) => {
+			const { page, closing } = pageParam
+				? { page: await entriesOf(selection, pageParam, 50, signal), closing: balances.get(pageParam) }
+				: await beginningOf(selection, 50, signal);
+			if (page.next_cursor) {
+				balances.set(page.next_cursor, closing && before(closing, page.data));
+			}
+			return { ...page, data: balanced(closing, page.data) };
+		},
+		getNextPageParam: (last) => last.next_cursor ?? undefined,
+	});
+}
+
+/** Statement lists the entries of the wallet with the balance after each. */
+export function Statement(): JSX.Element {
+	const [filters, change] = useFilters(['from', 'to', 'subject']);
+	const selection = {
+		...(filters.subject && /^(txn|pay)_[0-9A-Z]{26}$/.test(filters.subject) && { subject: filters.subject }),
+		...range(filters),
+	};
+	const list = useLines(selection);
+	const lines = list.data?.pages.flatMap((page) => page.data) ?? [];
+	return (
+		<>
+			<Filters dates values={filters} change={change} />
+			<Ends lines={lines} whole={list.data !== undefined && !list.hasNextPage} from={filters.from} />
+			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
+				{(rows) => (
+					<Table
+						caption={t('wallet.entries')}
+						rows={rows}
+						id={({ entry }) => `${entry.subject} ${entry.kind}`}
+						columns={[
+							{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
+							{ name: t('wallet.kind'), show: ({ entry }) => t(`wallet.kind.${entry.kind}`) },
+							{ name: t('wallet.available'), figure: true, show: ({ entry }) => changeOf(entry.available) },
+							{ name: t('wallet.held'), figure: true, show: ({ entry }) => changeOf(entry.held) },
+							{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
+							{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
+							{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
+						]}
+					/>
+				)}
+			</Rows>
+			{lines.length > 0 && <Save selection={selection} />}
+		</>
+	);
+}
+
+function changeOf(amount: number): string {
+	return amount === 0 ? '–' : signed(amount);
+}
+
+/** Ends shows the balance at the end and at the beginning of the period. The beginning needs all lines. */
+function Ends(props: { lines: readonly Line[]; whole: boolean; from: string | undefined }): JSX.Element | null {
+	const [newest, oldest] = [props.lines[0]?.after, props.lines.at(-1)];
+	if (!newest || !oldest?.after) {
+		return null;
+	}
+	const total = (of: Balance) => rupees(of.available + of.held);
+	const opening = props.whole ? before(oldest.after, [oldest.entry]) : undefined;
+	return (
+		<Facts
+			of={[
+				[t('wallet.closing'), total(newest)],
+				[t('wallet.opening'), opening ? total(opening) : props.from && t('wallet.opening.later')],
+			]}
+		/>
+	);
+}
+
+/** Save saves the whole statement as a table for a spreadsheet. */
+function Save(props: { selection: Selection }): JSX.Element {
+	const [count, setCount] = useState<number>();
+	const save = async () => {
+		const { signal } = new AbortController();
+		setCount(0);
+		try {
+			const { page: first, closing } = await beginningOf(props.selection, 1000, signal);
+			const all = [...first.data];
+			for (let page = first; page.next_cursor; ) {
+				page = await entriesOf(props.selection, page.next_cursor, 1000, signal);
+				all.push(...page.data);
+				setCount(all.length);
+			}
+			saveFile(new Blob([csvOf(balanced(closing, all))], { type: 'text/csv' }), 'wallet.csv');
+		} finally {
+			setCount(undefined);
+		}
+	};
+	return (
+		<Form submit={save} button={t('wallet.save')}>
+			<span role="status">{count ? t('batch.download.so', { count: number(count) }) : ''}</span>
+		</Form>
+	);
+}

@@ -1,0 +1,97 @@
+import { api, type Schemas, unwrap } from '../../api/client';
+
+/** Entry is an entry of the wallet. */
+export type Entry = Schemas['WalletEntry'];
+
+/** Balance is the available and the reserved amount, in rupees. */
+export interface Balance {
+	available: number;
+	held: number;
+}
+
+/** Line is a line of a statement: an entry with the balance after it; undefined if unknown. */
+export interface Line {
+	entry: Entry;
+	after: Balance | undefined;
+}
+
+/** Selection is what a statement shows. With a subject it has no balances, because entries of others lie between. */
+export interface Selection {
+	subject?: string;
+	from?: string;
+	to?: string;
+}
+
+// Amounts have two decimals, which sums of floating-point numbers do not keep.
+const paise = (amount: number) => Math.round(amount * 100) / 100;
+
+/** before returns the balance before some entries, given the balance after them. */
+export function before(after: Balance, entries: readonly Entry[]): Balance {
+	return entries.reduce((left, { available, held }) => ({ available: paise(left.available - available), held: paise(left.held - held) }), {
+		available: after.available,
+		held: after.held,
+	});
+}
+
+/** balanced adds the balance after each entry. Entries are newest first, and after is the balance after the newest. */
+export function balanced(after: Balance | undefined, entries: readonly Entry[]): Line[] {
+	let now = after;
+	return entries.map((entry) => {
+		const line = { entry, after: now };
+		now = now && before(now, [entry]);
+		return line;
+	});
+}
+
+// A statement that ends earlier than this many entries ago has no balances.
+const mostNewer = 5000;
+
+/** newer fetches all entries since a time; undefined if they are too many. */
+async function newer(since: string, signal: AbortSignal): Promise<Entry[] | undefined> {
+	const found: Entry[] = [];
+	let cursor: string | undefined;
+	do {
+		const query = { from: since, limit: 1000, ...(cursor && { cursor }) };
+		const page = await unwrap(api.GET('/v1/wallet/entries', { params: { query }, signal }));
+		found.push(...page.data);
+		cursor = (page.has_more && page.next_cursor) || undefined;
+	} while (cursor && found.length < mostNewer);
+	return cursor ? undefined : found;
+}
+
+type Page = { data: Entry[]; has_more: boolean; next_cursor: string | null };
+
+/** entriesOf fetches one page of entries. */
+export function entriesOf(selection: Selection, cursor: string | undefined, limit: number, signal: AbortSignal): Promise<Page> {
+	return unwrap(api.GET('/v1/wallet/entries', { params: { query: { ...selection, limit, ...(cursor && { cursor }) } }, signal }));
+}
+
+/**
+ * beginningOf fetches the first page of a statement and the balance at its end. The balance of the wallet before and
+ * after must be the same: else an entry came in between, and the figures would not agree.
+ */
+export async function beginningOf(
+	selection: Selection,
+	limit: number,
+	signal: AbortSignal,
+): Promise<{ page: Page; closing: Balance | undefined }> {
+	for (let attempt = 1; ; attempt++) {
+		const was = await unwrap(api.GET('/v1/wallet', { signal }));
+		const later = selection.to && !selection.subject ? await newer(selection.to, signal) : [];
+		const page = await entriesOf(selection, undefined, limit, signal);
+		const is = await unwrap(api.GET('/v1/wallet', { signal }));
+		const same = was.available === is.available && was.held === is.held;
+		if (same || attempt === 3) {
+			return { page, closing: same && later && !selection.subject ? before(is, later) : undefined };
+		}
+	}
+}
+
+/** csvOf returns lines as a table for a spreadsheet, the newest first. Unknown balances are empty. */
+export function csvOf(lines: readonly Line[]): string {
+	const head = ['at', 'kind', 'subject', 'available', 'held', 'available_after', 'held_after'];
+	const rows = lines.map(({ entry, after }) =>
+		[entry.at, entry.kind, entry.subject, entry.available, entry.held, after?.available ?? '', after?.held ?? ''].join(','),
+	);
+	return [head.join(','), ...rows, ''].join('\r\n');
+}

@@ -1,0 +1,15 @@
+import { computed, effect, signal } from '@preact/signals';
+
+/** Zone is a time zone in which the page can show times. */
+export type Zone = 'Asia/Kolkata' | 'UTC';
+
+const storageKey = 'vayu-zone';
+const storage = typeof localStorage === 'undefined' ? undefined : localStorage;
+
+/** zone is the time zone stored in this browser. Days are always those of India, as in the API. */
+export const zone = signal<Zone>(storage?.getItem(storageKey) === 'UTC' ? 'UTC' : 'Asia/Kolkata');
+
+/** zoneName is the short name of the zone: IST or UTC. */
+export const zoneName = computed(() => (zone.value === 'UTC' ? 'UTC' : 'IST'));
+
+effect(() => storage?.setItem(storageKey, zone.value));
