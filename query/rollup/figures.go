@@ -57,6 +57,14 @@ func (f *Figures) Concentration(p air.Pollutant) schema.Figure {
 	return f.Other[int(p)-1-Records]
 }
 
+// Measured returns the concentration of a pollutant of the index; nil if it is unknown, so that a reply omits it.
+func (f *Figures) Measured(p air.Pollutant) *schema.Figure {
+	if amount := f.Concentration(p); amount.Known() {
+		return &amount
+	}
+	return nil
+}
+
 // Missing returns the set of the record's pollutants that have no amount, as bits.
 func (f *Figures) Missing() uint8 {
 	var bits uint8

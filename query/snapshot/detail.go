@@ -8,7 +8,6 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/places"
 	"vayu/query/rollup"
-	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
@@ -70,16 +69,8 @@ func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 			d.Estimated = append(d.Estimated, p.String())
 		}
 	}
-	d.NH3, d.Pb = optional(f.Concentration(air.NH3)), optional(f.Concentration(air.Pb))
+	d.NH3, d.Pb = f.Measured(air.NH3), f.Measured(air.Pb)
 	return d
-}
-
-// optional returns nil for an unknown figure, so that a reply omits it.
-func optional(amount schema.Figure) *schema.Figure {
-	if !amount.Known() {
-		return nil
-	}
-	return &amount
 }
 
 // averaging returns the averaging interval of a pollutant's mean. It is 8h for CO and O3 unless
