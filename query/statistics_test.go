@@ -181,7 +181,7 @@ func TestInvalidStatisticsQueries(t *testing.T) {
 		"view=daily&city=Aurangabad":                          `400 city Aurangabad, Bihar`,
 		"view=daily&state=Maharashtr":                         `404 state Did you mean Maharashtra?`,
 		"view=daily&station=nowhere":                          `404 station no such station`,
-		"view=daily&city=Delhi&parameters=pm2":                `400 parameters Did you mean pm1, pm25?`,
+		"view=daily&city=Delhi&parameters=pm2":                `400 parameters Did you mean pm25, pm1?`,
 		"view=daily&city=Delhi&parameter=pm25":                `400 parameter no parameter parameter. Did you mean parameters?`,
 		"kind=daily&city=Delhi":                               `400 kind no parameter kind. Did you mean kinds?`,
 		"view=dialy&city=Delhi":                               `400 view Did you mean daily?`,
