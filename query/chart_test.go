@@ -24,14 +24,17 @@ func chartFixture(t *testing.T) *fixture {
 			w.cityDay(t, w.live, "Delhi", "Delhi", day, figure{at: day.End(), aqi: 100 + 30*n})
 		}
 	}
+	var hours []figure
 	for n := range 24 {
-		at := hour.Add(-time.Duration(n) * time.Hour)
-		w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: at, aqi: 150 + n})
-		w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_hour (station, at, aqi, updated) VALUES ('a', toDateTime(%d, 'UTC'), %d, toDateTime(%[2]d, 'UTC'))`, w.live, at.Unix(), 200+n))
-		for parameter, mean := range map[string]int{"pm25": 10 * n, "wind_speed": 3 * min(1, n), "wind_direction": (n % 2) * 90} {
-			w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
-				VALUES ('a', '%s', 'concentration', toDateTime(%d, 'UTC'), %d, 1, 1, 'good', 60, toDateTime(%[3]d, 'UTC'))`, w.live, parameter, at.Unix(), mean))
-		}
+		hours = append(hours, figure{at: hour.Add(-time.Duration(n) * time.Hour), aqi: 150 + n})
+	}
+	w.cityHour(t, w.live, "Delhi", "Delhi", hours...)
+	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_hour (station, at, aqi, updated)
+		SELECT 'a', toDateTime(%d, 'UTC') - number * 3600 AS hour, 200 + number, hour FROM numbers(24)`, w.live, hour.Unix()))
+	for parameter, mean := range map[string]string{"pm25": "10 * number", "wind_speed": "3 * least(1, number)", "wind_direction": "(number % 2) * 90"} {
+		w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
+			SELECT 'a', '%s', 'concentration', toDateTime(%d, 'UTC') - number * 3600 AS hour, %s, 1, 1, 'good', 60, hour FROM numbers(24)`,
+			w.live, parameter, hour.Unix(), mean))
 	}
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
 		VALUES ('b', 'pm25', 'concentration', toDateTime(%d, 'UTC'), 5, 1, 1, 'good', 60, toDateTime(%[2]d, 'UTC'))`, w.live, hour.Unix()))

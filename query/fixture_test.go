@@ -209,24 +209,36 @@ func (w *fixture) station(t testing.TB, db, id, city, state string, lat, lon flo
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
 		VALUES ('%s','cpcb','%s name','%s','%s',%v,%v,'reference','CPCB','GODL-India',toDateTime(%d),toDateTime(%d))`,
 		db, id, id, city, state, lat, lon, hour.Add(-time.Hour).Unix(), hour.Unix()))
-	for _, f := range hours {
-		w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) VALUES ('%s',%s)", db, figureColumns, id, f.columns()))
+	rows := make([]string, len(hours))
+	for i, f := range hours {
+		rows[i] = fmt.Sprintf("('%s',%s)", id, f.columns())
+	}
+	if len(rows) > 0 {
+		w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
 	}
 }
 
-func (w *fixture) cityHour(t testing.TB, db, city, state string, f figure) {
+func (w *fixture) cityHour(t testing.TB, db, city, state string, hours ...figure) {
 	t.Helper()
-	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_hour (city,state,stations_used,stations_total,%s) VALUES ('%s','%s',%d,%d,%s)",
-		db, figureColumns, city, state, max(f.used, 1), max(f.used, 1), f.columns()))
+	rows := make([]string, len(hours))
+	for i, f := range hours {
+		rows[i] = fmt.Sprintf("('%s','%s',%d,%d,%s)", city, state, max(f.used, 1), max(f.used, 1), f.columns())
+	}
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_hour (city,state,stations_used,stations_total,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
 }
 
-func (w *fixture) cityDay(t testing.TB, db, city, state string, day schema.Day, f figure) {
+// cityDay inserts consecutive days of a city, the first of which is from.
+func (w *fixture) cityDay(t testing.TB, db, city, state string, from schema.Day, days ...figure) {
 	t.Helper()
-	if f.at = day.End(); f.at.After(hour) {
-		f.at = hour
+	rows := make([]string, len(days))
+	for i, f := range days {
+		day := from + schema.Day(i)
+		if f.at = day.End(); f.at.After(hour) {
+			f.at = hour
+		}
+		rows[i] = fmt.Sprintf("('%s','%s','%s',%d,%d,%s)", city, state, day, max(f.used, 1), max(f.used, 1), f.columns())
 	}
-	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_day (city,state,day,stations_used,stations_total,%s) VALUES ('%s','%s','%s',%d,%d,%s)",
-		db, figureColumns, city, state, day, max(f.used, 1), max(f.used, 1), f.columns()))
+	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_day (city,state,day,stations_used,stations_total,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
 }
 
 func (w *fixture) rollup(t testing.TB, db string, from time.Time) {
@@ -264,9 +276,11 @@ func india(t testing.TB) *fixture {
 	w.cityHour(t, w.live, "Kanpur", "Uttar Pradesh", full(hour.Add(-50*time.Hour), 300))
 	w.station(t, w.live, "cpcb-silent", "Byrnihat", "Assam", 26.05, 91.86)
 	today := schema.DayOf(now)
-	for d := today - 40; d <= today; d++ {
-		w.cityDay(t, w.live, "Delhi", "Delhi", d, full(time.Time{}, 100+int(today-d)))
+	var days []figure
+	for age := 40; age >= 0; age-- {
+		days = append(days, full(time.Time{}, 100+age))
 	}
+	w.cityDay(t, w.live, "Delhi", "Delhi", today-40, days...)
 	w.cityDay(t, w.live, "Pune", "Maharashtra", schema.DayOf(hour)-1, holed(time.Time{}, 70))
 	w.station(t, w.live, "cpcb-vyttila", "Kochi", "Kerala", 9.97, 76.32)
 	w.cityHour(t, w.live, "Kochi", "Kerala", full((today-400).End(), 60))

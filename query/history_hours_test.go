@@ -89,9 +89,7 @@ func TestGapsOfHoursAreFilledForADay(t *testing.T) {
 		hours = append(hours, holed(back))
 	}
 	w.station(t, w.live, "cpcb-karve-road", "Pune", "Maharashtra", 18.4975, 73.8135, hours...)
-	for _, f := range hours {
-		w.cityHour(t, w.live, "Pune", "Maharashtra", f)
-	}
+	w.cityHour(t, w.live, "Pune", "Maharashtra", hours...)
 	w.station(t, w.live, "cpcb-lonavala", "", "", 18.7557, 73.4091,
 		figure{at: hour.Add(-35 * time.Hour), aqi: -1, amount: [6]float64{gap, gap, gap, gap, gap, 35}},
 		figure{at: hour.Add(-5 * time.Hour), aqi: -1, amount: [6]float64{gap, gap, gap, gap, gap, 5}},

@@ -37,15 +37,12 @@ func surat(t testing.TB) *fixture {
 	for back := range 72 {
 		at := hour.Add(-time.Duration(back) * time.Hour)
 		reference, sensor = append(reference, figureAt(at, 70, 40)), append(sensor, figureAt(at, 392, 200))
-		w.cityHour(t, w.live, "Surat", "Gujarat", figureAt(at, 70, 40))
 	}
+	w.cityHour(t, w.live, "Surat", "Gujarat", reference...)
 	w.station(t, w.live, "cpcb-science-centre", "Surat", "Gujarat", 21.17, 72.79, reference...)
 	w.station(t, w.live, "low-cost", "Surat", "Gujarat", 21.19, 72.81, sensor...)
 	w.kind(t, w.live, "low-cost", air.Sensor)
-	today := schema.DayOf(hour)
-	for d := today - 2; d <= today; d++ {
-		w.cityDay(t, w.live, "Surat", "Gujarat", d, figureAt(time.Time{}, 70, 40))
-	}
+	w.cityDay(t, w.live, "Surat", "Gujarat", schema.DayOf(hour)-2, reference[:3]...)
 	w.rollup(t, w.live, hour.AddDate(0, 0, -4))
 	return w
 }

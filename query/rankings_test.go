@@ -33,13 +33,16 @@ func rankingFixture(t *testing.T) *fixture {
 		"Pune": {"Maharashtra", 90, 31, 24}, "Kanpur": {"Uttar Pradesh", 300, 24, 18}, "Aurangabad": {"Bihar", 300, 31, 20},
 		"Kochi": {"Kerala", 500, 23, 17}, "Gone": {"Goa", 500, 31, 24},
 	} {
-		for d := day("2026-10-01"); d < day("2026-10-01")+schema.Day(c.days); d++ {
-			w.cityDay(t, w.live, city, c.state, d, figure{aqi: c.aqi + int(d-day("2026-10-01"))%2, used: 3})
+		var days, hours []figure
+		for i := range c.days {
+			days = append(days, figure{aqi: c.aqi + i%2, used: 3})
 		}
-		w.cityDay(t, w.live, city, c.state, day("2026-11-19"), figure{aqi: c.aqi, used: 2})
 		for i := range c.hours {
-			w.cityHour(t, w.live, city, c.state, figure{at: day("2026-11-19").Start().Add(time.Duration(i+1) * time.Hour), aqi: c.aqi})
+			hours = append(hours, figure{at: day("2026-11-19").Start().Add(time.Duration(i+1) * time.Hour), aqi: c.aqi})
 		}
+		w.cityDay(t, w.live, city, c.state, day("2026-10-01"), days...)
+		w.cityDay(t, w.live, city, c.state, day("2026-11-19"), figure{aqi: c.aqi, used: 2})
+		w.cityHour(t, w.live, city, c.state, hours...)
 	}
 	w.rollup(t, w.live, hour)
 	w.refresh(t)
