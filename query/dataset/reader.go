@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -53,15 +52,9 @@ var settings = clickhouse.Settings{
 	"max_threads": 2, "optimize_read_in_order": 1, "max_block_size": blockRows, "preferred_block_size_bytes": 0,
 }
 
-// withSettings adds the settings to the context of a query. A view is computed by one thread. With several threads,
-// the last digit of a sum could differ between two queries.
-func (t *Table) withSettings(ctx context.Context) context.Context {
-	all := settings
-	if t.Derived {
-		all = maps.Clone(settings)
-		all["max_threads"] = 1
-	}
-	return clickhouse.Context(ctx, clickhouse.WithSettings(all))
+// withSettings adds the settings to the context of a query.
+func withSettings(ctx context.Context) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
 // from returns the FROM and WHERE clauses for the selected rows, with additional conditions.
@@ -88,7 +81,7 @@ func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	if t.Version != "" {
 		changed = "toInt64(toUnixTimestamp(max(" + t.Version + ")))"
 	}
-	rows, err := r.conn.Query(t.withSettings(ctx), "SELECT "+t.month()+" AS m, count(), sum("+t.changes(r.Columns)+"), "+changed+r.from()+" GROUP BY m ORDER BY m", r.args...)
+	rows, err := r.conn.Query(withSettings(ctx), "SELECT "+t.month()+" AS m, count(), sum("+t.changes(r.Columns)+"), "+changed+r.from()+" GROUP BY m ORDER BY m", r.args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the months of %s: %w", t.Name, err)
 	}
@@ -150,7 +143,7 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	for _, m := range months {
 		query := "SELECT " + selectList(r.Columns) + r.from(r.Selection.Table.within(m.Month)...)
 		query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
-		if err := in.each(r.Selection.Table.withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
+		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
 			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, m.Month, err)
 		}
 	}

@@ -216,3 +216,33 @@ func (l *limited) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// lastByte is a writer that delays the last byte until end.
+type lastByte struct {
+	httpapi.Flusher
+
+	last []byte // at most one byte
+}
+
+// Write implements io.Writer.
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := l.end(); err != nil {
+		return 0, err
+	}
+	n, err := l.Flusher.Write(p[:len(p)-1])
+	if err != nil {
+		return n, err
+	}
+	l.last = append(l.last, p[n])
+	return len(p), nil
+}
+
+// end writes the last byte, if there is one.
+func (l *lastByte) end() error {
+	_, err := l.Flusher.Write(l.last)
+	l.last = l.last[:0]
+	return err
+}

@@ -94,7 +94,12 @@ func (s *Service) export(c *httpapi.Call) (httpapi.Response, error) {
 	write := resp.Stream
 	resp.Stream = func(w httpapi.Flusher) error {
 		defer release()
-		return write(w)
+		out := &lastByte{Flusher: w}
+		if err := write(out); err != nil {
+			return err
+		}
+		release() // before the client has the whole reply, and sends its next request
+		return out.end()
 	}
 	return resp, nil
 }

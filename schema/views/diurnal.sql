@@ -13,7 +13,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
-        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)),
+        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(arrayMap(x -> {{template "exact" "x"}}, hours), bitPositionsToArray(present)),
             countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
     FROM ({{template "facts" .}}
     )

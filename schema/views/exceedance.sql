@@ -31,7 +31,7 @@ FROM
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= {{.DayHours}}) AS days,
-            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(sum(day_mean * weight) / sum(weight)) AS mean,
+            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(toFloat64(sum({{template "exact" "day_mean * weight"}})) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= {{.DayHours}}))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), measured >= {{.DayHours}} AND isNotNull(eight)))) AS eights,
             parameter IN (SELECT parameter FROM {{.Database}}.standard WHERE period = '1h') AS hourly,

@@ -16,7 +16,7 @@ SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER 
     city, state, mean, stations, kind, hours, {{template "capture" .}}
 FROM
 (
-    SELECT year, parameter, city, state, kind, avg(station_mean) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
+    SELECT year, parameter, city, state, kind, avg({{template "exact" "station_mean"}}) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
         SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected

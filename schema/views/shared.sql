@@ -66,8 +66,14 @@
         WHERE parameter != 'wind_direction'
 {{- end}}
 
+{{- /* A sum of Float64 depends on the order of its rows, and so on merges of parts. A sum of decimals does not. The bounds
+       are beyond any measurement: an absurd reading must not end the query with an overflow. */}}
+{{define "exact"}}toDecimal128(greatest(least({{.}}, 1e20), -1e20), 12){{end}}
+
+{{define "mean"}}toFloat64(sum({{template "exact" "day_mean * weight"}})) / nullIf(sum(weight), 0) AS mean{{end}}
+
 {{define "figures"}}
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean,
+        {{template "mean"}},
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
         max(eight) AS eight, maxOrNullIf(day_mean, weight >= {{.DayHours}}) AS max_day,
         countIf(weight >= {{.DayHours}}) AS days, sum(measured) AS measured_hours, sum(weight) AS hours

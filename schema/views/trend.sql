@@ -21,7 +21,7 @@ WITH seasons AS
         arrayMap(x -> x.2, series) AS sizes, length(series) AS n,
         arrayFlatten(arrayMap((x, i) -> arrayMap(y -> (y.2 - x.2) / (y.1 - x.1), arraySlice(series, i + 1)), series, arrayEnumerate(series))) AS slopes,
         arraySum(x -> sign(x), slopes) AS score,
-        (n * (n - 1) * (2 * n + 5) - arraySum(arrayMap(v -> (countEqual(sizes, v) AS t) * (t - 1) * (2 * t + 5), arrayDistinct(sizes)))) / 18 AS variance,
+        (n * (n - 1) * (2 * n + 5) - arraySum(arrayMap(v -> (countEqual(sizes, v) AS t) * (t - 1) * (2 * t + 5), arrayDistinct(sizes)))) AS variance,
         arrayMap(x -> x.1, series) AS years, min(month) AS first_month, max(month) AS last_month, sum(figures.hours) AS season_hours
     FROM {{.Database}}.monthly_statistics AS figures
     WHERE complete
@@ -31,8 +31,8 @@ tests AS
 (
     SELECT station, name, city, state, kind, parameter, unit,
         arraySort(groupArrayArray(slopes)) AS sorted, toFloat64(length(sorted)) AS pairs,
-        sum(score) AS total, sum(variance) AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
-        sum(arraySum(sizes)) / months AS mean,
+        sum(score) AS total, sum(variance) / 18 AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
+        toFloat64(sum({{template "exact" "arraySum(sizes)"}})) / months AS mean,
         -- Ranks of the ends of the interval, from 1, by Gilbert (1987), chapter 17.4.
         least(greatest((pairs - 1.959963984540054 * sqrt(spread)) / 2, 1), pairs) AS low, least(greatest((pairs + 1.959963984540054 * sqrt(spread)) / 2 + 1, 1), pairs) AS high
     FROM seasons

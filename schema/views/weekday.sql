@@ -16,7 +16,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
-        sum(day_mean * weight) / nullIf(sum(weight), 0) AS mean, countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
+        {{template "mean"}}, countIf(weight >= {{.DayHours}}) AS days, sum(weight) AS hours
     FROM
     ({{template "days" .}}
     )
