@@ -121,7 +121,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 	if err != nil {
 		return err
 	}
-	if err := h.feed(in, nil, part); err != nil {
+	if err := h.feed(s, in, nil, part); err != nil {
 		in.Abort()
 		return err
 	}

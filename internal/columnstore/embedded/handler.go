@@ -157,7 +157,12 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	defer s.Release()
+	defer func() {
+		if s.Left() {
+			h.log.Warn("a cancelled query still runs and occupies a slot, because the engine cancels it between two blocks only", "user", q.user, "query", q.id)
+		}
+		s.Release()
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if q.user == access.Analyst && h.limits.Time > 0 {
@@ -181,9 +186,6 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	h.recast(s, q)
 	s.Changed(q.Session())
 	if err := h.execute(s, q, a); err != nil {
-		if s.Left() {
-			h.log.Warn("a cancelled query still runs and occupies a slot, because the engine cancels it between two blocks only", "user", q.user, "query", q.id)
-		}
 		s.Failed()
 		if limit := s.Stored(q.Verb, q.Text); limit != nil { // a failed CREATE … AS SELECT leaves its table
 			return limit
@@ -294,7 +296,7 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if err := h.feed(in, q.inline, q.body); err != nil {
+	if err := h.feed(s, in, q.inline, q.body); err != nil {
 		in.Abort()
 		return err
 	}
@@ -310,13 +312,18 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies data to the engine. It returns nil if the engine rejects the data: in.Done has that error. body may be nil.
-func (h *handler) feed(in *chdb.Insertion, inline []byte, body io.Reader) error {
+// feed copies data to the engine. It returns nil if the engine rejects the data: in.Done has that error. body may
+// be nil.
+func (h *handler) feed(s *session.Session, in *session.Insertion, inline []byte, body io.Reader) error {
 	if in.Write(inline) != nil || body == nil {
 		return nil
 	}
 	chunk := h.chunks.Get().(*[]byte)
-	defer h.chunks.Put(chunk)
+	defer func() {
+		if !s.Left() { // the engine may still read a chunk of an INSERT that was left
+			h.chunks.Put(chunk)
+		}
+	}()
 	for {
 		n, err := fill(body, *chunk)
 		if err != nil && err != io.EOF { //nolint:errorlint // fill returns the error of Read unchanged

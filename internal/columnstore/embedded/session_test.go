@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 	"unsafe"
@@ -90,50 +92,76 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	}
 }
 
-// A query whose block runs on after KILL ends for the client. It occupies its slot until its block ends.
+// A query whose block runs on after KILL ends for the client. It occupies its slot until its block ends. An INSERT can
+// run on in each call of the engine.
 func TestQueryThatResistsKillEndsForClient(t *testing.T) {
 	t.Parallel()
-	t.Run("whole", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			resist(t, true)
-			if took := time.Since(began); took != 3*time.Second+patience {
-				t.Errorf("the queries ended after %s", took)
-			}
+	for _, call := range []string{"whole", "start", "append", "done", "cancel"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				resist(t, call)
+				if took := time.Since(began); took != 3*time.Second+patience {
+					t.Errorf("the queries ended after %s", took)
+				}
+			})
 		})
-	})
+	}
 	t.Run("streamed", func(t *testing.T) { // over a pipe, which needs real time
 		t.Parallel()
-		resist(t, false)
+		resist(t, "streamed")
 	})
 }
 
 // patience is how long the second client of resist waits. The first leaves when its query runs.
 const patience = 10 * time.Millisecond
 
-func resist(t *testing.T, wait bool) {
+// resist runs a query that a call of the engine does not end.
+func resist(t *testing.T, call string) {
 	block, closed := make(chan struct{}), make(chan struct{}, 1)
 	first, leave := context.WithCancel(t.Context())
 	defer leave()
-	lib := library(t, func(text string) {
-		if strings.HasPrefix(text, "SELECT 'slow'") {
+	at := func(reached string) {
+		if reached == call {
 			leave()
 			<-block
 		}
+	}
+	lib := library(t, func(text string) {
+		if strings.HasPrefix(text, "SELECT 'slow'") {
+			at(call)
+		}
 	}, func() { closed <- struct{}{} })
+	lib.StartInsert = func(uintptr, unsafe.Pointer, uintptr, unsafe.Pointer, uintptr, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, uintptr) uintptr {
+		at("start")
+		return 1
+	}
+	lib.AppendInsert = func(uintptr, unsafe.Pointer, uintptr) int32 { at("append"); return 0 }
+	lib.DoneInsert = func(uintptr) uintptr { at("done"); return 1 }
+	lib.CancelInsert = func(uintptr) { at("cancel") }
+	lib.InsertError = func(uintptr) string { return "" }
+	var destroyed atomic.Int32
+	lib.DestroyInsert = func(uintptr) { destroyed.Add(1) }
 	pool, err := session.Open(lib, session.Config{Queries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var logged bytes.Buffer
-	h := &handler{pool: pool, log: slog.New(slog.NewTextHandler(&logged, nil))}
-	run := func(ctx context.Context, text string) error {
+	h := &handler{pool: pool, log: slog.New(slog.NewTextHandler(&logged, nil)), chunks: &sync.Pool{New: func() any { b := make([]byte, 8); return &b }}}
+	run := func(ctx context.Context, q *request) error {
 		r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
-		q := &request{Statement: statement.Parse(text), user: access.Admin, format: "JSON", wait: wait, id: "q1"}
+		q.user, q.id = access.Admin, "q1"
 		return h.run(ctx, q, &answer{w: wire.Limit(httptest.NewRecorder(), r), r: r, log: h.log})
 	}
-	if err := run(first, "SELECT 'slow'"); err == nil || !strings.Contains(err.Error(), "its present block of rows still runs") {
+	slow, want := &request{Statement: statement.Parse("SELECT 'slow'"), format: "JSON", wait: call == "whole"}, "its present block of rows still runs"
+	if call != "whole" && call != "streamed" {
+		slow = &request{Statement: statement.Parse("INSERT INTO t FORMAT TSV"), format: "TSV", body: strings.NewReader("1\n")}
+	}
+	if call == "cancel" {
+		slow.body, want = iotest.ErrReader(errors.New("the client has left")), "the client has left"
+	}
+	if err := run(first, slow); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the query gave %v", err)
 	}
 	if text := logged.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "query=q1") {
@@ -141,10 +169,13 @@ func resist(t *testing.T, wait bool) {
 	}
 	second, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := run(second, "SELECT 2"); !errors.Is(err, context.DeadlineExceeded) {
+	if err := run(second, &request{Statement: statement.Parse("SELECT 2"), format: "JSON", wait: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a query beside it gave %v, want that its slot is occupied", err)
 	}
 	pool.Close() // does not wait for it
 	close(block)
 	<-closed
+	if got := destroyed.Load(); got != 1 && slow.Verb == "INSERT" {
+		t.Errorf("the INSERT was freed %d times, want once", got)
+	}
 }

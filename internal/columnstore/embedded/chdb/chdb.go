@@ -19,12 +19,12 @@ type Library struct {
 	Shutdown       func() int32
 	version        func() string
 	Query          func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
-	insert         func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
-	appendInsert   func(stream uintptr, data unsafe.Pointer, n uintptr) int32
-	doneInsert     func(stream uintptr) uintptr
-	cancelInsert   func(stream uintptr)
-	insertError    func(stream uintptr) string
-	destroyInsert  func(stream uintptr)
+	StartInsert    func(conn uintptr, q unsafe.Pointer, ql uintptr, f unsafe.Pointer, fl uintptr, names, nameLens, values, valueLens unsafe.Pointer, n uintptr) uintptr
+	AppendInsert   func(stream uintptr, data unsafe.Pointer, n uintptr) int32
+	DoneInsert     func(stream uintptr) uintptr
+	CancelInsert   func(stream uintptr)
+	InsertError    func(stream uintptr) string
+	DestroyInsert  func(stream uintptr)
 	DestroyResult  func(result uintptr)
 	ResultError    func(result uintptr) string
 	ResultBuffer   func(result uintptr) unsafe.Pointer
@@ -53,12 +53,12 @@ func Load(path string) (lib *Library, err error) {
 		"chdb_shutdown":                    &lib.Shutdown,
 		"chdb_version":                     &lib.version,
 		"chdb_query_with_params_n":         &lib.Query,
-		"chdb_stream_insert_with_params_n": &lib.insert,
-		"chdb_stream_append":               &lib.appendInsert,
-		"chdb_stream_done":                 &lib.doneInsert,
-		"chdb_stream_cancel_insert":        &lib.cancelInsert,
-		"chdb_stream_insert_error":         &lib.insertError,
-		"chdb_destroy_insert_stream":       &lib.destroyInsert,
+		"chdb_stream_insert_with_params_n": &lib.StartInsert,
+		"chdb_stream_append":               &lib.AppendInsert,
+		"chdb_stream_done":                 &lib.DoneInsert,
+		"chdb_stream_cancel_insert":        &lib.CancelInsert,
+		"chdb_stream_insert_error":         &lib.InsertError,
+		"chdb_destroy_insert_stream":       &lib.DestroyInsert,
 		"chdb_destroy_query_result":        &lib.DestroyResult,
 		"chdb_result_error":                &lib.ResultError,
 		"chdb_result_buffer":               &lib.ResultBuffer,
@@ -216,12 +216,12 @@ func (c *Connection) Value(query string) (string, error) {
 
 // Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
 func (c *Connection) Insert(query, format string, params []Param) (*Insertion, error) {
-	handle := c.invoke(c.lib.insert, query, format, params)
+	handle := c.invoke(c.lib.StartInsert, query, format, params)
 	if handle == 0 {
 		return nil, errors.New("starting an insert: the engine gave no handle")
 	}
-	if message := c.lib.insertError(handle); message != "" {
-		c.lib.destroyInsert(handle)
+	if message := c.lib.InsertError(handle); message != "" {
+		c.lib.DestroyInsert(handle)
 		return nil, parseException(message)
 	}
 	return &Insertion{lib: c.lib, handle: handle}, nil
@@ -238,7 +238,7 @@ func (i *Insertion) Write(data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	if i.lib.appendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0 {
+	if i.lib.AppendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0 {
 		return nil
 	}
 	runtime.KeepAlive(data)
@@ -250,8 +250,8 @@ var errInsertFailed = errors.New("the insert has failed")
 
 // Done commits the INSERT. It returns how much was written, or the error of the INSERT.
 func (i *Insertion) Done() (Counters, error) {
-	defer i.lib.destroyInsert(i.handle)
-	r, err := i.lib.take(i.lib.doneInsert(i.handle))
+	defer i.lib.DestroyInsert(i.handle)
+	r, err := i.lib.take(i.lib.DoneInsert(i.handle))
 	if err != nil {
 		return Counters{}, err
 	}
@@ -261,8 +261,8 @@ func (i *Insertion) Done() (Counters, error) {
 
 // Abort cancels the INSERT. Incomplete blocks are not committed.
 func (i *Insertion) Abort() {
-	i.lib.cancelInsert(i.handle)
-	i.lib.destroyInsert(i.handle)
+	i.lib.CancelInsert(i.handle)
+	i.lib.DestroyInsert(i.handle)
 }
 
 // pointer converts an address of C memory into a pointer in a way that go vet accepts.

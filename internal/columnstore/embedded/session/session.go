@@ -23,9 +23,6 @@ type Key struct {
 	Settings string // SET statement, "" for none
 }
 
-// codeTimeout is the code of TIMEOUT_EXCEEDED.
-const codeTimeout = 159
-
 // idleSessions limits the sessions kept for reuse. Opening one takes about 0.5 ms; an idle one needs 10 kB.
 const idleSessions = 32
 
@@ -64,8 +61,8 @@ type Session struct {
 	mark string      // the connection's log_comment, by which KILL QUERY finds the query
 	bad  atomic.Bool // must not be reused; set by Guard and by the handler
 
-	stuck chan struct{} // closed by Guard if the query does not end, although it is killed
-	over  chan struct{} // closed when a query that Query has left ends; nil for none
+	killed chan struct{} // closed by Guard when it begins to kill the query; nil before Guard
+	over   chan struct{} // closed when a call that was left ends; nil for none
 
 	named    *namedSession // nil for a session of the pool
 	database string        // at its beginning, if the key has none
@@ -251,72 +248,6 @@ func (s *Session) Ran(st statement.Statement) {
 		s.named.ran(st)
 	}
 }
-
-// killEvery is the pause between attempts to kill a query. A new query can be missing from the engine's list for a
-// moment, and then an attempt has no effect.
-const killEvery = 50 * time.Millisecond
-
-// killTime is how long a killed query may run. The engine ends a query between two blocks of rows only, and one block
-// can take hours. It is shorter than the time that the process has to stop.
-const killTime = 3 * time.Second
-
-// Guard kills the session's query when ctx ends. Call stop before the session is released. After stop has
-// returned, Guard kills nothing.
-func (s *Session) Guard(ctx context.Context) (stop func()) {
-	over, gone := make(chan struct{}), make(chan struct{})
-	s.stuck = make(chan struct{})
-	go func() {
-		defer close(gone)
-		select {
-		case <-over:
-			return
-		case <-ctx.Done():
-		}
-		s.End()
-		tick := time.NewTicker(killEvery)
-		defer tick.Stop()
-		late := time.AfterFunc(killTime, func() { close(s.stuck) })
-		defer late.Stop()
-		for {
-			s.pool.kill(s.mark)
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return func() { close(over); <-gone }
-}
-
-// Query runs a statement and returns its whole result. If the statement is killed and does not end, Query returns an
-// error while the statement runs. Then [Session.Left] is true, and the session can only be released.
-func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result, error) {
-	var r chdb.Result
-	var err error
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		r, err = s.Connection.Query(query, format, params)
-	}()
-	select {
-	case <-over:
-		return r, err
-	case <-s.stuck:
-	}
-	s.over = make(chan struct{})
-	go func() {
-		defer close(s.over)
-		if <-over; err == nil {
-			r.Free()
-		}
-	}()
-	return chdb.Result{}, chdb.NewException(codeTimeout, "TIMEOUT_EXCEEDED",
-		"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
-}
-
-// Left reports whether Query has returned while its statement runs.
-func (s *Session) Left() bool { return s.over != nil }
 
 func (p *Pool) kill(mark string) {
 	p.controlMu.Lock()
