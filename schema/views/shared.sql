@@ -66,9 +66,9 @@
         WHERE parameter != 'wind_direction'
 {{- end}}
 
-{{- /* A sum of Float64 depends on the order of its rows, and so on merges of parts. A sum of decimals does not. The bounds
-       are beyond any measurement: an absurd reading must not end the query with an overflow. */}}
-{{define "exact"}}toDecimal128(greatest(least({{.}}, 1e20), -1e20), 12){{end}}
+{{- /* A sum of Float64 depends on the order of its rows, and so on merges of parts. A sum of decimals does not. The bound
+       is beyond any measurement: an absurd reading must not end the query with an overflow. least() would replace NULL. */}}
+{{define "exact"}}toDecimal128(if(abs({{.}}) < 1e20, {{.}}, 0), 12){{end}}
 
 {{define "mean"}}toFloat64(sum({{template "exact" "day_mean * weight"}})) / nullIf(sum(weight), 0) AS mean{{end}}
 

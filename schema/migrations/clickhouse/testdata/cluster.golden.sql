@@ -1150,7 +1150,27 @@ COMMENT 'Forecasts of hours beside what came. One row per forecast of an hour th
 
 -- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
 -- the next number and the new fingerprint. Of several such migrations only the last has an effect.
--- fingerprint a0fb91276e6c93ec
+-- fingerprint 7ab64ac815df92e5
+
+ALTER TABLE vayu.station_parameter_hour_local ON CLUSTER `air`
+    COMMENT COLUMN minimum 'least of the readings; of rain, each as the amount of an hour',
+COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of an hour';
+
+ALTER TABLE vayu.station_parameter_hour ON CLUSTER `air`
+    COMMENT COLUMN minimum 'least of the readings; of rain, each as the amount of an hour',
+COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of an hour';
+
+-- A program with the old formula of rain can lead again after amounts_done, while instances of both run. Each roll-up
+-- therefore has a mark of its formula, and the program with the new formula computes the rain of the others again.
+ALTER TABLE vayu.rollup_local ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
+
+ALTER TABLE vayu.rollup ON CLUSTER `air`
+MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
+
+-- Views and functions of analysts, generated from schema/views. A changed view needs a new migration like this one, with
+-- the next number and the new fingerprint. Of several such migrations only the last has an effect.
+-- fingerprint 779a789d0a17a5bd
 CREATE OR REPLACE FUNCTION grap_band ON CLUSTER `air` AS aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none');
 
 CREATE OR REPLACE FUNCTION india_season ON CLUSTER `air` AS day -> multiIf(toMonth(day) <= 2, 'winter', toMonth(day) <= 5, 'pre-monsoon', toMonth(day) <= 9, 'monsoon', 'post-monsoon');
@@ -1482,7 +1502,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toStartOfMonth(day) AS month,
-        toFloat64(sum(toDecimal128(greatest(least(day_mean * weight, 1e20), -1e20), 12))) / nullIf(sum(weight), 0) AS mean,
+        toFloat64(sum(toDecimal128(if(abs(day_mean * weight) < 1e20, day_mean * weight, 0), 12))) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
         max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
@@ -1561,7 +1581,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
-        toFloat64(sum(toDecimal128(greatest(least(day_mean * weight, 1e20), -1e20), 12))) / nullIf(sum(weight), 0) AS mean,
+        toFloat64(sum(toDecimal128(if(abs(day_mean * weight) < 1e20, day_mean * weight, 0), 12))) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
         max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours,
@@ -1639,7 +1659,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, india_season(day) AS season,
-        toFloat64(sum(toDecimal128(greatest(least(day_mean * weight, 1e20), -1e20), 12))) / nullIf(sum(weight), 0) AS mean,
+        toFloat64(sum(toDecimal128(if(abs(day_mean * weight) < 1e20, day_mean * weight, 0), 12))) / nullIf(sum(weight), 0) AS mean,
         arrayMap(x -> if(isNaN(x), NULL, x), quantilesExactInclusiveArray(0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.98, 1)(clock)) AS shares,
         max(eight) AS eight, maxOrNullIf(day_mean, weight >= 16) AS max_day,
         countIf(weight >= 16) AS days, sum(measured) AS measured_hours, sum(weight) AS hours
@@ -1698,7 +1718,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year,
-        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(arrayMap(x -> toDecimal128(greatest(least(x, 1e20), -1e20), 12), hours), bitPositionsToArray(present)),
+        arrayFilter(x -> x.3 > 0, arrayZip(range(1, 25), avgResampleArray(0, 24, 1)(arrayMap(x -> toDecimal128(if(abs(x) < 1e20, x, 0), 12), hours), bitPositionsToArray(present)),
             countResampleArray(0, 24, 1)(hours, bitPositionsToArray(present)))) AS clocks
     FROM (
         -- The days of physical stations. A station with several ids (same_as) has the id of the preferred network. Of its days
@@ -1752,7 +1772,7 @@ SELECT station, place.name AS name, place.city AS city, place.state AS state, pl
 FROM
 (
     SELECT station, parameter, toYear(day) AS year, toDayOfWeek(day) AS weekday,
-        toFloat64(sum(toDecimal128(greatest(least(day_mean * weight, 1e20), -1e20), 12))) / nullIf(sum(weight), 0) AS mean, countIf(weight >= 16) AS days, sum(weight) AS hours
+        toFloat64(sum(toDecimal128(if(abs(day_mean * weight) < 1e20, day_mean * weight, 0), 12))) / nullIf(sum(weight), 0) AS mean, countIf(weight >= 16) AS days, sum(weight) AS hours
     FROM
     (
         -- A published mean of a day weighs 24 hours. Directions have no mean over days, so they are left out.
@@ -1826,7 +1846,7 @@ FROM
     FROM
     (
         SELECT station, parameter, toYear(day) AS year, countIf(weight >= 16) AS days,
-            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(toFloat64(sum(toDecimal128(greatest(least(day_mean * weight, 1e20), -1e20), 12))) / sum(weight)) AS mean,
+            sum(measured) AS measured_hours, sum(weight) AS hours, assumeNotNull(toFloat64(sum(toDecimal128(if(abs(day_mean * weight) < 1e20, day_mean * weight, 0), 12))) / sum(weight)) AS mean,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(day_mean)), weight >= 16))) AS day_means,
             arrayMap(x -> x.2, arraySort(groupArrayIf((day, assumeNotNull(eight)), measured >= 16 AND isNotNull(eight)))) AS eights,
             parameter IN (SELECT parameter FROM vayu.standard WHERE period = '1h') AS hourly,
@@ -1886,7 +1906,7 @@ SELECT year, parameter, parameter_unit(parameter) AS unit, toUInt32(rank() OVER 
     city, state, mean, stations, kind, hours, expected_hours, hours / expected_hours AS capture, toBool(capture >= 0.75) AS complete
 FROM
 (
-    SELECT year, parameter, city, state, kind, avg(toDecimal128(greatest(least(station_mean, 1e20), -1e20), 12)) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
+    SELECT year, parameter, city, state, kind, avg(toDecimal128(if(abs(station_mean) < 1e20, station_mean, 0), 12)) AS mean, count() AS stations, sum(station_hours) AS hours, sum(station_expected) AS expected_hours
     FROM
     (
         SELECT year, parameter, city, state, kind, assumeNotNull(figures.mean) AS station_mean, figures.hours AS station_hours, figures.expected_hours AS station_expected
@@ -1942,7 +1962,7 @@ tests AS
     SELECT station, name, city, state, kind, parameter, unit,
         arraySort(groupArrayArray(slopes)) AS sorted, toFloat64(length(sorted)) AS pairs,
         sum(score) AS total, sum(variance) / 18 AS spread, sum(n) AS months, min(first_month) AS from_month, max(last_month) AS to_month, sum(season_hours) AS hours,
-        toFloat64(sum(toDecimal128(greatest(least(arraySum(sizes), 1e20), -1e20), 12))) / months AS mean,
+        toFloat64(sum(toDecimal128(if(abs(arraySum(sizes)) < 1e20, arraySum(sizes), 0), 12))) / months AS mean,
         -- Ranks of the ends of the interval, from 1, by Gilbert (1987), chapter 17.4.
         least(greatest((pairs - 1.959963984540054 * sqrt(spread)) / 2, 1), pairs) AS low, least(greatest((pairs + 1.959963984540054 * sqrt(spread)) / 2 + 1, 1), pairs) AS high
     FROM seasons
@@ -1966,11 +1986,3 @@ COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of 
 ALTER TABLE vayu.station_parameter_hour ON CLUSTER `air`
     COMMENT COLUMN minimum 'least of the readings; of rain, each as the amount of an hour',
 COMMENT COLUMN maximum 'largest of the readings; of rain, each as the amount of an hour';
-
--- A program with the old formula of rain can lead again after amounts_done, while instances of both run. Each roll-up
--- therefore has a mark of its formula, and the program with the new formula computes the rain of the others again.
-ALTER TABLE vayu.rollup_local ON CLUSTER `air`
-MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
-
-ALTER TABLE vayu.rollup ON CLUSTER `air`
-MODIFY COLUMN means Enum8('none' = 0, 'wanted' = 1, 'done' = 2, 'amounts_wanted' = 3, 'amounts_done' = 4, 'amounts' = 5) DEFAULT 'none' COMMENT 'none: a roll-up by a program whose means of rain are no amounts; amounts: by one whose means are; wanted: plain means of the readings before are to be computed; done: they are; amounts_wanted, amounts_done: the same by a program whose means of rain are amounts of an hour';
