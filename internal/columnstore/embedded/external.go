@@ -117,15 +117,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 		return err
 	}
 	q.external.tables = append(q.external.tables, name)
-	in, err := s.Insert("INSERT INTO "+statement.QuoteName(name), format, nil)
-	if err != nil {
-		return err
-	}
-	if err := h.feed(s, in, nil, part); err != nil {
-		in.Abort()
-		return err
-	}
-	if _, err := in.Done(); err != nil {
+	if _, err := h.feed(s, "INSERT INTO "+statement.QuoteName(name), format, nil, part); err != nil {
 		return err
 	}
 	return s.Stored("INSERT", "")

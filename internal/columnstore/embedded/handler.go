@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -292,15 +293,7 @@ func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 // insert passes the body to the engine as the body arrives. The engine limits how much of the body is in memory.
 func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	began := time.Now()
-	in, err := s.Insert(q.Text, q.format, q.params)
-	if err != nil {
-		return err
-	}
-	if err := h.feed(s, in, q.inline, q.body); err != nil {
-		in.Abort()
-		return err
-	}
-	n, err := in.Done()
+	n, err := h.feed(s, q.Text, q.format, q.params, io.MultiReader(bytes.NewReader(q.inline), cmp.Or[io.Reader](q.body, http.NoBody)))
 	if err != nil {
 		return err
 	}
@@ -312,27 +305,21 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// feed copies data to the engine. It returns nil if the engine rejects the data: in.Done has that error. body may
-// be nil.
-func (h *handler) feed(s *session.Session, in *session.Insertion, inline []byte, body io.Reader) error {
-	if in.Write(inline) != nil || body == nil {
-		return nil
-	}
+// feed runs an INSERT with the given data.
+func (h *handler) feed(s *session.Session, text, format string, params []chdb.Param, data io.Reader) (chdb.Counters, error) {
 	chunk := h.chunks.Get().(*[]byte)
 	defer func() {
 		if !s.Left() { // the engine may still read a chunk of an INSERT that was left
 			h.chunks.Put(chunk)
 		}
 	}()
-	for {
-		n, err := fill(body, *chunk)
+	return s.Insert(text, format, params, func() ([]byte, error) {
+		n, err := fill(data, *chunk)
 		if err != nil && err != io.EOF { //nolint:errorlint // fill returns the error of Read unchanged
-			return wire.ReadError(err)
+			return nil, wire.ReadError(err)
 		}
-		if in.Write((*chunk)[:n]) != nil || err != nil {
-			return nil // the body has ended, or in.Done will return an error
-		}
-	}
+		return (*chunk)[:n], nil
+	})
 }
 
 // fill reads until b is full or r fails. io.ReadFull returns one error for both the end of a body and a lost client.

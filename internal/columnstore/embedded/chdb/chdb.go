@@ -233,20 +233,12 @@ type Insertion struct {
 	handle uintptr
 }
 
-// Write appends data to the INSERT. The engine copies data, and Write blocks while the engine is behind.
-func (i *Insertion) Write(data []byte) error {
-	if len(data) == 0 {
-		return nil
-	}
-	if i.lib.AppendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0 {
-		return nil
-	}
-	runtime.KeepAlive(data)
-	return errInsertFailed
+// Write appends data to the INSERT. The engine copies data, and Write blocks while the engine is behind. false means that
+// the INSERT has failed: Done returns the cause.
+func (i *Insertion) Write(data []byte) bool {
+	defer runtime.KeepAlive(data)
+	return len(data) == 0 || i.lib.AppendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0
 }
-
-// errInsertFailed means that the INSERT has failed. Done returns the cause.
-var errInsertFailed = errors.New("the insert has failed")
 
 // Done commits the INSERT. It returns how much was written, or the error of the INSERT.
 func (i *Insertion) Done() (Counters, error) {

@@ -7,9 +7,6 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// codeTimeout is the code of TIMEOUT_EXCEEDED.
-const codeTimeout = 159
-
 // killEvery is the pause between attempts to kill a query. A new query can be missing from the engine's list for a
 // moment, and then an attempt has no effect.
 const killEvery = 50 * time.Millisecond
@@ -46,39 +43,34 @@ func (s *Session) Guard(ctx context.Context) (stop func()) {
 	return func() { close(over); <-gone }
 }
 
+// errLeft is the error of a call that was left.
+var errLeft = chdb.NewException(159, "TIMEOUT_EXCEEDED",
+	"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
+
 // call calls a function of the engine. If the query is cancelled and the function does not return within killTime, call
-// leaves it and returns an error. Then [Session.Left] is true, and the session can only be released. end runs after a
-// function that was left has returned.
-func (s *Session) call(cancelled <-chan struct{}, function, end func()) error {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		function()
-	}()
+// returns errLeft. Then [Session.Left] is true, and the session can only be released. end runs after a function that was
+// left has returned.
+func (s *Session) call(cancelled <-chan struct{}, function func() error, end func(error)) error {
+	over := make(chan error, 1)
+	go func() { over <- function() }()
 	select {
-	case <-over:
-		return nil
+	case err := <-over:
+		return err
 	case <-cancelled:
 	}
 	late := time.NewTimer(killTime)
 	defer late.Stop()
 	select {
-	case <-over:
-		return nil
+	case err := <-over:
+		return err
 	case <-late.C:
 	}
 	s.over = make(chan struct{})
 	go func() {
 		defer close(s.over)
-		<-over
-		end()
+		end(<-over)
 	}()
-	return errLeft()
-}
-
-func errLeft() error {
-	return chdb.NewException(codeTimeout, "TIMEOUT_EXCEEDED",
-		"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
+	return errLeft
 }
 
 // Left reports whether a call has returned while its statement runs.
@@ -88,72 +80,52 @@ func (s *Session) Left() bool { return s.over != nil }
 // error while the statement runs.
 func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result, error) {
 	var r chdb.Result
-	var err error
-	left := s.call(s.killed, func() { r, err = s.Connection.Query(query, format, params) }, func() {
+	err := s.call(s.killed, func() (err error) {
+		r, err = s.Connection.Query(query, format, params)
+		return err
+	}, func(err error) {
 		if err == nil {
 			r.Free()
 		}
 	})
-	if left != nil {
-		return chdb.Result{}, left
+	if s.Left() {
+		return chdb.Result{}, err
 	}
 	return r, err
 }
 
-// Insertion is a running INSERT of a session. It must be ended with Done or Abort. If the INSERT is killed and a call of
-// the engine does not end, its methods return an error while the INSERT runs. They do nothing afterwards.
-type Insertion struct {
-	of *Session
-	in *chdb.Insertion
-}
-
-// Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
-func (s *Session) Insert(query, format string, params []chdb.Param) (*Insertion, error) {
-	i := &Insertion{of: s}
-	var err error
-	left := s.call(s.killed, func() { i.in, err = s.Connection.Insert(query, format, params) }, func() {
+// Insert runs an INSERT. query has neither a FORMAT clause nor data: next returns the data in pieces, and an empty piece
+// at the end. After an error of next, incomplete blocks are not committed. If the INSERT is killed and does not end,
+// Insert returns an error while the INSERT runs, and the last piece must not be changed.
+func (s *Session) Insert(query, format string, params []chdb.Param, next func() ([]byte, error)) (chdb.Counters, error) {
+	var in *chdb.Insertion
+	abort := func(err error) {
 		if err == nil {
-			i.in.Abort()
+			in.Abort()
 		}
-	})
-	if left != nil {
-		return nil, left
 	}
-	return i, err
-}
-
-// Write appends data to the INSERT. Write blocks while the engine is behind. If [Session.Left] is true afterwards, data
-// must not be changed.
-func (i *Insertion) Write(data []byte) error {
-	if i.of.Left() {
-		return errLeft()
+	err := s.call(s.killed, func() (err error) {
+		in, err = s.Connection.Insert(query, format, params)
+		return err
+	}, abort)
+	for more := true; err == nil && more; {
+		data, failed := next()
+		if failed != nil {
+			cancelled := make(chan struct{})
+			close(cancelled)
+			_ = s.call(cancelled, func() error { in.Abort(); return nil }, func(error) {})
+			return chdb.Counters{}, failed
+		}
+		more = len(data) > 0
+		err = s.call(s.killed, func() error { more = in.Write(data) && more; return nil }, abort)
 	}
-	var err error
-	if left := i.of.call(i.of.killed, func() { err = i.in.Write(data) }, i.in.Abort); left != nil {
-		return left
+	if err != nil {
+		return chdb.Counters{}, err
 	}
-	return err
-}
-
-// Done commits the INSERT. It returns how much was written, or the error of the INSERT.
-func (i *Insertion) Done() (n chdb.Counters, err error) {
-	if i.of.Left() {
-		return n, errLeft()
+	var n chdb.Counters
+	err = s.call(s.killed, func() (err error) { n, err = in.Done(); return err }, func(error) {})
+	if err != nil {
+		return chdb.Counters{}, err
 	}
-	var written chdb.Counters
-	var failed error
-	if left := i.of.call(i.of.killed, func() { written, failed = i.in.Done() }, func() {}); left != nil {
-		return n, left
-	}
-	return written, failed
-}
-
-// Abort cancels the INSERT. Incomplete blocks are not committed.
-func (i *Insertion) Abort() {
-	if i.of.Left() {
-		return
-	}
-	cancelled := make(chan struct{})
-	close(cancelled)
-	_ = i.of.call(cancelled, i.in.Abort, func() {}) // Left reports it
+	return n, nil
 }
