@@ -140,24 +140,42 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	in := newBlock(r.Columns)
 	out := newBatch(schema, in, take)
 	defer out.release()
-	for _, m := range months {
-		query := "SELECT " + selectList(r.Columns) + r.from(r.Selection.Table.within(m.Month)...)
-		query += " ORDER BY " + strings.Join(r.Selection.Table.Key, ", ")
-		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
-			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, m.Month, err)
+	for len(months) > 0 {
+		n := r.Selection.Table.together(months)
+		query := "SELECT " + selectList(r.Columns) + r.from(r.Selection.Table.within(months[0].Month, months[n-1].Month)...)
+		query += " ORDER BY "
+		if n > 1 {
+			query += r.Selection.Table.month() + ", "
 		}
+		query += strings.Join(r.Selection.Table.Key, ", ")
+		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
+			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, months[0].Month, err)
+		}
+		months = months[n:]
 	}
 	return out.flush()
 }
 
-// within returns the conditions that select the rows of a month. With these conditions, ClickHouse reads only one
-// partition.
-func (t *Table) within(month uint32) []condition {
+// together returns how many of the first months one query reads: those of a year of a view, else one. Each query of a view
+// reads at least a partition of its table, and those are years.
+func (t *Table) together(months []Month) int {
+	n := 1
+	for t.Derived && n < len(months) && months[n].Month/100 == months[0].Month/100 {
+		n++
+	}
+	return n
+}
+
+// within returns the conditions that select the rows of the months from first to last. With these conditions, ClickHouse
+// reads only the partitions of them.
+func (t *Table) within(first, last uint32) []condition {
 	if t.Time == "" {
 		return nil
 	}
-	from := time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
-	to := from.AddDate(0, 1, 0)
+	begin := func(month uint32) time.Time {
+		return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
+	}
+	from, to := begin(first), begin(last).AddDate(0, 1, 0)
 	early := !t.Derived && slices.Contains(t.Key, t.Time)
 	if t.Daily {
 		return []condition{{fmt.Sprintf("%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", t.Time, from.Format(time.DateOnly), to.Format(time.DateOnly)), early}}

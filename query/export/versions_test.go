@@ -214,3 +214,34 @@ func TestViewsKeepTheirVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestViewsAreReadByYears counts the queries of an export. A view is planned anew by each query, which takes longer than
+// reading the days of one station.
+func TestViewsAreReadByYears(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.exec(`INSERT INTO air.station_parameter_day (station, parameter, day, mean, count, expected, flag)
+		SELECT ['s2', 's1'][1 + number % 2], 'pm25', toDate('2024-01-01') + intDiv(number, 2), number, 24, 24, 'good' FROM numbers(2 * 500)`)
+	r, err := export.Resolve(t.Context(), w.conn, w.database, export.Query{Table: "daily", Format: "csv", Parameters: "pm25", Today: schema.DayOf(now)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := &changing{Conn: w.conn}
+	e, err := export.Open(t.Context(), conn, w.database, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if rows, err := e.Write(t.Context(), &out, 0); err != nil || rows != 1000 {
+		t.Fatalf("got %d rows, %v, want 1000", rows, err)
+	}
+	if got := conn.queries.Load(); got != 2 {
+		t.Errorf("%d queries read two years, want 2", got)
+	}
+	lines := strings.Split(out.String(), "\n")[1:]
+	for i, want := range map[int]string{0: "s1,S,Pune,Maharashtra,reference,pm25,µg/m³,2024-01-01", 31: "s2,S,Pune,Maharashtra,reference,pm25,µg/m³,2024-01-01", 62: "s1,S,Pune,Maharashtra,reference,pm25,µg/m³,2024-02-01"} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d is %q, want %q…", i, lines[i], want)
+		}
+	}
+}
