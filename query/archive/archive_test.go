@@ -354,8 +354,8 @@ func TestArchiveHasNoPrivateStations(t *testing.T) {
 
 func TestWrongAddresses(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"s3://", "s3:///x", "http://bucket/x", "s3://key:secret@bucket/x", "s3://bucket/x?region=y"} {
-		if _, err := archive.NewBucket(address, func(string) string { return "" }); err == nil {
+	for _, address := range []string{"s3://", "s3:///x", "s3:/bucket/x", "s3:bucket", "http://bucket/x", "http:/bucket", "s3://key:secret@bucket/x", "s3://bucket/x?region=y"} {
+		if _, err := archive.PlaceAt(address, func(string) string { return "" }); err == nil {
 			t.Errorf("%s is accepted", address)
 		}
 	}

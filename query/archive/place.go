@@ -57,6 +57,17 @@ type Stored struct {
 	SHA256 string
 }
 
+// remote is the beginning of an address that is no folder. It also matches misspelt addresses such as s3:/bucket.
+var remote = regexp.MustCompile(`^(?:s3:|[a-zA-Z0-9]+:/)`)
+
+// PlaceAt returns the archive at an address: a folder, or s3://bucket/prefix with the variables of [NewBucket].
+func PlaceAt(address string, env func(string) string) (Place, error) {
+	if remote.MatchString(address) {
+		return NewBucket(address, env)
+	}
+	return NewFolder(address), nil
+}
+
 // monthPath and wholePath are the forms of the paths in an archive. A bucket adds the name of the run to a file's name.
 var (
 	monthPath = regexp.MustCompile(`^([a-z_]+)/year=(\d{4})/month=(\d{2})/([a-z_]+)-(\d{4})-(\d{2})(?:-[0-9a-z]+)?\.parquet$`)

@@ -231,6 +231,7 @@ func TestWrongNamesGetSuggestions(t *testing.T) {
 	for path, want := range map[string]string{
 		"readings":                                  "404 not_found table reading",
 		"attempt":                                   "404 not_found table ",
+		"openair?station=s1":                        "404 not_found table station_parameter_hour",
 		"pushed_station":                            "404 not_found table ",
 		"reading?format=xlsx":                       "400 invalid_request format ",
 		"reading?format=cvs":                        "400 invalid_request format csv",

@@ -84,6 +84,11 @@ func invalid(field, format string, args ...any) error {
 }
 
 func (r *resolver) table(context.Context) error {
+	if r.q.Table == "openair" { // see dataset.Tables
+		p := schema.NewProblem(schema.NotFound, "table", "The view openair is not exported. Read it with SQL, or export station_parameter_hour, which has its values in rows.")
+		p.Suggestions = []string{"station_parameter_hour"}
+		return p
+	}
 	t, ok := dataset.Find(r.q.Table)
 	if !ok {
 		return unknown(schema.NotFound, "table", "table", r.q.Table, dataset.Names())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,14 +14,6 @@ import (
 	"vayu/query/archive"
 	"vayu/schema"
 )
-
-// placeOf returns the archive at an address: a folder, or s3://bucket/prefix.
-func placeOf(address string) (archive.Place, error) {
-	if strings.Contains(address, "://") {
-		return archive.NewBucket(address, os.Getenv)
-	}
-	return archive.NewFolder(address), nil
-}
 
 // archiveRun holds the flags of `vayu archive` and its subcommands.
 type archiveRun struct {
@@ -137,7 +128,7 @@ func newArchiveVerify() *cobra.Command {
 		Short: "Read every file of an archive, and compare it with the manifest",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			place, err := placeOf(from)
+			place, err := archive.PlaceAt(from, os.Getenv)
 			if err != nil {
 				return err
 			}
@@ -168,6 +159,6 @@ func (r *archiveRun) open() (schema.World, archive.Place, error) {
 	if err != nil {
 		return world, nil, err
 	}
-	place, err := placeOf(r.address)
+	place, err := archive.PlaceAt(r.address, os.Getenv)
 	return world, place, err
 }
