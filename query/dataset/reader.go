@@ -52,11 +52,6 @@ var settings = clickhouse.Settings{
 	"max_threads": 2, "optimize_read_in_order": 1, "max_block_size": blockRows, "preferred_block_size_bytes": 0,
 }
 
-// withSettings adds the settings to the context of a query.
-func withSettings(ctx context.Context) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-}
-
 // from returns the FROM and WHERE clauses for the selected rows, with additional conditions.
 func (r *Reader) from(more ...condition) string {
 	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
@@ -81,7 +76,7 @@ func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	if t.Version != "" {
 		changed = "toInt64(toUnixTimestamp(max(" + t.Version + ")))"
 	}
-	rows, err := r.conn.Query(withSettings(ctx), "SELECT "+t.month()+" AS m, count(), sum("+t.changes(r.Columns)+"), "+changed+r.from()+" GROUP BY m ORDER BY m", r.args...)
+	rows, err := r.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), "SELECT "+t.month()+" AS m, count(), sum("+t.changes(r.Columns)+"), "+changed+r.from()+" GROUP BY m ORDER BY m", r.args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the months of %s: %w", t.Name, err)
 	}
@@ -140,30 +135,22 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	in := newBlock(r.Columns)
 	out := newBatch(schema, in, take)
 	defer out.release()
-	for len(months) > 0 {
-		n := r.Selection.Table.together(months)
-		query := "SELECT " + selectList(r.Columns) + r.from(r.Selection.Table.within(months[0].Month, months[n-1].Month)...)
-		query += " ORDER BY "
-		if n > 1 {
-			query += r.Selection.Table.month() + ", "
+	ctx, table := clickhouse.Context(ctx, clickhouse.WithSettings(settings)), &r.Selection.Table
+	order := strings.Join(table.Key, ", ")
+	if table.Derived {
+		order = table.month() + ", " + order
+	}
+	for n := 1; len(months) > 0; months, n = months[n:], 1 {
+		// One query reads the months of a year of a view, because each query plans the view again.
+		for table.Derived && n < len(months) && months[n].Month/100 == months[0].Month/100 {
+			n++
 		}
-		query += strings.Join(r.Selection.Table.Key, ", ")
-		if err := in.each(withSettings(ctx), r.conn, out.add, query, r.args...); err != nil {
-			return fmt.Errorf("reading %s of %d: %w", r.Selection.Table.Name, months[0].Month, err)
+		query := "SELECT " + selectList(r.Columns) + r.from(table.within(months[0].Month, months[n-1].Month)...) + " ORDER BY " + order
+		if err := in.each(ctx, r.conn, out.add, query, r.args...); err != nil {
+			return fmt.Errorf("reading %s of %d: %w", table.Name, months[0].Month, err)
 		}
-		months = months[n:]
 	}
 	return out.flush()
-}
-
-// together returns how many of the first months one query reads: those of a year of a view, else one. Each query of a view
-// reads at least a partition of its table, and those are years.
-func (t *Table) together(months []Month) int {
-	n := 1
-	for t.Derived && n < len(months) && months[n].Month/100 == months[0].Month/100 {
-		n++
-	}
-	return n
 }
 
 // within returns the conditions that select the rows of the months from first to last. With these conditions, ClickHouse
@@ -176,11 +163,11 @@ func (t *Table) within(first, last uint32) []condition {
 		return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
 	}
 	from, to := begin(first), begin(last).AddDate(0, 1, 0)
-	early := !t.Derived && slices.Contains(t.Key, t.Time)
+	format := "%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)"
 	if t.Daily {
-		return []condition{{fmt.Sprintf("%[1]s >= '%[2]s' AND %[1]s < '%[3]s'", t.Time, from.Format(time.DateOnly), to.Format(time.DateOnly)), early}}
+		format = "%[1]s >= toDate(fromUnixTimestamp(%[2]d, 'UTC')) AND %[1]s < toDate(fromUnixTimestamp(%[3]d, 'UTC'))"
 	}
-	return []condition{{fmt.Sprintf("%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", t.Time, from.Unix(), to.Unix()), early}}
+	return []condition{{fmt.Sprintf(format, t.Time, from.Unix(), to.Unix()), !t.Derived && slices.Contains(t.Key, t.Time)}}
 }
 
 // batch collects rows into records of at most `most` rows.

@@ -215,7 +215,7 @@ func TestViewsKeepTheirVersion(t *testing.T) {
 	}
 }
 
-// TestViewsAreReadByYears counts the queries of an export. A view is planned anew by each query, which takes longer than
+// TestViewsAreReadByYears counts the queries of an export. Each query plans the view again, which takes longer than
 // reading the days of one station.
 func TestViewsAreReadByYears(t *testing.T) {
 	t.Parallel()
