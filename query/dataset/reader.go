@@ -159,15 +159,14 @@ func (t *Table) within(first, last uint32) []condition {
 	if t.Time == "" {
 		return nil
 	}
-	begin := func(month uint32) time.Time {
-		return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC)
+	begin := func(month uint32) int64 {
+		return time.Date(int(month/100), time.Month(month%100), 1, 0, 0, 0, 0, time.UTC).Unix()
 	}
-	from, to := begin(first), begin(last).AddDate(0, 1, 0)
-	format := "%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)"
+	format, from, to := "%[1]s >= fromUnixTimestamp(%[2]d) AND %[1]s < fromUnixTimestamp(%[3]d)", begin(first), begin(last+1) // month 13 is January
 	if t.Daily {
-		format = "%[1]s >= toDate(fromUnixTimestamp(%[2]d, 'UTC')) AND %[1]s < toDate(fromUnixTimestamp(%[3]d, 'UTC'))"
+		format, from, to = "%[1]s >= toDate(%[2]d) AND %[1]s < toDate(%[3]d)", from/86_400, to/86_400
 	}
-	return []condition{{fmt.Sprintf(format, t.Time, from.Unix(), to.Unix()), !t.Derived && slices.Contains(t.Key, t.Time)}}
+	return []condition{{fmt.Sprintf(format, t.Time, from, to), !t.Derived && slices.Contains(t.Key, t.Time)}}
 }
 
 // batch collects rows into records of at most `most` rows.
