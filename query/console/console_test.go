@@ -202,6 +202,8 @@ func TestErrors(t *testing.T) {
 		"SET readonly = 0": "readonly cannot be set; statements that change something need --write",
 		"SET max_threads":  `SET needs name = value, not "max_threads"`,
 		"SELECT throwIf(number = 5000) FROM numbers(1e6)": "ClickHouse: Value passed to 'throwIf' function is non-zero",
+		"SET param_a = 'x'; SELECT {a:Int32}": "statement 2: ClickHouse: Value x cannot be parsed as Int32 for query parameter 'a' because it isn't parsed completely: " +
+			"only 0 of 1 bytes was parsed",
 		" -- nothing": "there is no statement to run",
 	} {
 		t.Run(script, func(t *testing.T) {

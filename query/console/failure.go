@@ -58,7 +58,7 @@ func readFailure(text string) (message, code string) {
 	if len(name) > 1 {
 		code = name[1]
 	}
-	return plain.Replace(strings.TrimSuffix(text, ":")), code
+	return strings.TrimRight(plain.Replace(strings.TrimSuffix(text, ":")), ": "), code
 }
 
 // advised returns the error of a message with the remedies of its code.
