@@ -11,6 +11,7 @@ import (
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/query/statistics"
+	"vayu/query/tiles"
 	"vayu/schema"
 )
 
@@ -31,10 +32,12 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},
 		{Method: http.MethodGet, Path: "/v1/rankings", Scope: scope, Params: ranking.Params(), Handler: s.rankings},
+		{Method: http.MethodGet, Path: "/v1/tiles/surface/{z}/{x}/{y}.png", Scope: scope, Params: tiles.Params(), Type: tiles.PNG, Handler: s.tile(tiles.ParseSurface)},
+		{Method: http.MethodGet, Path: "/v1/tiles/{layer}/{z}/{x}/{y}.mvt", Scope: scope, Type: tiles.MVT, Handler: s.tile(tiles.ParseLayer)},
 		{Method: http.MethodGet, Path: "/v1/forecast", Scope: scope, Params: []string{"city", "pincode", "lat", "lon", "days", "hours"}, Handler: s.forecast},
 		{Method: http.MethodGet, Path: "/v1/forecast/score", Scope: scope, Params: []string{"city"}, Handler: s.forecastScore},
-		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.listSources},
-		{Method: http.MethodGet, Path: "/v1/sources/{source}", Scope: string(schema.SourcesRead), Handler: s.oneSource},
+		{Method: http.MethodGet, Path: "/v1/sources", Scope: scope, Handler: s.sources.List(s.now)},
+		{Method: http.MethodGet, Path: "/v1/sources/{source}", Scope: string(schema.SourcesRead), Handler: s.sources.One(s.now)},
 	}
 }
 

@@ -157,6 +157,16 @@ func BenchmarkRangeAgainstBareMux(b *testing.B) {
 	}
 }
 
+// BenchmarkTileAgainstBareMux: at least 0.6, for tiles that are in memory.
+func BenchmarkTileAgainstBareMux(b *testing.B) {
+	w := india(b)
+	for _, path := range [...]string{"/v1/tiles/stations/4/11/6.mvt", "/v1/tiles/surface/6/45/26.png"} {
+		b.Run(strings.Split(path, "/")[3], func(b *testing.B) {
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, path, body(b, w, path)), w.key, path))
+		})
+	}
+}
+
 // BenchmarkBulkAgainstSingle reports the cost of 100 cities as a multiple of one:
 // at most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"vayu/query/chart"
 	"vayu/query/param"
 	"vayu/query/station"
+	"vayu/query/tiles"
 	"vayu/schema"
 )
 
@@ -27,6 +28,24 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 		if resp, err = data.Answer(c.Context(), &r, f); err == nil {
 			resp.Cache = s.cache.At(s.now())
 		}
+		return resp, err
+	}
+}
+
+// tile returns the handler of a map tile, whose request parse reads.
+func (s *Service) tile(parse func(*httpapi.Call) (tiles.Request, error)) httpapi.Handler {
+	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
+		r, err := parse(c)
+		if err != nil {
+			return resp, err
+		}
+		a, snap, err := s.snapshotOf(c)
+		if err != nil {
+			return resp, err
+		}
+		now := s.now()
+		resp, err = a.tiles.Answer(c, r, snap, &s.historySlots, now)
+		resp.Cache = s.cache.At(now)
 		return resp, err
 	}
 }

@@ -142,6 +142,26 @@ func TestInvalidQueries(t *testing.T) {
 	}
 }
 
+// rejection is the expected problem of a request. text is a part of its message.
+type rejection struct {
+	code        schema.Code
+	field, text string
+}
+
+// rejects sends each request, whose path begins with prefix, and compares its problem.
+func (w *fixture) rejects(t *testing.T, prefix string, requests map[string]rejection) {
+	t.Helper()
+	for request, want := range requests {
+		t.Run(prefix+request, func(t *testing.T) {
+			status, h, body := w.get(t, prefix+request)
+			checkProblem(t, status, h, body, want.code, want.field)
+			if !strings.Contains(body, want.text) {
+				t.Errorf("got %s, want a message with %q", body, want.text)
+			}
+		})
+	}
+}
+
 func checkProblem(t *testing.T, status int, h http.Header, body string, code schema.Code, field string) {
 	t.Helper()
 	var got schema.ProblemBody

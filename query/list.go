@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -11,30 +10,10 @@ import (
 	"vayu/query/param"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
-	"vayu/query/sources"
 	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/air"
 )
-
-// listSources handles GET /v1/sources.
-func (s *Service) listSources(c *httpapi.Call) (httpapi.Response, error) {
-	reply, err := s.sources.Of(c.Context(), c.World, s.now())
-	return httpapi.Response{Value: reply, Cache: []string{fmt.Sprintf("private, max-age=%d", int(sources.MaxAge.Seconds()))}}, err
-}
-
-// oneSource handles GET /v1/sources/{source}.
-func (s *Service) oneSource(c *httpapi.Call) (httpapi.Response, error) {
-	name := mux.Vars(c.Request)["source"]
-	detail, err := s.sources.Detail(c.Context(), c.World, name, s.now())
-	if err != nil {
-		return httpapi.Response{}, err
-	}
-	if detail == nil {
-		return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "No source of this name has run in the last 30 days.")
-	}
-	return httpapi.Response{Value: air.SourceReply{Status: schema.Success, Data: *detail}}, nil
-}
 
 // listCities handles GET /v1/cities.
 func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {

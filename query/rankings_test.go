@@ -169,10 +169,7 @@ func TestRankingsHaveAnETag(t *testing.T) {
 func TestRankingsRejectBadValues(t *testing.T) {
 	t.Parallel()
 	w := india(t)
-	for query, want := range map[string]struct {
-		code        schema.Code
-		field, text string
-	}{
+	w.rejects(t, "/v1/rankings?", map[string]rejection{
 		"period=week":                   {schema.InvalidRequest, "period", "now, day, month or year"},
 		"period=mnth":                   {schema.InvalidRequest, "period", "Did you mean month?"},
 		"date=2026-11-01":               {schema.ConflictingParameters, "date", "no date"},
@@ -188,13 +185,5 @@ func TestRankingsRejectBadValues(t *testing.T) {
 		"cursor=x":                      {schema.InvalidRequest, "cursor", "not from this list"},
 		"periods=day":                   {schema.InvalidRequest, "periods", "Did you mean period?"},
 		"period=":                       {schema.InvalidRequest, "period", "empty"},
-	} {
-		t.Run(query, func(t *testing.T) {
-			status, h, body := w.get(t, "/v1/rankings?"+query)
-			checkProblem(t, status, h, body, want.code, want.field)
-			if !strings.Contains(body, want.text) {
-				t.Errorf("got %s, want a message with %q", body, want.text)
-			}
-		})
-	}
+	})
 }

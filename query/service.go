@@ -21,6 +21,7 @@ import (
 	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/sources"
+	"vayu/query/tiles"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -97,6 +98,7 @@ type worldState struct {
 	history        *history.History
 	forecasts      *forecast.Latest
 	places         atomic.Pointer[search.Index] // nil until the first search
+	tiles          *tiles.Cache
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -129,7 +131,7 @@ func New(c Config) (*Service, error) {
 	}
 	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems, c.Progress)
 	for _, world := range schema.Worlds {
-		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world)}
+		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
 		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), c.Directory, s.log, a.metrics.errors)
 		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
@@ -249,4 +251,14 @@ func (s *Service) Air() local.Air {
 		out.Publishers[w], out.Histories[w], out.Latest[w] = a.publisher, a.history, a.forecasts
 	}
 	return out
+}
+
+// Newest returns the newest hour of any city in the snapshot of a world, in UTC. It
+// returns false if there is no snapshot, or no city in it has an hour.
+func (s *Service) Newest(world schema.World) (time.Time, bool) {
+	snap := s.worlds[world].publisher.Latest()
+	if snap == nil || snap.Newest() == 0 {
+		return time.Time{}, false
+	}
+	return rollup.Instant(snap.Newest()), true
 }

@@ -150,10 +150,7 @@ func TestStationInDetail(t *testing.T) {
 func TestStationQueriesWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	w, mine, foreign := stations(t)
-	for query, want := range map[string]struct {
-		code        schema.Code
-		field, text string
-	}{
+	w.rejects(t, "/v1/aqi?", map[string]rejection{
 		"station=nobody":                                        {schema.NotFound, "station", "no such station"},
 		"station=" + foreign:                                    {schema.NotFound, "station", "no such station"},
 		"station=gate&date=2026-11-20":                          {schema.NotFound, "station", "no such station"},
@@ -173,13 +170,5 @@ func TestStationQueriesWithoutAnAnswer(t *testing.T) {
 		"station=a&interval=hour":                               {schema.InvalidRequest, "interval", "requires from and to"},
 		"station=a&from=2026-10-01&to=2026-11-01&interval=hour": {schema.InvalidRequest, "to", "at most 31 days"},
 		"statoin=a":                                             {schema.InvalidRequest, "statoin", "Did you mean station?"},
-	} {
-		t.Run(query, func(t *testing.T) {
-			status, h, body := w.get(t, "/v1/aqi?"+query)
-			checkProblem(t, status, h, body, want.code, want.field)
-			if !strings.Contains(body, want.text) {
-				t.Errorf("got %s, want a message with %q", body, want.text)
-			}
-		})
-	}
+	})
 }

@@ -81,8 +81,9 @@ func New(c Config) (http.Handler, error) {
 		if e == nil {
 			e = &endpoint{router: rt, methods: map[string]*method{}}
 			paths[route.Path] = e
-			rt.mux.Handle(route.Path, e)
-			if !strings.Contains(route.Path, "{") {
+			if strings.Contains(route.Path, "{") {
+				rt.mux.Handle(route.Path, e)
+			} else {
 				rt.literalPaths[route.Path] = e
 			}
 		}
@@ -129,8 +130,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	// Most requests are for a path without variables, which a map finds. The mux is slower: it tries routes one
-	// by one and copies the request twice.
+	// A map finds a path without variables. The mux is slower: it tries routes one by one and copies the request.
 	if e := rt.literalPaths[r.URL.Path]; e != nil {
 		e.ServeHTTP(x, r)
 		return

@@ -63,6 +63,9 @@ func categories() []category {
 	return all
 }
 
+// Colour returns the colour of the category of an AQI, in both themes.
+func Colour(aqi int) color.RGBA { return categoryOf(aqi).fill }
+
 func categoryOf(aqi int) category {
 	for _, c := range categories() {
 		if aqi <= c.last {

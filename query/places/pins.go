@@ -84,6 +84,18 @@ func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 	return Pin{code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}}, true, nil
 }
 
+// Each calls f with every pin code, in their order. The error is ErrNoPins until the pin codes are loaded.
+func (p *Pins) Each(f func(Pin)) error {
+	table := p.table.Load()
+	if table == nil {
+		return ErrNoPins
+	}
+	for _, e := range *table {
+		f(Pin{e.code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}})
+	}
+	return nil
+}
+
 // Len returns the number of loaded pin codes.
 func (p *Pins) Len() int {
 	if table := p.table.Load(); table != nil {

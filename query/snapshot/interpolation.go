@@ -46,9 +46,9 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 	return out
 }
 
-// newestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
+// NewestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
 // AQI; 0 if there is none. It skips grid cells whose newest hour cannot change the result.
-func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
+func (s *Snapshot) NewestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
 		return 0
@@ -76,13 +76,13 @@ func (s *Snapshot) newestAround(p places.Point, kinds rollup.KindSet) uint32 {
 // Missing values are filled with amounts up to 24 h old, from any station of these kinds within 100 km. Interpolate
 // returns false if no station within 100 km has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
-	newest := s.newestAround(p, kinds)
+	newest := s.NewestAround(p, kinds)
 	if newest == 0 {
 		return rollup.Figures{}, nil, false
 	}
-	near := s.fresh(s.Around(p, InterpolationReach, kinds), newest)
+	near := s.Fresh(s.Around(p, InterpolationReach, kinds), newest)
 	if len(near) == 0 {
-		near = s.fresh(s.Around(p, NearestReach, kinds), newest)[:1]
+		near = s.Fresh(s.Around(p, NearestReach, kinds), newest)[:1]
 	}
 	f, used := rollup.WeightedMean(near)
 	if f.Missing() == 0 {
@@ -99,9 +99,9 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. PreferStations then
+// Fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. PreferStations then
 // selects among them.
-func (s *Snapshot) fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
+func (s *Snapshot) Fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest
 	}))

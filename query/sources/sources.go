@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MaxAge is how long a list is cached. The cache prevents that one account occupies ClickHouse with this query.
-	MaxAge = 10 * time.Second
+	// maxAge is how long a list is cached. The cache prevents that one account occupies ClickHouse with this query.
+	maxAge = 10 * time.Second
 	// runsRange is the largest age of the runs in a list.
 	runsRange = 30 * 24 * time.Hour
 )
@@ -47,7 +47,7 @@ func New(conn rollup.Conn, database string, problems Problems, progress Progress
 	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
 
-// Of returns the sources of a world, at most MaxAge old. The caller must not change the
+// Of returns the sources of a world, at most maxAge old. The caller must not change the
 // reply.
 func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air.SourcesReply, error) {
 	last := &l.worlds[world]
@@ -65,7 +65,7 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 		}
 		l.addProblems(ctx, reply, world)
 		l.addProgress(ctx, reply, world)
-		last.reply, last.until = reply, now.Add(MaxAge)
+		last.reply, last.until = reply, now.Add(maxAge)
 	}
 	return last.reply, nil
 }

@@ -1,0 +1,57 @@
+package tiles
+
+import (
+	"slices"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/query/snapshot"
+	"vayu/schema"
+)
+
+// sample has the interpolated figures of a position.
+type sample struct {
+	aqi  int
+	pm25 schema.Figure // µg/m³; may be unknown
+	km   float64       // distance to the nearest station that counts
+}
+
+// leaveOut returns the figures that the other stations give for the position of station i. It returns false if station
+// i has no AQI, or if there is no other station within 100 km.
+func leaveOut(s *snapshot.Snapshot, i int) (sample, bool) {
+	st := &s.Stations[i]
+	if st.AQI < 0 || !s.Kinds.Has(st.Kind) {
+		return sample{}, false
+	}
+	return interpolate(s, st.Point(), st)
+}
+
+// interpolate returns the figures of a position, from the default kinds of stations. The AQI is that of
+// [snapshot.Snapshot.Interpolate]; missing amounts are not filled. It leaves out the station except and its other ids,
+// unless except is nil. It returns false if no station within 100 km has an AQI.
+func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station) (sample, bool) {
+	newest := s.NewestAround(p, s.Kinds)
+	if newest == 0 {
+		return sample{}, false
+	}
+	around := func(km float64) []rollup.Sample {
+		return slices.DeleteFunc(s.Fresh(s.Around(p, km, s.Kinds), newest), func(sm rollup.Sample) bool {
+			return except != nil && sameStation(&s.Stations[sm.Station], except)
+		})
+	}
+	near := around(snapshot.InterpolationReach)
+	if len(near) == 0 {
+		near = around(snapshot.NearestReach)
+		near = near[:min(1, len(near))]
+	}
+	if len(near) == 0 {
+		return sample{}, false
+	}
+	f, used := rollup.WeightedMean(near)
+	return sample{int(f.AQI), f.Amount[0], used[0].KM}, true
+}
+
+// sameStation reports whether two ids are of one physical station.
+func sameStation(a, b *snapshot.Station) bool {
+	return a.ID == b.ID || a.SameAs == b.ID || b.SameAs == a.ID || a.SameAs != "" && a.SameAs == b.SameAs
+}
