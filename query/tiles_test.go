@@ -132,7 +132,7 @@ func TestSurfaceHasTheFiguresOfTheAPI(t *testing.T) {
 		t.Fatalf("the tile is %v, %v", img, err)
 	}
 	seen := map[color.RGBA]int{}
-	for y := 0; y < 256; y += 8 { // beside a node
+	for y := 0; y < 256; y += 8 { // on a node
 		for x := 0; x < 256; x += 8 {
 			pixel := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
 			seen[color.RGBA{pixel.R, pixel.G, pixel.B, 255}]++

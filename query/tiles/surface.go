@@ -16,7 +16,7 @@ const (
 	// pixels is the width and height of a tile of the surface.
 	pixels = 256
 	// step is the distance of two nodes in pixels. The surface is interpolated at the nodes, and bilinear between them.
-	step  = 8
+	step  = 4
 	nodes = pixels/step + 1
 )
 
