@@ -24,7 +24,7 @@ func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData
 	}
 	if f != nil && f.At > 0 {
 		hour, updated := schema.FormatTime(rollup.Instant(f.At)), schema.FormatTime(rollup.Instant(f.Updated))
-		d.Hour, d.Updated, d.Stale = &hour, &updated, now.Sub(rollup.Instant(f.Updated)) > rollup.StaleAfter
+		d.Hour, d.Updated, d.Stale = &hour, &updated, f.Stale(now)
 		d.PM25, d.PM10 = f.Amount[air.PM25-1], f.Amount[air.PM10-1]
 	}
 	language := advice.Language(a.Language)

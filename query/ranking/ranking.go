@@ -142,7 +142,7 @@ func currentFigures(s *snapshot.Snapshot, now time.Time) []figure {
 		}
 		all = append(all, figure{
 			city: c.City, value: float64(c.AQI), stations: uint32(c.Used), count: uint32(c.Used), expected: uint32(c.Total),
-			fresh: now.Sub(rollup.Instant(c.Updated)) <= rollup.StaleAfter,
+			fresh: !c.Stale(now),
 		})
 	}
 	return all

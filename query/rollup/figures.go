@@ -49,6 +49,11 @@ func NoFigures() Figures {
 	return f
 }
 
+// Stale reports whether the last reading is older than StaleAfter at now, or whether there is none.
+func (f *Figures) Stale(now time.Time) bool {
+	return f.At == 0 || now.Sub(Instant(f.Updated)) > StaleAfter
+}
+
 // Concentration returns the concentration of a pollutant of the index; it may be unknown.
 func (f *Figures) Concentration(p air.Pollutant) schema.Figure {
 	if i := int(p) - 1; i < Records {

@@ -53,7 +53,7 @@ func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 		Stations: []air.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
 		StationsUsed: int(f.Used), StationsTotal: int(f.Total),
 		Health: naqi.Health(naqi.Category(int(f.AQI))),
-		Stale:  now.Sub(rollup.Instant(f.Updated)) > rollup.StaleAfter,
+		Stale:  f.Stale(now),
 	}
 	for i, p := range air.Pollutants {
 		if f.Index[i] >= 0 {

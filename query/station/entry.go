@@ -33,12 +33,12 @@ func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 }
 
 func freshness(f *rollup.Figures, now time.Time) air.Freshness {
-	if f.At == 0 {
-		return air.Freshness{Stale: true}
+	fresh := air.Freshness{Stale: f.Stale(now)}
+	if f.At > 0 {
+		hours := max(0, int(now.Sub(rollup.Instant(f.Updated))/time.Hour))
+		fresh.AgeHours = &hours
 	}
-	age := now.Sub(rollup.Instant(f.Updated))
-	hours := max(0, int(age/time.Hour))
-	return air.Freshness{Stale: age > rollup.StaleAfter, AgeHours: &hours}
+	return fresh
 }
 
 func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {

@@ -10,9 +10,8 @@ import (
 	"github.com/paulmach/orb/geojson"
 
 	"vayu/query/places"
+	"vayu/query/rollup"
 	"vayu/query/snapshot"
-	"vayu/query/station"
-	"vayu/schema"
 	"vayu/schema/naqi"
 )
 
@@ -22,26 +21,39 @@ const maxPoints = 1_000
 // clusterCells is the number of cells of a tile in each direction. The points of a cell are one cluster.
 const clusterCells = 16
 
-// vector renders a vector tile with the points of a layer.
+// place is a place of a layer. Its properties are computed only if the tile has no clusters.
+type place struct {
+	at         places.Point
+	aqi        int16 // -1 for none
+	stale      bool
+	properties func() map[string]any
+}
+
+// vector renders a vector tile with the places of a layer.
 func (r *Request) vector(s *snapshot.Snapshot, codes *places.Pins, now time.Time) ([]byte, error) {
-	var points []*geojson.Feature
+	var found []place
 	var err error
 	switch r.layer {
 	case stations:
-		points = r.stationPoints(s, now)
+		found = r.stations(s, now)
 	case cities:
-		points = r.cityPoints(s, now)
+		found = r.cities(s, now)
 	case pins:
-		points, err = r.pinPoints(s, codes)
+		found, err = r.pins(s, codes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(points) > maxPoints {
-		points = r.cluster(points)
-	}
 	all := geojson.NewFeatureCollection()
-	all.Features = points
+	if len(found) > maxPoints {
+		all.Features = r.cluster(found)
+	} else {
+		for _, p := range found {
+			f := geojson.NewFeature(orb.Point{p.at.Longitude, p.at.Latitude})
+			f.Properties = p.properties()
+			all.Append(f)
+		}
+	}
 	layer := mvt.NewLayer(r.layer, all)
 	layer.Version = 2
 	layer.ProjectToTile(r.tile)
@@ -52,107 +64,103 @@ func (r *Request) vector(s *snapshot.Snapshot, codes *places.Pins, now time.Time
 	return body, nil
 }
 
-func (r *Request) stationPoints(s *snapshot.Snapshot, now time.Time) (points []*geojson.Feature) {
-	area := r.bound()
+// has reports whether a known position is in the tile.
+func (r *Request) has(p places.Point) bool {
+	return p.Known() && r.tile.Bound().Contains(orb.Point{p.Longitude, p.Latitude})
+}
+
+func (r *Request) stations(s *snapshot.Snapshot, now time.Time) (found []place) {
 	for i := range s.Stations {
 		st := &s.Stations[i]
-		if p := st.Point(); p.Known() && area.Contains(orb.Point{p.Longitude, p.Latitude}) {
-			e := station.Entry(&st.Station, &st.Figures, now)
-			f := point(p, map[string]any{"id": e.ID, "name": e.Name, "city": e.City, "kind": e.Kind, "stale": e.Stale})
-			describe(f, e.AQI, e.Category, e.Dominant, e.PM25)
-			points = append(points, f)
+		if r.has(st.Point()) {
+			found = append(found, place{st.Point(), st.AQI, st.Stale(now), func() map[string]any {
+				return describe(&st.Figures, now, map[string]any{"id": st.ID, "name": st.Name, "city": st.City, "kind": st.Kind.String()})
+			}})
 		}
 	}
-	return points
+	return found
 }
 
-func (r *Request) cityPoints(s *snapshot.Snapshot, now time.Time) (points []*geojson.Feature) {
-	area := r.bound()
+func (r *Request) cities(s *snapshot.Snapshot, now time.Time) (found []place) {
 	for i := range s.Cities {
 		c := &s.Cities[i]
-		if p := c.Position; p.Known() && area.Contains(orb.Point{p.Longitude, p.Latitude}) {
-			e := station.CityEntry(s, i, now)
-			f := point(p, map[string]any{"name": e.Name, "state": e.State, "stations": e.Stations, "stale": e.Stale})
-			var dominant *string
-			if c.AQI >= 0 && c.Dominant.Valid() {
-				label := c.Dominant.Label()
-				dominant = &label
-			}
-			describe(f, e.AQI, e.Category, dominant, c.Amount[0])
-			points = append(points, f)
+		if r.has(c.Position) {
+			found = append(found, place{c.Position, c.AQI, c.Stale(now), func() map[string]any {
+				return describe(&c.Figures, now, map[string]any{"name": s.Index.Label(i), "state": c.State, "stations": len(c.Stations)})
+			}})
 		}
 	}
-	return points
-}
-
-// pinPoints returns the pin codes of a tile, with the interpolated AQI of GET /v1/aqi?pincode=. Their error is that of
-// [places.Pins].
-func (r *Request) pinPoints(s *snapshot.Snapshot, codes *places.Pins) (points []*geojson.Feature, err error) {
-	if r.tile.Z < pinZoom {
-		return nil, nil
-	}
-	area := r.bound()
-	err = codes.Each(func(pin places.Pin) {
-		p := pin.Position
-		if !p.Known() || !area.Contains(orb.Point{p.Longitude, p.Latitude}) {
-			return
-		}
-		f := point(p, map[string]any{"pincode": fmt.Sprint(pin.Code)})
-		if at, ok := interpolate(s, p, nil); ok {
-			index, category := at.aqi, naqi.Category(at.aqi)
-			describe(f, &index, &category, nil, schema.Unknown)
-			f.Properties["nearest_km"] = math.Round(at.km*10) / 10
-		}
-		points = append(points, f)
-	})
-	return points, err
-}
-
-func point(p places.Point, properties map[string]any) *geojson.Feature {
-	f := geojson.NewFeature(orb.Point{p.Longitude, p.Latitude})
-	f.Properties = properties
-	return f
+	return found
 }
 
 // describe adds the figures of a place. A missing figure has no property, because vector tiles have no null.
-func describe(f *geojson.Feature, index *int, category, dominant *string, pm schema.Figure) {
-	if index != nil {
-		f.Properties["aqi"], f.Properties["category"] = *index, *category
+func describe(f *rollup.Figures, now time.Time, properties map[string]any) map[string]any {
+	properties["stale"] = f.Stale(now)
+	if f.AQI >= 0 {
+		properties["aqi"], properties["category"] = int(f.AQI), naqi.Category(int(f.AQI))
+		if f.Dominant.Valid() {
+			properties["dominant_pollutant"] = f.Dominant.Label()
+		}
 	}
-	if dominant != nil {
-		f.Properties["dominant_pollutant"] = *dominant
+	if pm := f.Amount[0]; pm.Known() {
+		properties["pm25"] = float64(pm) / 100
 	}
-	if pm.Known() {
-		f.Properties["pm25"] = float64(pm) / 100
-	}
+	return properties
 }
 
-// cluster replaces the points of each cell by one point at their mean position. It has their number, and the largest
+// pins returns the pin codes of a tile, with the interpolated AQI of GET /v1/aqi?pincode=. The error is that of
+// [places.Pins].
+func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins) (found []place, err error) {
+	if r.tile.Z < pinZoom {
+		return nil, nil
+	}
+	err = codes.Each(func(pin places.Pin) {
+		if !r.has(pin.Position) {
+			return
+		}
+		index := int16(-1)
+		properties := map[string]any{"pincode": fmt.Sprint(pin.Code)}
+		if at, ok := interpolate(s, pin.Position, nil); ok {
+			index = int16(at.aqi)
+			properties["aqi"], properties["category"] = at.aqi, naqi.Category(at.aqi)
+			properties["nearest_km"] = math.Round(at.km*10) / 10
+		}
+		found = append(found, place{pin.Position, index, false, func() map[string]any { return properties }})
+	})
+	return found, err
+}
+
+// cluster returns a point for each cell, at the mean position of the places there. It has their number, and the largest
 // AQI of those that are not stale.
-func (r *Request) cluster(points []*geojson.Feature) (clusters []*geojson.Feature) {
-	area := r.bound()
-	cells := map[[2]int]*geojson.Feature{}
-	for _, f := range points {
-		at := f.Point()
-		cell := [2]int{
-			int((at.Lon() - area.Left()) / (area.Right() - area.Left()) * clusterCells),
-			int((at.Lat() - area.Bottom()) / (area.Top() - area.Bottom()) * clusterCells),
+func (r *Request) cluster(found []place) (clusters []*geojson.Feature) {
+	type cell struct {
+		lon, lat float64
+		count    int
+		aqi      int16
+	}
+	area := r.tile.Bound()
+	var cells [clusterCells][clusterCells]cell
+	for _, p := range found {
+		x := int((p.at.Longitude - area.Left()) / (area.Right() - area.Left()) * clusterCells)
+		y := int((p.at.Latitude - area.Bottom()) / (area.Top() - area.Bottom()) * clusterCells)
+		c := &cells[min(y, clusterCells-1)][min(x, clusterCells-1)]
+		c.lon, c.lat, c.count = c.lon+p.at.Longitude, c.lat+p.at.Latitude, c.count+1
+		if !p.stale {
+			c.aqi = max(c.aqi, p.aqi+1) // 0 for none
 		}
-		c := cells[cell]
-		if c == nil {
-			c = geojson.NewFeature(orb.Point{})
-			c.Properties = map[string]any{"count": 0}
-			cells[cell] = c
-			clusters = append(clusters, c)
-		}
-		n := c.Properties["count"].(int)
-		sum := c.Geometry.(orb.Point)
-		c.Geometry = orb.Point{sum[0] + (at[0]-sum[0])/float64(n+1), sum[1] + (at[1]-sum[1])/float64(n+1)}
-		c.Properties["count"] = n + 1
-		index, known := f.Properties["aqi"].(int)
-		stale, _ := f.Properties["stale"].(bool)
-		if most, _ := c.Properties["aqi"].(int); known && !stale && index >= most {
-			c.Properties["aqi"], c.Properties["category"] = index, f.Properties["category"]
+	}
+	for y := range cells {
+		for x := range cells[y] {
+			c := &cells[y][x]
+			if c.count == 0 {
+				continue
+			}
+			f := geojson.NewFeature(orb.Point{c.lon / float64(c.count), c.lat / float64(c.count)})
+			f.Properties["count"] = c.count
+			if index := int(c.aqi) - 1; index >= 0 {
+				f.Properties["aqi"], f.Properties["category"] = index, naqi.Category(index)
+			}
+			clusters = append(clusters, f)
 		}
 	}
 	return clusters

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/gorilla/mux"
-	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
 
 	"vayu/internal/httpapi"
@@ -125,6 +124,3 @@ func (r *Request) position(x, y float64) geo.Point {
 	lat := latitude((float64(r.tile.Y) + y/pixels) / n)
 	return geo.Point{Latitude: lat, Longitude: lon}
 }
-
-// bound returns the area of the tile in degrees.
-func (r *Request) bound() orb.Bound { return r.tile.Bound() }

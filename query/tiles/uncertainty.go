@@ -14,7 +14,7 @@ const (
 	// error of all stations.
 	leastStations = 10
 	// mostStations limits the stations that are left out in turn, because each costs an interpolation.
-	mostStations = 2_000
+	mostStations = 500
 )
 
 // errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. Each station
