@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/encoding/mvt"
@@ -169,6 +170,37 @@ func TestSurfaceHasTheFiguresOfTheAPI(t *testing.T) {
 	}
 	if _, _, _, alpha := img.At(128, 128).RGBA(); alpha != 0 {
 		t.Error("an uncertainty of a few stations is drawn")
+	}
+}
+
+// Figures older than three hours are not drawn, and a pin code near them has none.
+func TestTilesLeaveOutStaleFigures(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	old := figure{at: hour.Add(-5 * time.Hour), aqi: 331}
+	w.station(t, w.live, "a", "Delhi", "Delhi", 28.6469, 77.3161, old)
+	w.cityHour(t, w.live, "Delhi", "Delhi", old)
+	w.rollup(t, w.live, old.at)
+	run(t, w)
+	_, _, body := w.get(t, path("surface", delhiTile, "png"))
+	img, err := png.Decode(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for y := range 256 {
+		for x := range 256 {
+			if _, _, _, alpha := img.At(x, y).RGBA(); alpha != 0 {
+				t.Fatalf("the pixel %d,%d has a colour", x, y)
+			}
+		}
+	}
+	for _, f := range w.features(t, "pins", delhiTile) {
+		if index, ok := f.Properties["aqi"]; ok {
+			t.Fatalf("a pin code has the AQI %v", index)
+		}
+	}
+	if all := w.features(t, "stations", delhiTile); len(all) != 1 || all[0].Properties["stale"] != true {
+		t.Errorf("the stations are %v, want a stale one", all)
 	}
 }
 

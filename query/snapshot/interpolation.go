@@ -47,7 +47,8 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 }
 
 // NewestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
-// AQI; 0 if there is none. It skips grid cells whose newest hour cannot change the result.
+// AQI. It is the end of the hour in Unix seconds, or 0 if there is no such station or the point is unknown. The function
+// skips grid cells whose newest hour cannot change the result.
 func (s *Snapshot) NewestAround(p places.Point, kinds rollup.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
@@ -99,8 +100,8 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// Fresh returns the samples that have an AQI and whose hour is at most 3 h older than newest. PreferStations then
-// selects among them.
+// Fresh returns the samples that have an AQI and whose hour is at most [rollup.InterpolationWindow] older than newest, in
+// Unix seconds. PreferStations then selects among them. Fresh keeps the order of the samples and overwrites their slice.
 func (s *Snapshot) Fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest

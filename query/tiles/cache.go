@@ -43,8 +43,11 @@ type rendered[T any] struct {
 	err   error
 }
 
+var errPanicked = errors.New("rendering a tile panicked")
+
 func (r *rendered[T]) get(compute func() (T, error)) (T, error) {
 	r.once.Do(func() {
+		r.err = errPanicked // unless compute returns
 		r.value, r.err = compute()
 		r.ready.Store(true)
 	})
@@ -96,9 +99,9 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 		media = PNG
 		var of *errorsByDistance
 		if r.show == uncertainty {
-			of, _ = errs.get(func() (*errorsByDistance, error) { return measure(s, r.parameter), nil })
+			of, _ = errs.get(func() (*errorsByDistance, error) { return measure(s, r.parameter, now), nil })
 		}
-		body, err = r.raster(s, of)
+		body, err = r.raster(s, of, now)
 	}
 	if err != nil {
 		return resp, fmt.Errorf("tile %d/%d/%d: %w", r.tile.Z, r.tile.X, r.tile.Y, err)
@@ -109,8 +112,7 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 }
 
 // entry returns the entry of a tile, and that of the errors of its parameter. It starts again with a new snapshot, and
-// after stalePeriod. For an older snapshot
-// than that of the cache, it returns entries that the cache does not keep.
+// after stalePeriod. For an older snapshot than that of the cache, it returns entries that the cache does not keep.
 func (c *Cache) entry(r Request, s *snapshot.Snapshot, now time.Time) (*rendering, *rendered[*errorsByDistance]) {
 	period := now.Unix() / int64(stalePeriod/time.Second)
 	c.mu.Lock()

@@ -39,7 +39,7 @@ func (r *Request) vector(s *snapshot.Snapshot, codes *places.Pins, now time.Time
 	case cities:
 		found = r.cities(s, now)
 	case pins:
-		found, err = r.pins(s, codes)
+		found, err = r.pins(s, codes, now)
 	}
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func describe(f *rollup.Figures, now time.Time, properties map[string]any) map[s
 
 // pins returns the pin codes of a tile, with the interpolated AQI of GET /v1/aqi?pincode=. The error is that of
 // [places.Pins].
-func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins) (found []place, err error) {
+func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins, now time.Time) (found []place, err error) {
 	if r.tile.Z < pinZoom {
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins) (found []place,
 		}
 		index := int16(-1)
 		properties := map[string]any{"pincode": fmt.Sprint(pin.Code)}
-		if at, ok := interpolate(s, pin.Position, nil); ok {
+		if at, ok := interpolate(s, pin.Position, nil, now); ok {
 			index = int16(at.aqi)
 			properties["aqi"], properties["category"] = at.aqi, naqi.Category(at.aqi)
 			properties["nearest_km"] = math.Round(at.km*10) / 10

@@ -2,6 +2,7 @@ package tiles
 
 import (
 	"slices"
+	"time"
 
 	"vayu/query/places"
 	"vayu/query/rollup"
@@ -17,19 +18,20 @@ type sample struct {
 }
 
 // leaveOut returns the figures that the other stations give for the position of station i. It returns false if station
-// i has no AQI, or if there is no other station within 100 km.
-func leaveOut(s *snapshot.Snapshot, i int) (sample, bool) {
+// i has no AQI that is not stale at now, or if no other station within 100 km has one.
+func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	st := &s.Stations[i]
-	if st.AQI < 0 || !s.Kinds.Has(st.Kind) {
+	if st.AQI < 0 || st.Stale(now) || !s.Kinds.Has(st.Kind) {
 		return sample{}, false
 	}
-	return interpolate(s, st.Point(), st)
+	return interpolate(s, st.Point(), st, now)
 }
 
 // interpolate returns the figures of a position, from the default kinds of stations. The AQI is that of
 // [snapshot.Snapshot.Interpolate]; missing amounts are not filled. It leaves out the station except and its other ids,
-// unless except is nil. It returns false if no station within 100 km has an AQI.
-func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station) (sample, bool) {
+// unless except is nil. It returns false if no station within 100 km has an AQI that is not stale at now: a map has no
+// place for the age of a figure.
+func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {
 		return sample{}, false
@@ -48,7 +50,7 @@ func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station)
 		return sample{}, false
 	}
 	f, used := rollup.WeightedMean(near)
-	return sample{int(f.AQI), f.Amount[0], used[0].KM}, true
+	return sample{int(f.AQI), f.Amount[0], used[0].KM}, !f.Stale(now)
 }
 
 // sameStation reports whether two ids are of one physical station.

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"time"
 
 	"vayu/query/chart"
 	"vayu/query/snapshot"
@@ -31,11 +32,11 @@ type node struct {
 func latitude(y float64) float64 { return math.Atan(math.Sinh(math.Pi*(1-2*y))) * 180 / math.Pi }
 
 // raster renders a tile of the surface.
-func (r *Request) raster(s *snapshot.Snapshot, of *errorsByDistance) ([]byte, error) {
+func (r *Request) raster(s *snapshot.Snapshot, of *errorsByDistance, now time.Time) ([]byte, error) {
 	var grid [nodes][nodes]node
 	for y := range grid {
 		for x := range grid[y] {
-			grid[y][x] = r.node(s, float64(x*step), float64(y*step))
+			grid[y][x] = r.node(s, float64(x*step), float64(y*step), now)
 		}
 	}
 	colours := r.palette()
@@ -55,8 +56,8 @@ func (r *Request) raster(s *snapshot.Snapshot, of *errorsByDistance) ([]byte, er
 	return body.Bytes(), nil
 }
 
-func (r *Request) node(s *snapshot.Snapshot, x, y float64) node {
-	at, ok := interpolate(s, r.position(x, y), nil)
+func (r *Request) node(s *snapshot.Snapshot, x, y float64, now time.Time) node {
+	at, ok := interpolate(s, r.position(x, y), nil, now)
 	switch {
 	case !ok:
 		return node{figure: math.NaN()}

@@ -2,6 +2,7 @@ package tiles
 
 import (
 	"math"
+	"time"
 
 	"vayu/query/snapshot"
 )
@@ -36,15 +37,15 @@ func class(km float64) int {
 	return len(distances) - 1
 }
 
-// measure computes the errors of a parameter in a snapshot.
-func measure(s *snapshot.Snapshot, parameter string) *errorsByDistance {
+// measure computes the errors of a parameter in a snapshot, from the figures that are not stale at now.
+func measure(s *snapshot.Snapshot, parameter string, now time.Time) *errorsByDistance {
 	var e errorsByDistance
 	var squares [len(distances)]float64
 	var all float64
 	n := 0
 	stride := max(1, (len(s.Stations)+mostStations-1)/mostStations)
 	for i := 0; i < len(s.Stations); i += stride {
-		at, ok := leaveOut(s, i)
+		at, ok := leaveOut(s, i, now)
 		if !ok {
 			continue
 		}

@@ -19,7 +19,6 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
-
 	"github.com/google/uuid"
 
 	"vayu/internal/columnstore/embedded/access"
@@ -293,7 +292,11 @@ func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 // insert passes the body to the engine as the body arrives. The engine limits how much of the body is in memory.
 func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	began := time.Now()
-	n, err := h.feed(s, q.Text, q.format, q.params, io.MultiReader(bytes.NewReader(q.inline), cmp.Or[io.Reader](q.body, http.NoBody)))
+	var data io.Reader = bytes.NewReader(q.inline)
+	if q.body != nil {
+		data = io.MultiReader(data, q.body)
+	}
+	n, err := h.feed(s, q.Text, q.format, q.params, data)
 	if err != nil {
 		return err
 	}
@@ -346,11 +349,8 @@ func (h *handler) hello(a *answer) error {
 			return fmt.Errorf("answering the hello query: %w", err)
 		}
 	}
-	if err := block.Append(values...); err != nil {
-		return fmt.Errorf("answering the hello query: %w", err)
-	}
 	var buffer chproto.Buffer
-	if err := block.Encode(&buffer, clickhouse.ClientTCPProtocolVersion); err != nil {
+	if err := cmp.Or(block.Append(values...), block.Encode(&buffer, clickhouse.ClientTCPProtocolVersion)); err != nil {
 		return fmt.Errorf("answering the hello query: %w", err)
 	}
 	a.start("Native", len(buffer.Buf), chdb.Counters{Rows: 1}, 0)
