@@ -85,9 +85,10 @@ readme: build ## run the commands of README.md and docs/guides against a fresh b
 bin/vayu-crash: build
 	$(BUILD) -tags crash -o $@ ./cmd/vayu
 
-integration: bin/vayu-crash ## run the tests that need the built binary (build tag integration), other ClickHouse clients, and a browser
+integration: bin/vayu-crash ## run the tests that need the built binary (build tag integration), other ClickHouse clients, SDKs, and a browser
 	.ci/integration
 	.ci/new-source --check
+	.ci/sdk
 	.ci/clients
 	.ci/readers
 	.ci/views
