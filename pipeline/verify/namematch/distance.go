@@ -1,9 +1,8 @@
 package namematch
 
-// Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a
-// name are cheap. Edits that make the name of another person cost a wholeEdit. Among these are
-// edits of the last vowel (Anil, Anila), of consonants, and of the vowel of the first syllable
-// (Rohan, Rehan).
+// Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a name are cheap. Edits
+// that make the name of another person cost a wholeEdit. Among these are edits of the last vowel (Anil, Anila), of
+// consonants, and of the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones

@@ -60,8 +60,7 @@ func foldUnicode(buf []byte, s string) string {
 	return string(buf)
 }
 
-// plainDevanagari reports whether r is a Devanagari letter that folds to itself. Such letters
-// skip the slower foldRune.
+// plainDevanagari reports whether r is a Devanagari letter that folds to itself. Such letters skip the slower foldRune.
 func plainDevanagari(r rune) bool { return 'अ' <= r && r <= 'ह' }
 
 func foldRune(buf []byte, r rune) []byte {
@@ -102,9 +101,8 @@ func foldRune(buf []byte, r rune) []byte {
 	return foldASCII(buf, ' ')
 }
 
-// unseen reports whether r is a mark that does not turn the letter before it into another letter.
-// Examples are accents, Arabic vowel points, variation selectors, joiners and marks of the writing
-// direction.
+// unseen reports whether r is a mark that does not turn the letter before it into another letter. Examples are accents,
+// Arabic vowel points, variation selectors, joiners and marks of the writing direction.
 func unseen(r rune) bool {
 	switch {
 	case 0x0300 <= r && r <= 0x036F, 0x1AB0 <= r && r <= 0x1AFF, 0x1DC0 <= r && r <= 0x1DFF,

@@ -20,8 +20,7 @@ func join(x, y *side) {
 	}
 }
 
-// parts returns the number of unmatched consecutive words, from j on, that form w: 2, 3, or 0
-// if no such words form w.
+// parts returns the number of unmatched consecutive words, from j on, that form w: 2, 3, or 0 if no such words form w.
 func (m *side) parts(w *word, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]
@@ -46,8 +45,7 @@ func (m *side) parts(w *word, j int) int {
 	return 0
 }
 
-// clusters matches a word of x that can consist of initials, such as RK, with words of y, such as
-// Rajesh Kumar.
+// clusters matches a word of x that can consist of initials, such as RK, with words of y, such as Rajesh Kumar.
 func clusters(x, y *side) {
 	for i := range x.n {
 		w := x.w[i].text
@@ -63,8 +61,7 @@ func clusters(x, y *side) {
 	}
 }
 
-// spells reports whether consecutive unmatched words, from j on, begin with the letters of w:
-// one word for each letter.
+// spells reports whether consecutive unmatched words, from j on, begin with the letters of w: one word for each letter.
 func (m *side) spells(w string, j int) bool {
 	for k := range len(w) {
 		o := &m.w[j+k]

@@ -11,8 +11,7 @@ type word struct {
 	initial, cluster bool
 	// weak, surname and prefix report whether the sound has the trait weak, surname or prefix.
 	weak, surname, prefix bool
-	// form, filler and trade report whether the spelling has the trait companyForm, filler or
-	// trade.
+	// form, filler and trade report whether the spelling has the trait companyForm, filler or trade.
 	form, filler, trade bool
 	traits              trait // traits of the sound
 }

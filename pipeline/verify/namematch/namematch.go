@@ -7,17 +7,15 @@ package namematch
 
 import "slices"
 
-// Limits of a comparison. Two longer names can still match exactly, because Exact compares whole
-// names. Otherwise only their beginnings are scored, and the score stays below Standard, because
-// the rest may differ. Both limits are far above any registered name: NPCI and NEFT fields end at
-// 100 characters or fewer.
+// Limits of a comparison. Two longer names can still match exactly, because Exact compares whole names. Otherwise only
+// their beginnings are scored, and the score stays below Standard, because the rest may differ. Both limits are far
+// above any registered name: NPCI and NEFT fields end at 100 characters or fewer.
 const (
 	maxWords   = 16
 	maxLetters = 200 // bytes of the folded name
 )
 
-// Standard and Lenient are the minimum scores of a partial match with the tolerances "standard"
-// and "lenient".
+// Standard and Lenient are the minimum scores of a partial match with the tolerances "standard" and "lenient".
 const (
 	Standard = 70
 	Lenient  = 50

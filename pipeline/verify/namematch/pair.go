@@ -37,8 +37,7 @@ func match(x *side, i int, y *side, j, n int, h how) {
 	}
 }
 
-// score matches the words of both names, with the surest kind of match first. It returns the score
-// of the names.
+// score matches the words of both names, with the surest kind of match first. It returns the score of the names.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
 	p.each(letters, company)

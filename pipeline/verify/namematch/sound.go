@@ -176,8 +176,7 @@ func (s *sound) letterC(w []byte, i int) int {
 	return 1
 }
 
-// knowing returns the number of letters, from w[i] on, that write the Devanagari ज्ञ as jn, jny or
-// dny; 0 for none.
+// knowing returns the number of letters, from w[i] on, that write the Devanagari ज्ञ as jn, jny or dny; 0 for none.
 func knowing(w []byte, i int) int {
 	n := 1
 	if at(w, i) == 'g' || at(w, i+n) != 'n' {
@@ -193,8 +192,7 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish replaces the end of a sound if the ending has several spellings. All spellings get the
-// same sound.
+// finish replaces the end of a sound if the ending has several spellings. All spellings get the same sound.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return

@@ -2,8 +2,7 @@ package namematch
 
 import "strings"
 
-// stripped is a folded name without honorifics and without a relation to another person ("son of
-// …").
+// stripped is a folded name without honorifics and without a relation to another person ("son of …").
 type stripped struct {
 	words []string
 	marks
@@ -11,14 +10,11 @@ type stripped struct {
 
 // marks are the properties of a name other than its words.
 type marks struct {
-	// length is the length of the folded name with honorifics, because a bank truncates the whole
-	// text.
+	// length is the length of the folded name with honorifics, because a bank truncates the whole text.
 	length int
-	// tail is true if strip removed words from the end. In this case a bank did not cut the words
-	// that are left.
+	// tail is true if strip removed words from the end. In this case a bank did not cut the words that are left.
 	tail bool
-	// sri is true if strip removed a leading Sri as an honorific. Sri may also be half of the name,
-	// as in "Sri Devi".
+	// sri is true if strip removed a leading Sri as an honorific. Sri may also be half of the name, as in "Sri Devi".
 	sri bool
 }
 
@@ -69,8 +65,7 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	return words, company
 }
 
-// relation reports whether w begins with a relation marker such as S/O, perhaps without a blank
-// after it.
+// relation reports whether w begins with a relation marker such as S/O, perhaps without a blank after it.
 func relation(w string) bool {
 	if len(w) < 3 || w[1] != '/' || w[2] != 'o' {
 		return false
@@ -78,8 +73,7 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf returns the number of words in front of a written-out relation such as "son of"; 0 for
-// none.
+// tailOf returns the number of words in front of a written-out relation such as "son of"; 0 for none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {
@@ -116,8 +110,7 @@ func isCompany(words []string) bool {
 	return false
 }
 
-// honorifics removes titles such as Mr anywhere. It removes leading titles such as Sri from the
-// front only.
+// honorifics removes titles such as Mr anywhere. It removes leading titles such as Sri from the front only.
 func (s stripped) honorifics(words []string, company bool) stripped {
 	kept := words[:0]
 	all := words

@@ -9,30 +9,26 @@ type trait uint16
 const (
 	// title is the trait of a word that is never part of a name, such as Mr.
 	title trait = 1 << iota
-	// leading is the trait of a word that is a title only in front of the rest of the name, such as
-	// Sri.
+	// leading is the trait of a word that is a title only in front of the rest of the name, such as Sri.
 	leading
 	// shortForm is the trait of an abbreviation, such as Ltd. The map forms has its full spelling, which counts as the
 	// same word.
 	shortForm
-	// companyForm is the trait of a word for the legal form of a company, such as limited. If only
-	// one name lacks the form, the companies can be the same. If the forms differ, so do the
-	// companies.
+	// companyForm is the trait of a word for the legal form of a company, such as limited. If only one name lacks the
+	// form, the companies can be the same. If the forms differ, so do the companies.
 	companyForm
 	// filler is the trait of a word that may be missing from a company's name, such as "and".
 	filler
 	// trade is the trait of a word that marks the name of a company, such as Traders. In such a
 	// name every word must match.
 	trade
-	// apart is the trait of a name that sounds like another name but is separate: Sethi is not
-	// Shetty.
+	// apart is the trait of a name that sounds like another name but is separate: Sethi is not Shetty.
 	apart
 )
 
 // Traits of a sound.
 const (
-	// weak is the trait of a word that occurs in very many names and barely identifies a person,
-	// such as Kumar.
+	// weak is the trait of a word that occurs in very many names and barely identifies a person, such as Kumar.
 	weak trait = 1 << iota
 	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
