@@ -22,8 +22,7 @@ import (
 // bulkLoads is the number of cities whose histories one bulk query loads concurrently.
 const bulkLoads = 4
 
-// bulk answers a query for several cities. The results are in the order of the
-// cities in the query.
+// bulk answers a query for several cities. The results are in the order of the cities in the query.
 func (s *Service) bulk(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
 ) (httpapi.Response, error) {
@@ -94,9 +93,8 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Sna
 	_ = group.Wait()
 }
 
-// splitCities splits a list of cities at its commas. If cities in several states
-// have the same name, the item after that name may be the state. For example,
-// "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// splitCities splits a list of cities at its commas. If cities in several states have the same name, the item after
+// that name may be the state. For example, "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func splitCities(list string) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]

@@ -1,9 +1,7 @@
-// Package query answers API queries about air quality: current figures
-// (concentrations and indices), history, and the places where air quality is
-// measured.
+// Package query answers API queries about air quality: current figures (concentrations and indices), history, and the
+// places where air quality is measured.
 //
-// The package has the parameters, the routes and the errors. After each roll-up,
-// query/snapshot prepares the current answers in memory and on disk. The API can
-// therefore answer while ClickHouse is down. query/history answers queries about
-// past days and hours.
+// The package has the parameters, the routes and the errors. After each roll-up, query/snapshot prepares the current
+// answers in memory and on disk. The API can therefore answer while ClickHouse is down. query/history answers queries
+// about past days and hours.
 package query

@@ -41,8 +41,7 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 	}
 }
 
-// watch registers the gauges of each world. Their values are computed at each
-// scrape.
+// watch registers the gauges of each world. Their values are computed at each scrape.
 func (m *metrics) watch(s *Service) {
 	auto := promauto.With(m.reg)
 	for _, a := range s.worlds {

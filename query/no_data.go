@@ -21,8 +21,7 @@ import (
 // readings, the message has fewer details.
 const explainTimeout = 500 * time.Millisecond
 
-// conditionText explains, for each condition that a station does not meet, why the
-// station does not count.
+// conditionText explains, for each condition that a station does not meet, why the station does not count.
 var conditionText = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",
@@ -77,8 +76,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	return problem
 }
 
-// explain adds a station to a problem, with the reasons why the station does not
-// count.
+// explain adds a station to a problem, with the reasons why the station does not count.
 func (a *worldState) explain(
 	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *aqiQuery, now time.Time,
 ) {

@@ -120,8 +120,7 @@ func parse(raw string, now time.Time) (aqiQuery, error) {
 	return q, err
 }
 
-// decodePair splits one name=value pair of a query, and decodes its
-// percent-encoding.
+// decodePair splits one name=value pair of a query, and decodes its percent-encoding.
 func decodePair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
@@ -187,8 +186,7 @@ func (q *aqiQuery) set(bit uint16, name, value string) error {
 // current reports whether the query is for current figures.
 func (q *aqiQuery) current() bool { return !q.has(paramDate | paramFrom | paramTo) }
 
-// check rejects invalid combinations of parameters. interval=day is the default, so
-// it is valid in every query.
+// check rejects invalid combinations of parameters. interval=day is the default, so it is valid in every query.
 func (q *aqiQuery) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err

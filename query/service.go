@@ -34,11 +34,9 @@ type Config struct {
 	// Snapshots runs the queries that build snapshots; nil means Conn. It should have its own connections, because
 	// queries of clients could use up those of Conn.
 	Snapshots rollup.Conn
-	// Database returns the name of the database of a world (live or sandbox). nil
-	// means [schema.World.Database].
+	// Database returns the name of the database of a world (live or sandbox). nil means [schema.World.Database].
 	Database func(schema.World) string
-	// Operations is the name of the database with the runs of sources. "" means
-	// [schema.OpsDatabase].
+	// Operations is the name of the database with the runs of sources. "" means [schema.OpsDatabase].
 	Operations string
 	// Problems returns the present problems of sources. nil means that there are none.
 	Problems sources.Problems
@@ -47,8 +45,7 @@ type Config struct {
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
 	Directory string
-	// PinFile is the path of the file with pin codes. For "", see
-	// [places.FindPinFile].
+	// PinFile is the path of the file with pin codes. For "", see [places.FindPinFile].
 	PinFile string
 	// Poll is the interval between two polls for new roll-ups. 0 means 1 s.
 	Poll time.Duration
@@ -74,8 +71,7 @@ const (
 	refreshTimeout = 2 * time.Minute
 )
 
-// Service answers API queries about the air quality of both worlds (live and
-// sandbox).
+// Service answers API queries about the air quality of both worlds (live and sandbox).
 type Service struct {
 	worlds       [len(schema.Worlds)]*worldState
 	sources      *sources.Lists
