@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +74,10 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 // routes returns the API behind an access check.
 func (w *fixture) routes(t testing.TB, access httpapi.Access) http.Handler {
 	t.Helper()
-	h, err := httpapi.New(httpapi.Config{Routes: w.service.Routes(), Access: access, Metrics: prometheus.NewRegistry()})
+	routes := slices.Concat(w.service.Routes(), w.service.PublicRoutes(w.public, "https://air.example"))
+	h, err := httpapi.New(httpapi.Config{
+		Routes: routes, Access: access, Metrics: prometheus.NewRegistry(), Origins: map[string][]string{"acc": {"https://app.example"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/httpapi/server"
 	"vayu/query"
+	"vayu/query/public"
 	"vayu/schema"
 	"vayu/schema/migrations/clickhouse"
 )
@@ -45,12 +46,13 @@ type fixture struct {
 	service *query.Service
 	url     string
 	key     string // key of world live
+	public  public.Setting
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db)}
+	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db), public: "live"}
 	for _, name := range [...]string{w.live, w.sandbox} {
 		if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: name, Values: clickhouse.Values()}); err != nil {
 			t.Fatal(err)

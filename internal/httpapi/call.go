@@ -74,7 +74,7 @@ type Route struct {
 	// blank; empty for none.
 	Type string
 	// NoAuth means that the call needs no key. The handler authenticates the caller itself. No limit applies,
-	// and the call is not counted.
+	// and the call is not counted. Pages of every origin may read the reply to GET.
 	NoAuth  bool
 	Handler Handler
 }

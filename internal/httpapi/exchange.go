@@ -98,12 +98,14 @@ func varyByEncoding(h http.Header) {
 }
 
 // varyBy writes the Vary header, which names the header with the credential of the call, so that a cache does not send
-// the reply to another caller. A route without a key has none.
+// the reply to another caller. A route without a key has none, and pages of every origin may read what it returns.
 func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {
 	case x.call.BySession:
 		x.constant("Vary", varyCookie)
+	case route.NoAuth && route.Method == http.MethodGet:
+		x.constant("Access-Control-Allow-Origin", everyPage)
 	case route.NoAuth:
 	case len(rt.origins) > 0:
 		x.constant("Vary", varyKeyOrigin)

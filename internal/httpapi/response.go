@@ -141,6 +141,7 @@ var (
 	varyKey       = []string{"Authorization"}
 	varyKeyOrigin = []string{"Authorization, Origin"}
 	varyCookie    = []string{"Cookie"}
+	everyPage     = []string{"*"}
 	pageExposed   = []string{"Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Quota-Limit, X-Quota-Reset, X-Quota-Used, " +
 		"X-Request-Id, X-SERVICE-Data-Age, X-SERVICE-Mode, X-SERVICE-Stale, X-SERVICE-Version"}
 	staleMark   = []string{"true"}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"time"
@@ -199,4 +200,11 @@ func (p *page) legend(x, y float64) {
 // indian converts a time to Indian Standard Time, the time zone of axes.
 func indian(t time.Time) time.Time {
 	return t.In(time.FixedZone("IST", int(schema.IndiaOffset/time.Second)))
+}
+
+// Hex returns the colours of the category of an AQI, and of text on it, in the form #rrggbb.
+func Hex(aqi int) (fill, text string) {
+	hex := func(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+	c := categoryOf(aqi)
+	return hex(c.fill), hex(c.text)
 }

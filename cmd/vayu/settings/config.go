@@ -25,6 +25,7 @@ import (
 	"vayu/pipeline/airquality/quality"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/verify"
+	"vayu/query/public"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/migrations/clickhouse"
@@ -54,6 +55,7 @@ type Config struct {
 	RateLimits   config.Switch       `yaml:"rate-limits" help:"on or off; off is for measurements"`
 	Proxies      []string            `yaml:"proxies" help:"networks of proxies whose X-Forwarded-For is trusted"`
 	Origins      map[string][]string `yaml:"origins" help:"origins of web pages that may read with the keys of an account, by its id"`
+	Public       public.Setting      `yaml:"public" help:"world whose current air everyone may read without a key below /public: live or sandbox; empty for none"`
 	PerAddress   int                 `yaml:"connections-per-address" help:"open connections of one client address, but for proxies and this machine; 0 for no limit"`
 	CityKinds    []string            `yaml:"city-kinds" help:"kinds of stations in a city's AQI: reference, or reference and sensor"`
 	PinCodes     string              `yaml:"pin-codes" help:"file of post offices and their positions, pincodes.json.gz; empty for the file beside the program"`

@@ -55,7 +55,7 @@ func described(t *testing.T) map[string]string {
 func TestRoutesAreTheContract(t *testing.T) {
 	t.Parallel()
 	cfg := settings.Defaults()
-	cfg.Data = t.TempDir()
+	cfg.Data, cfg.Public = t.TempDir(), "live"
 	s, err := New(cfg, slog.New(slog.DiscardHandler), io.Discard)
 	if err != nil {
 		t.Fatal(err)

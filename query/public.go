@@ -1,0 +1,20 @@
+package query
+
+import (
+	"vayu/internal/httpapi"
+	"vayu/query/public"
+)
+
+// PublicRoutes returns the routes that need no key; none unless a world is public. baseURL is the URL of the API for
+// clients, or empty.
+func (s *Service) PublicRoutes(of public.Setting, baseURL string) []httpapi.Route {
+	world, on := of.World()
+	if !on {
+		return nil
+	}
+	a := s.worlds[world]
+	return public.Routes(public.Config{
+		World: world, Snapshot: a.publisher.Latest, History: a.history, Tiles: a.tiles, Slots: &s.historySlots,
+		Locate: s.locatePin, BaseURL: baseURL, Now: s.now,
+	})
+}

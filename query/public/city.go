@@ -1,0 +1,126 @@
+package public
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"vayu/internal/httpapi"
+	"vayu/query/history"
+	"vayu/query/param"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/advice"
+	"vayu/schema/naqi"
+)
+
+// page is the reply with the page of a city. Current and Advice are null if the city has no AQI. Hours are null while
+// ClickHouse is unavailable.
+type page struct {
+	Status  string                            `json:"status"`
+	City    string                            `json:"city"`
+	State   string                            `json:"state"`
+	Current json.RawMessage                   `json:"current"`
+	Advice  map[advice.Language]advice.Advice `json:"advice"`
+	Hours   []hour                            `json:"hours"`
+	Links   map[string]string                 `json:"links"`
+}
+
+// hour is the AQI of a city in one hour.
+type hour struct {
+	Hour     time.Time `json:"hour"` // its end
+	AQI      int       `json:"aqi"`
+	Category string    `json:"category"`
+}
+
+// cityOf returns the city in the path of a request. Its error is a *schema.Problem, with similar names.
+func (r *request) cityOf() (int, error) {
+	name := mux.Vars(r.Request)["city"]
+	if err := param.Text("city", name); err != nil {
+		return 0, err
+	}
+	if err := param.Name("city", name); err != nil {
+		return 0, err
+	}
+	return r.snap.Index.Find(name)
+}
+
+// city answers with the page of a city.
+func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
+	i, err := r.cityOf()
+	if err != nil {
+		return resp, 0, err
+	}
+	resp, err = e.answers.get(r, "page "+r.snap.Index.Label(i), func() (httpapi.Response, error) { return e.page(r, i) })
+	return resp, r.snap.Cities[i].At, err
+}
+
+func (e *edge) page(r *request, i int) (resp httpapi.Response, err error) {
+	c := &r.snap.Cities[i]
+	label := r.snap.Index.Label(i)
+	p := page{Status: schema.Success, City: label, State: c.State, Links: links(label)}
+	var cache []string
+	if r.snap.Current[i].Body != nil {
+		detail, err := r.snap.CityDetail(i, r.now)
+		if err != nil {
+			return resp, err
+		}
+		p.Current = detail.Body
+		p.Advice = map[advice.Language]advice.Advice{}
+		for _, language := range advice.Languages {
+			p.Advice[language], _ = advice.Of(naqi.Category(int(c.AQI)), language)
+		}
+	}
+	if p.Hours, err = e.hours(r, i, dayHours); err != nil {
+		p.Hours, cache = nil, incomplete
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		return resp, fmt.Errorf("rendering the page of %q: %w", label, err)
+	}
+	resp = httpapi.Ready(body, time.Time{})
+	resp.Cache = cache
+	return resp, nil
+}
+
+// dayHours is the number of hours on the page of a city.
+const dayHours = 24
+
+// incomplete is the Cache-Control of a reply without its hours, which could not be read.
+var incomplete = lasting(time.Minute) //nolint:gochecknoglobals // a constant
+
+// hours returns the last n hours of a city up to its current one, in time order. An hour without an AQI is missing.
+func (e *edge) hours(r *request, i, n int) ([]hour, error) {
+	end := r.snap.Cities[i].At
+	all := []hour{}
+	if end == 0 {
+		return all, nil
+	}
+	first := end - uint32(n-1)*3600
+	span := history.Span{First: schema.DayOf(rollup.Instant(first)), Last: schema.DayOf(rollup.Instant(end))}
+	q := history.Query{City: i, Span: span, Interval: history.Hours, Account: account}
+	ctx := context.WithoutCancel(r.Context()) // other clients may wait for the same reply
+	_, found, err := e.History.Figures(ctx, r.snap, &q)
+	if err != nil && !errors.Is(err, history.ErrNoRows) {
+		return nil, err
+	}
+	for _, f := range found {
+		if f.At >= first && f.At <= end && f.AQI >= 0 {
+			all = append(all, hour{rollup.Instant(f.At), int(f.AQI), naqi.Category(int(f.AQI))})
+		}
+	}
+	return all, nil
+}
+
+// links returns the paths of the other forms of a city.
+func links(label string) map[string]string {
+	base := Prefix + "/cities/" + url.PathEscape(label)
+	return map[string]string{
+		"self": base, "badge": base + "/badge.svg", "chart": base + "/chart.svg", "feed": base + "/feed.atom", "alert": base + "/alert.cap",
+	}
+}

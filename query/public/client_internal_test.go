@@ -1,0 +1,52 @@
+package public
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"vayu/schema"
+)
+
+// Each address has its own tokens, and all addresses of an IPv6 network of 64 bits share theirs.
+func TestClientsHaveTokensOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 12, 0, 0, time.UTC)
+	c := newClients()
+	admit := func(address string, now time.Time) bool {
+		err := c.admit(netip.MustParseAddr(address), now)
+		if p, ok := err.(*schema.Problem); err != nil && (!ok || p.Code != schema.RateLimited || p.RetryAfter < 1) { //nolint:errorlint // the type of the error is tested
+			t.Fatalf("%s: got the error %v", address, err)
+		}
+		return err == nil
+	}
+	for i := range burst {
+		if !admit("192.0.2.1", now) || !admit("2001:db8:1:2::1", now) {
+			t.Fatalf("request %d is refused", i)
+		}
+	}
+	for address, want := range map[string]bool{
+		"192.0.2.1": false, "192.0.2.2": true, "2001:db8:1:2:ffff::1": false, "2001:db8:1:3::1": true,
+	} {
+		if got := admit(address, now); got != want {
+			t.Errorf("%s is admitted: %v, want %v", address, got, want)
+		}
+	}
+	if !admit("192.0.2.1", now.Add(time.Second/perSecond)) {
+		t.Error("a token has not come back in time")
+	}
+}
+
+// Addresses beyond the limit replace those that were idle longest.
+func TestClientsAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newClients()
+	address := netip.MustParseAddr("10.0.0.0")
+	for range maxClients + 10 {
+		address = address.Next()
+		_ = c.bucket(address)
+	}
+	if got := c.buckets.Len(); got != maxClients {
+		t.Errorf("there are %d clients, want %d", got, maxClients)
+	}
+}

@@ -1,0 +1,51 @@
+package public
+
+import (
+	"fmt"
+	"time"
+
+	"vayu/schema"
+)
+
+const (
+	// publishDelay is the time after the end of an hour at which its figures are expected, as for clients with a key.
+	publishDelay = 5 * time.Minute
+	// pendingAge is how long a reply is cached while newer figures are overdue. Sources publish an hour 10 to 40 minutes
+	// after its end, so a reply that was cached for an hour could be two hours old.
+	pendingAge = 5 * time.Minute
+	// staleWhile is how long after that a cache may send the reply while it fetches a new one. All replies expire at
+	// the same time, so that clients would otherwise wait.
+	staleWhile = 5 * time.Minute
+	// staleIfError is how long a cache may send the reply while Vayu fails. The reply has the time of its figures.
+	staleIfError = 24 * time.Hour
+)
+
+// errorControl is the Cache-Control of an error that the URL causes. It is short, because the place may get a station.
+var errorControl = []string{"public, max-age=60, s-maxage=60"} //nolint:gochecknoglobals // a constant
+
+// control returns the Cache-Control of a reply about the hour that ends at `at`, in Unix seconds. Caches hold the reply
+// until the figures of the next hour are expected. at is 0 for a reply without an hour.
+func control(at uint32, now time.Time) []string {
+	next := nextHour(now)
+	age := next.Sub(now)
+	if newest := next.Add(-publishDelay - time.Hour); int64(at) < newest.Unix() {
+		age = min(age, pendingAge)
+	}
+	return lasting(age)
+}
+
+// nextHour returns the time after now at which the figures of the next hour are expected.
+func nextHour(now time.Time) time.Time {
+	next := schema.HourEnd(now.Add(-publishDelay)).Add(publishDelay)
+	if next.Equal(now) {
+		next = next.Add(time.Hour)
+	}
+	return next
+}
+
+// lasting returns the Cache-Control of a reply that is valid for a time.
+func lasting(age time.Duration) []string {
+	seconds := max(int64(age/time.Second), 1)
+	return []string{fmt.Sprintf("public, max-age=%d, s-maxage=%[1]d, stale-while-revalidate=%d, stale-if-error=%d",
+		seconds, int64(staleWhile/time.Second), int64(staleIfError/time.Second))}
+}

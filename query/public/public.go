@@ -1,0 +1,153 @@
+// Package public serves the public edge: the current air without a key, for caches and for pages of every origin. Its
+// replies depend on the URL only, so that one cache can hold them for all clients.
+package public
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/history"
+	"vayu/query/places"
+	"vayu/query/snapshot"
+	"vayu/query/station"
+	"vayu/query/tiles"
+	"vayu/schema"
+)
+
+// Prefix precedes all paths of the public edge. It is outside /v1 and /dashboard, so that a key or a session never
+// selects a path below it.
+const Prefix = "/public/v1"
+
+// Setting is the world (live or sandbox) whose air is public; empty for none.
+type Setting string
+
+// UnmarshalText accepts live, sandbox and the empty text.
+func (s *Setting) UnmarshalText(text []byte) error {
+	switch *s = Setting(text); *s {
+	case "", Setting(schema.Live.String()), Setting(schema.Sandbox.String()):
+		return nil
+	}
+	return fmt.Errorf("%q must be live or sandbox, or empty for no public edge", text)
+}
+
+// World returns the world whose air is public; false if there is none.
+func (s Setting) World() (schema.World, bool) { return schema.WorldOf(string(s)), s != "" }
+
+// Config has the air of one world, and what the replies say about the service.
+type Config struct {
+	World schema.World
+	// Snapshot returns the latest snapshot; nil if there is none yet.
+	Snapshot func() *snapshot.Snapshot
+	History  *history.History
+	Tiles    *tiles.Cache
+	Slots    *history.Slots // limit of concurrent queries and drawings; all clients share those of one account
+	// Locate returns the position of a pin code. The error is a *schema.Problem.
+	Locate func(ctx context.Context, code int32) (places.Point, error)
+	// BaseURL is the URL of the API for clients, without a slash at its end; "" if it is unknown.
+	BaseURL string
+	Now     func() time.Time
+}
+
+// account is the name under which requests without a key take slots. It is not the id of any account.
+const account = "public"
+
+// edge answers the requests of the public edge.
+type edge struct {
+	Config
+	answers answers
+	clients *clients
+}
+
+// Routes returns the routes of the public edge.
+func Routes(c Config) []httpapi.Route {
+	e := &edge{Config: c, clients: newClients()}
+	route := func(path, types string, h handler, params ...string) httpapi.Route {
+		return httpapi.Route{Method: http.MethodGet, Path: Prefix + path, NoAuth: true, Type: types, Params: params, Handler: e.handle(withAir(h))}
+	}
+	script := route("/widget.js", scriptType+", application/javascript", nil)
+	script.Handler = e.handle(widget()) // it also works before there is any air
+	return []httpapi.Route{
+		route("/cities", "", e.listCities),
+		route("/cities/{city}", "", e.city),
+		route("/cities/{city}/badge.svg", svgTypes, e.badge),
+		route("/cities/{city}/chart.svg", svgTypes, e.bars, "days"),
+		route("/cities/{city}/feed.atom", atomTypes, e.cityFeed),
+		route("/cities/{city}/alert.cap", capType+", application/xml, text/xml", e.alert),
+		route("/alerts.atom", atomTypes, e.alertFeed),
+		script,
+		route("/aqi", "", e.position, "lat", "lon", "pincode"),
+		route("/stations.geojson", station.GeoJSON, e.stations),
+		route("/tiles/surface/{z}/{x}/{y}.png", tiles.PNG+", image/*", e.tile(tiles.ParseSurface), tiles.Params()...),
+		route("/tiles/{layer}/{z}/{x}/{y}.mvt", tiles.MVT, e.tile(tiles.ParseLayer)),
+	}
+}
+
+// svgTypes are the media types of a request for an image in SVG.
+const svgTypes = svgType + ", image/*"
+
+const svgType = "image/svg+xml"
+
+// request is a call of a client that has not exceeded its rate limit.
+type request struct {
+	*httpapi.Call
+	snap *snapshot.Snapshot
+	now  time.Time
+}
+
+// handler answers a request. at is the end of the hour that the reply is about, in Unix seconds; 0 if it has none. It
+// determines how long caches hold the reply.
+type handler func(r *request) (resp httpapi.Response, at uint32, err error)
+
+// embeddable lets pages of other origins use a reply, also pages that isolate themselves from other origins.
+var embeddable = map[string][]string{"Cross-Origin-Resource-Policy": {"cross-origin"}} //nolint:gochecknoglobals // a constant
+
+// errNoFigures is the problem of a world without data. It is not cached.
+var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
+
+// handle limits the rate of a client, calls a handler, and says how long caches hold the reply. An error about the URL is
+// cached for a short time. Every other error depends on the client or the time, and is not cached.
+func (e *edge) handle(h handler) httpapi.Handler {
+	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
+		r := &request{Call: c, snap: e.Snapshot(), now: e.Now()}
+		c.World = e.World
+		if err := e.clients.admit(c.Client, r.now); err != nil {
+			return resp, err
+		}
+		resp, at, err := h(r)
+		if problem, ok := errors.AsType[*schema.Problem](err); ok && problem.Code.Status() < http.StatusTooManyRequests {
+			resp, err = httpapi.Response{Status: problem.Code.Status(), Value: problem.Body("")}, nil
+			resp.Cache = errorControl
+		} else if resp.Cache == nil {
+			resp.Cache = control(at, r.now)
+		}
+		resp.Header, resp.Measured = embeddable, 0 // an age would be wrong in a cache
+		return resp, err
+	}
+}
+
+// withAir is a handler that needs the air.
+func withAir(h handler) handler {
+	return func(r *request) (httpapi.Response, uint32, error) {
+		if r.snap == nil || len(r.snap.Cities) == 0 {
+			return httpapi.Response{}, 0, errNoFigures
+		}
+		return h(r)
+	}
+}
+
+// tile returns the handler of a map tile, whose request parse reads.
+func (e *edge) tile(parse func(*httpapi.Call) (tiles.Request, error)) handler {
+	return func(r *request) (resp httpapi.Response, at uint32, err error) {
+		t, err := parse(r.Call)
+		if err != nil {
+			return resp, 0, err
+		}
+		r.Account = account
+		resp, err = e.Tiles.Answer(r.Call, t, r.snap, e.Slots, r.now)
+		return resp, r.snap.Newest(), err
+	}
+}
