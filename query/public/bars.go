@@ -84,7 +84,7 @@ func drawBars(label string, end time.Time, days int, all []hour) string {
 		fmt.Fprintf(&b, `<path d="M%.1f %dv4" stroke="%s"/><text x="%[1]f" y="%[4]d" text-anchor="middle">%[5]s</text>`,
 			x(at), barsBottom, barsMuted, barsBottom+15, tickLabel(at, days))
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s IST</text></g></svg>`, barsRight, barsHeight-4, end.In(schema.India).Format("until 2 Jan 2006 15:04"))
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s IST</text></g></svg>`, barsRight, 18, end.In(schema.India).Format("until 2 Jan 2006 15:04"))
 	return b.String()
 }
 

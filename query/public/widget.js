@@ -43,6 +43,7 @@
 		static observedAttributes = ['city', 'lang'];
 		#timer;
 		#asked = 0;
+		#due = false;
 
 		constructor() {
 			super();
@@ -52,7 +53,7 @@
 		}
 
 		connectedCallback() {
-			this.#load();
+			this.#soon();
 			this.#timer = setInterval(() => document.hidden || this.#load(), refresh);
 		}
 
@@ -61,7 +62,17 @@
 		}
 
 		attributeChangedCallback() {
-			if (this.isConnected) this.#load();
+			if (this.isConnected) this.#soon();
+		}
+
+		// soon loads once for several changes: an element of the page's own HTML gets each attribute as a change.
+		#soon() {
+			if (this.#due) return;
+			this.#due = true;
+			queueMicrotask(() => {
+				this.#due = false;
+				this.#load();
+			});
 		}
 
 		async #load() {

@@ -95,7 +95,7 @@ export async function issueRecorded(data: string): Promise<void> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
 	const folder = await mkdtemp(join(tmpdir(), 'vayu-receiver-'));
 	const trusted = await certificate(folder);
-	const service = await start('--webhook-ca', trusted.file);
+	const service = await start('--webhook-ca', trusted.file, '--public', 'sandbox');
 	await issueRecorded(service.data);
 	project.provide('certificate', trusted);
 	project.provide('base', service.base);

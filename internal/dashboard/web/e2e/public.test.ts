@@ -1,0 +1,78 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { pictured, visit } from './browser';
+
+interface PublicPage {
+	current: { aqi: number; category: string };
+	advice: Record<'en' | 'hi', { name: string; general: string }>;
+	hours: unknown[];
+}
+
+const base = inject('base');
+const edge = `${base}/public/v1`;
+let server: Server;
+let origin: string;
+
+// The page of another origin isolates itself, and its policy permits nothing but the public edge.
+const policy = `default-src 'none'; script-src ${base}; connect-src ${base}; img-src ${base}`;
+const html = `<!doctype html><html lang="en"><head><title>Another site</title></head><body><main><h1>Another site</h1>
+	<script async src="${edge}/widget.js" data-city="Delhi"></script>
+	<vayu-aqi city="Pune" lang="hi"></vayu-aqi>
+	<vayu-aqi city="Nowhere at all"></vayu-aqi>
+	<img src="${edge}/cities/Delhi/badge.svg" alt="AQI of Delhi">
+	<img src="${edge}/cities/Delhi/chart.svg" alt="The last 24 hours in Delhi" width="300">
+	</main></body></html>`;
+
+beforeAll(async () => {
+	server = createServer((_, reply) => {
+		reply.setHeader('Content-Type', 'text/html; charset=utf-8');
+		reply.setHeader('Content-Security-Policy', policy);
+		reply.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+		reply.end(html);
+	});
+	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+	origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+/** published returns the public page of a city. */
+async function published(city: string): Promise<PublicPage> {
+	return (await (await fetch(`${edge}/cities/${city}`)).json()) as PublicPage;
+}
+
+test('a page of another origin shows the air with one script', async () => {
+	const { page, faults } = await visit();
+	const asked: { url: string; headers: Record<string, string> }[] = [];
+	page.on('request', (request) => asked.push({ url: request.url(), headers: request.headers() }));
+	await page.context().clearCookies();
+	await page.goto(origin);
+	const delhi = await published('Delhi');
+	const pune = await published('Pune');
+	const widgets = page.locator('vayu-aqi');
+	await widgets.first().getByRole('heading', { name: 'Delhi' }).waitFor();
+	expect(await widgets.first().locator('.now').textContent()).toBe(`${delhi.current.aqi}AQI · ${delhi.advice.en.name}`);
+	expect(await widgets.first().getByText(delhi.advice.en.general).count()).toBe(1);
+	expect(await widgets.first().locator('rect').count()).toBe(delhi.hours.length);
+	await widgets.nth(1).getByText(pune.advice.hi.general).waitFor();
+	expect(await widgets.nth(1).locator('.now').textContent()).toBe(`${pune.current.aqi}AQI · ${pune.advice.hi.name}`);
+	await widgets.nth(2).getByText('No current data').waitFor();
+	// Styles work under the policy, also the colour of the category.
+	const fill = await widgets
+		.first()
+		.locator('.now')
+		.evaluate((box) => getComputedStyle(box).backgroundColor);
+	expect(fill).not.toBe('rgba(0, 0, 0, 0)');
+	for (const image of await page.locator('img').all()) {
+		await expect.poll(() => image.evaluate((one) => (one as HTMLImageElement).naturalWidth)).toBeGreaterThan(50);
+	}
+	await pictured(page, 'public-widget');
+	// Nothing but the public edge is asked, and it learns neither the page nor the visitor.
+	const foreign = asked.filter(({ url }) => !url.startsWith(`${edge}/`) && !url.startsWith(`${origin}/`));
+	expect(foreign.map(({ url }) => url)).toEqual([]);
+	const cities = asked.filter(({ url }) => /\/cities\/[^/]+$/.test(url));
+	expect(cities.length).toBe(3);
+	expect(cities.filter(({ headers }) => headers.referer || headers.cookie)).toEqual([]);
+	expect(await page.context().cookies()).toEqual([]);
+	expect(faults).toEqual([]);
+});
