@@ -33,7 +33,7 @@ type feed struct {
 
 type link struct {
 	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr"`
+	Type string `xml:"type,attr,omitempty"`
 	Href string `xml:"href,attr"`
 }
 
@@ -67,7 +67,7 @@ func (e *edge) cityFeed(r *request) (resp httpapi.Response, at uint32, err error
 				f.Entries = append(f.Entries, entry{
 					ID:    fmt.Sprintf("%s#%d", f.ID, h.Hour.Unix()),
 					Title: fmt.Sprintf("%s: AQI %d, %s", label, h.AQI, h.Category), Updated: h.Hour.Format(time.RFC3339),
-					Links: []link{{"alternate", "application/json", e.BaseURL + of["self"]}}, Summary: text.Statement + " " + text.General,
+					Links: []link{{Rel: "alternate", Href: e.BaseURL + of["self"]}}, Summary: text.Statement + " " + text.General,
 				})
 			}
 		}
