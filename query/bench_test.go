@@ -286,3 +286,14 @@ func BenchmarkForecastAgainstBareMux(b *testing.B) {
 	path := "/v1/forecast?city=Delhi"
 	compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/forecast", body(b, w, path)), w.key, path))
 }
+
+// BenchmarkPublicAgainstBareMux: at least 0.6, for replies that are in memory.
+func BenchmarkPublicAgainstBareMux(b *testing.B) {
+	w := india(b)
+	for _, path := range publicPaths() {
+		b.Run(strings.TrimPrefix(path, "/public/v1/"), func(b *testing.B) {
+			route, _, _ := strings.Cut(path, "?")
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, route, body(b, w, path)), w.key, path))
+		})
+	}
+}

@@ -6,8 +6,8 @@ import (
 )
 
 // PublicRoutes returns the routes that need no key; none unless a world is public. baseURL is the URL of the API for
-// clients, or empty.
-func (s *Service) PublicRoutes(of public.Setting, baseURL string) []httpapi.Route {
+// clients, or empty. limited limits the rate of each address.
+func (s *Service) PublicRoutes(of public.Setting, baseURL string, limited bool) []httpapi.Route {
 	world, on := of.World()
 	if !on {
 		return nil
@@ -15,6 +15,6 @@ func (s *Service) PublicRoutes(of public.Setting, baseURL string) []httpapi.Rout
 	a := s.worlds[world]
 	return public.Routes(public.Config{
 		World: world, Snapshot: a.publisher.Latest, History: a.history, Tiles: a.tiles, Slots: &s.historySlots,
-		Locate: s.locatePin, BaseURL: baseURL, Now: s.now,
+		Locate: s.locatePin, BaseURL: baseURL, Limited: limited, Now: s.now,
 	})
 }

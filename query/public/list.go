@@ -73,9 +73,17 @@ func (e *edge) position(r *request) (resp httpapi.Response, at uint32, err error
 			return resp, 0, err
 		}
 	}
-	resp, ok, err := r.snap.At(q, r.now)
-	if err == nil && !ok {
-		err = schema.NewProblem(schema.NoStationNearby, "", fmt.Sprintf("No station within %d km has current data.", int(snapshot.NearestReach)))
+	read := func() (httpapi.Response, error) {
+		resp, ok, err := r.snap.At(q, r.now)
+		if err == nil && !ok {
+			err = schema.NewProblem(schema.NoStationNearby, "", fmt.Sprintf("No station within %d km has current data.", int(snapshot.NearestReach)))
+		}
+		return resp, err
+	}
+	if q.Pin != 0 { // the snapshot keeps it
+		resp, err = read()
+	} else {
+		resp, err = e.positions.get(r, fmt.Sprintf("%.2f %.2f", q.Point.Latitude, q.Point.Longitude), read)
 	}
 	return resp, r.snap.Newest(), err
 }

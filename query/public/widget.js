@@ -42,7 +42,7 @@
 	class VayuAQI extends HTMLElement {
 		static observedAttributes = ['city', 'lang'];
 		#timer;
-		#asked = 0;
+		#latest = 0;
 		#due = false;
 
 		constructor() {
@@ -76,7 +76,7 @@
 		}
 
 		async #load() {
-			const asked = ++this.#asked;
+			const latest = ++this.#latest;
 			const city = this.getAttribute('city') ?? '';
 			let page;
 			try {
@@ -87,7 +87,7 @@
 				if (this.shadowRoot.childElementCount > 0) return; // the last figures stay, with their time
 				page = { city };
 			}
-			if (asked === this.#asked) this.#show(page);
+			if (latest === this.#latest) this.#show(page);
 		}
 
 		#show({ city, current, advice, hours }) {

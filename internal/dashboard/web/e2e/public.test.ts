@@ -43,8 +43,8 @@ async function published(city: string): Promise<PublicPage> {
 
 test('a page of another origin shows the air with one script', async () => {
 	const { page, faults } = await visit();
-	const asked: { url: string; headers: Record<string, string> }[] = [];
-	page.on('request', (request) => asked.push({ url: request.url(), headers: request.headers() }));
+	const requests: { url: string; headers: Record<string, string> }[] = [];
+	page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
 	await page.context().clearCookies();
 	await page.goto(origin);
 	const delhi = await published('Delhi');
@@ -67,10 +67,10 @@ test('a page of another origin shows the air with one script', async () => {
 		await expect.poll(() => image.evaluate((one) => (one as HTMLImageElement).naturalWidth)).toBeGreaterThan(50);
 	}
 	await pictured(page, 'public-widget');
-	// Nothing but the public edge is asked, and it learns neither the page nor the visitor.
-	const foreign = asked.filter(({ url }) => !url.startsWith(`${edge}/`) && !url.startsWith(`${origin}/`));
+	// The widget sends requests to the public edge only, which learns neither the page nor the visitor.
+	const foreign = requests.filter(({ url }) => !url.startsWith(`${edge}/`) && !url.startsWith(`${origin}/`));
 	expect(foreign.map(({ url }) => url)).toEqual([]);
-	const cities = asked.filter(({ url }) => /\/cities\/[^/]+$/.test(url));
+	const cities = requests.filter(({ url }) => /\/cities\/[^/]+$/.test(url));
 	expect(cities.length).toBe(3);
 	expect(cities.filter(({ headers }) => headers.referer || headers.cookie)).toEqual([]);
 	expect(await page.context().cookies()).toEqual([]);
