@@ -137,12 +137,17 @@ def bodies_are_valid(names):
     alerts = get(PREFIX + "/alerts.atom")[2]
     feed = feedparser.parse(alerts)
     check(not feed.bozo and feed.version == "atom10" and atom.validate(etree.fromstring(alerts)), f"alerts.atom: {feed.get('bozo_exception')}, {atom.error_log}")
+    ended = 0
     for entry in feed.entries:
         link = entry.links[0].href
         status, _, body = get(urllib.parse.urlsplit(link).path)
+        if status == 404:  # the air became better since the feed was read
+            ended += 1
+            check(entry.id.encode() not in get(PREFIX + "/alerts.atom", X_Hour=f"ended-{ended}")[2], f"{link} is listed, and is not there")
+            continue
         check(status == 200 and cap.validate(etree.fromstring(body)), f"{link}: {status}, {cap.error_log}")
-    print(f"{len(feed.entries)} alerts were compared with the schema of CAP 1.2")
-    check(len(feed.entries) > 0, "the simulated air has no alert, so none was validated")
+    print(f"{len(feed.entries) - ended} alerts were compared with the schema of CAP 1.2")
+    check(len(feed.entries) > ended, "the simulated air has no alert, so none was validated")
     for city in names[:20]:
         body = get(of(city, "/feed.atom"))[2]
         feed = feedparser.parse(body)
@@ -155,6 +160,10 @@ def bodies_are_valid(names):
     print(f"{len(stations.features)} stations are valid GeoJSON")
 
 
+# Replies that expire during the test would not be hits.
+left = int(get(PREFIX + "/cities", X_Hour="first")[1]["Cache-Control"].split("max-age=")[1].split(",")[0])
+if left < 150:
+    time.sleep(left + 1)
 names = cities()
 keyed_replies_are_not_stored()
 public_replies_are_stored([of("Delhi"), of("Delhi", "/badge.svg"), of("Pune", "/chart.svg"), PREFIX + "/stations.geojson", PREFIX + "/widget.js",

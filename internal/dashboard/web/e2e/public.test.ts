@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { pictured, visit } from './browser';
 
@@ -36,9 +37,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** published returns the public page of a city. */
-async function published(city: string): Promise<PublicPage> {
-	return (await (await fetch(`${edge}/cities/${city}`)).json()) as PublicPage;
+/** received returns the page of a city that the next script of a window gets. The air changes between two requests. */
+async function received(page: Page, city: string): Promise<PublicPage> {
+	return (await (await page.waitForResponse(`${edge}/cities/${city}`)).json()) as PublicPage;
 }
 
 test('a page of another origin shows the air with one script', async () => {
@@ -46,9 +47,7 @@ test('a page of another origin shows the air with one script', async () => {
 	const requests: { url: string; headers: Record<string, string> }[] = [];
 	page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
 	await page.context().clearCookies();
-	await page.goto(origin);
-	const delhi = await published('Delhi');
-	const pune = await published('Pune');
+	const [delhi, pune] = await Promise.all([received(page, 'Delhi'), received(page, 'Pune'), page.goto(origin)]);
 	const widgets = page.locator('vayu-aqi');
 	await widgets.first().getByRole('heading', { name: 'Delhi' }).waitFor();
 	expect(await widgets.first().locator('.now').textContent()).toBe(`${delhi.current.aqi}AQI · ${delhi.advice.en.name}`);
