@@ -80,7 +80,7 @@ func (e *edge) position(r *request) (resp httpapi.Response, at uint32, err error
 		}
 		return resp, err
 	}
-	if q.Pin != 0 { // the snapshot keeps it
+	if q.Pin != 0 { // the snapshot caches it
 		resp, err = read()
 	} else {
 		resp, err = e.positions.get(r, fmt.Sprintf("%.2f %.2f", q.Point.Latitude, q.Point.Longitude), read)

@@ -135,7 +135,7 @@ func (e *edge) handle(h handler) httpapi.Handler {
 	}
 }
 
-// withAir is a handler that needs the air.
+// withAir returns a handler that calls h. While there is no air, the handler returns errNoFigures.
 func withAir(h handler) handler {
 	return func(r *request) (httpapi.Response, uint32, error) {
 		if r.snap == nil || len(r.snap.Cities) == 0 {
