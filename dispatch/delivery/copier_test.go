@@ -18,11 +18,9 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -40,10 +38,7 @@ func newArchive(t *testing.T, db *sqlstore.DB) *archive {
 	t.Helper()
 	a := &archive{t: t, engine: columnstoretest.New(t), names: map[schema.World]string{}, now: start}
 	for _, world := range schema.Worlds {
-		a.names[world] = columnstoretest.Database(t, a.engine)
-		if err := migration.Apply(t.Context(), a.engine, migration.Params{Files: clickhouse.Files, Database: a.names[world], Values: clickhouse.Values()}); err != nil {
-			t.Fatal(err)
-		}
+		a.names[world] = columnstoretest.Migrated(t, a.engine)
 	}
 	a.config = delivery.CopierConfig{
 		DB: db, Conn: a.engine.Conn(), Database: func(w schema.World) string { return a.names[w] },

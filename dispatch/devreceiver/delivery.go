@@ -12,6 +12,7 @@ import (
 
 	"vayu/dispatch/webhook"
 	"vayu/internal/sleep"
+	"vayu/schema"
 )
 
 // ServeHTTP implements http.Handler. It verifies and prints a delivery, and replies.
@@ -24,7 +25,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body bytes.Buffer
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, webhook.DefaultLimit)); err != nil {
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 		l.printf("%s  a body that could not be read: %s\n", at.Format(clock), oneLine(err.Error()))
 		http.Error(w, "the body could not be read", http.StatusBadRequest)
 		return
@@ -40,7 +41,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if errors.Is(err, webhook.ErrNoSecret) {
 		verified = "not verified: no secret was given"
 	}
-	var event webhook.Event
+	var event schema.Envelope
 	duplicate := false
 	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // a forgery must not make an event look repeated
 		duplicate, _ = l.seen.ContainsOrAdd(event.ID, struct{}{})
@@ -57,11 +58,12 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const (
 	clock    = "15:04:05.000"
+	maxBody  = 1 << 20  // bytes of a body that are read, far more than any event has
 	maxShown = 64 << 10 // bytes of a body that are printed
 )
 
 // print prints a delivery: a line, and the body unless Brief is set.
-func (l *Listener) print(at time.Time, header http.Header, event webhook.Event, body []byte, result string, duplicate bool) {
+func (l *Listener) print(at time.Time, header http.Header, event schema.Envelope, body []byte, result string, duplicate bool) {
 	mode := header.Get("X-SERVICE-Mode")
 	if mode == "" {
 		mode = "live"
@@ -70,7 +72,7 @@ func (l *Listener) print(at time.Time, header http.Header, event webhook.Event, 
 	if id == "" {
 		id = "no event"
 	}
-	line := fmt.Sprintf("%s  %s  %s  %s  %s  attempt %s  %s", at.Format(clock), oneLine(event.Type), oneLine(id), oneLine(mode),
+	line := fmt.Sprintf("%s  %s  %s  %s  %s  attempt %s  %s", at.Format(clock), oneLine(string(event.Type)), oneLine(id), oneLine(mode),
 		oneLine(header.Get("X-SERVICE-Delivery-Id")), oneLine(header.Get("X-SERVICE-Attempt")), result)
 	if l.Delay > 0 {
 		line += " in " + l.Delay.String()

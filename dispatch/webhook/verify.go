@@ -33,10 +33,6 @@ var (
 //
 // A header has several signatures during a rotation; one valid signature is enough. Schemes other than v1 are ignored.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
-	return verify(body, header, now, Tolerance, secrets)
-}
-
-func verify(body []byte, header string, now time.Time, tolerance time.Duration, secrets []string) error {
 	stamp, err := parse(header)
 	if err != nil {
 		return err
@@ -61,9 +57,9 @@ func verify(body []byte, header string, now time.Time, tolerance time.Duration, 
 	}
 	age := now.Sub(time.Unix(at, 0)) // saturates at the limits of Duration, 292 years
 	switch {
-	case age > tolerance:
+	case age > Tolerance:
 		return fmt.Errorf("%w: %s", ErrTooOld, age.Round(time.Second))
-	case age < -tolerance:
+	case age < -Tolerance:
 		return fmt.Errorf("%w: %s ahead", ErrTooNew, (-age).Round(time.Second))
 	}
 	return nil

@@ -1,5 +1,4 @@
-// Package webhook signs and verifies deliveries. A receiver in Go needs only this package
-// of Vayu.
+// Package webhook signs and verifies deliveries.
 package webhook
 
 import (
