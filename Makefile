@@ -16,7 +16,7 @@ TIMEOUT   ?= 40m
 # SQLite is C code translated to Go. Race detection would make it three times slower, and it has
 # no Go races of its own. The validator of JSON schemas and the parser of YAML have no goroutines.
 # The callers of all of them stay instrumented.
-UNRACED   := modernc.org/sqlite/lib modernc.org/libc github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3
+UNRACED   := modernc.org/sqlite/lib modernc.org/libc github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3 github.com/go-json-experiment/json/... github.com/klauspost/compress/...
 RACE      := -race $(UNRACED:%=-gcflags=%=-race=false)
 # Arguments of `vayu serve` in `make run`: make run ARGS="--listen :9000".
 ARGS      ?=

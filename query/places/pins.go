@@ -1,9 +1,7 @@
 package places
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
 
 	"vayu/schema/geo"
 )
@@ -134,25 +136,25 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 // readOffices decodes the JSON array of post offices as a stream. An office without a position in India gets the
 // position 0,0. It is not dropped, because its pin code exists.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
-	decoder := json.NewDecoder(r)
-	if open, err := decoder.Token(); err != nil || open != json.Delim('[') {
+	decoder := jsontext.NewDecoder(r)
+	if open, err := decoder.ReadToken(); err != nil || open.Kind() != '[' {
 		return nil, errors.Join(err, errors.New("no JSON list of post offices"))
 	}
 	offices := make([]packedPin, 0, 170_000) // the file of 2025 has 165,627
-	for decoder.More() {
+	for decoder.PeekKind() != ']' {
 		var office struct {
-			P    string
-			A, N json.Number
+			Pin       string  `json:"p"`
+			Latitude  float64 `json:"a"`
+			Longitude float64 `json:"n"`
 		}
-		if err := decoder.Decode(&office); err != nil {
+		if err := json.UnmarshalDecode(decoder, &office); err != nil {
 			return nil, fmt.Errorf("post office %d: %w", len(offices)+1, err)
 		}
-		code, ok := ParsePin(office.P)
+		code, ok := ParsePin(office.Pin)
 		if !ok {
 			continue
 		}
-		lat, _ := office.A.Float64()
-		lon, _ := office.N.Float64()
+		lat, lon := office.Latitude, office.Longitude
 		if !geo.InIndia(lat, lon) {
 			lat, lon = 0, 0
 		}
@@ -161,7 +163,7 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 			return nil, ctx.Err()
 		}
 	}
-	if _, err := decoder.Token(); err != nil {
+	if _, err := decoder.ReadToken(); err != nil {
 		return nil, fmt.Errorf("after post office %d: %w", len(offices), err)
 	}
 	return offices, nil
