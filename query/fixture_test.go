@@ -16,13 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/httpapi/server"
 	"vayu/query"
 	"vayu/query/public"
 	"vayu/schema"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -52,13 +50,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{conn: db.Conn(), live: columnstoretest.Database(t, db), sandbox: columnstoretest.Database(t, db), public: "live"}
-	for _, name := range [...]string{w.live, w.sandbox} {
-		if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: name, Values: clickhouse.Values()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return w
+	return &fixture{conn: db.Conn(), live: columnstoretest.Migrated(t, db), sandbox: columnstoretest.Migrated(t, db), public: "live"}
 }
 
 // serve starts the service and its API on a socket.

@@ -26,12 +26,7 @@ var now = time.Date(2026, 1, 20, 6, 0, 0, 0, time.UTC)
 func database(tb testing.TB) (driver.Conn, string) {
 	tb.Helper()
 	db := columnstoretest.New(tb)
-	name := columnstoretest.Database(tb, db)
-	params := migration.Params{Database: name, Files: clickhouse.Files, Values: clickhouse.Values()}
-	if err := migration.Apply(tb.Context(), db, params); err != nil {
-		tb.Fatal(err)
-	}
-	return db.Conn(), name
+	return db.Conn(), columnstoretest.Migrated(tb, db)
 }
 
 // newJournal returns a journal in a database of its own.

@@ -19,11 +19,9 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 	"vayu/schema/air"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -65,10 +63,7 @@ func newFixture(tb testing.TB) *fixture {
 	db := columnstoretest.New(tb)
 	databases := [len(schema.Worlds)]string{}
 	for _, w := range schema.Worlds {
-		databases[w] = columnstoretest.Database(tb, db)
-		if err := migration.Apply(tb.Context(), db, migration.Params{Files: clickhouse.Files, Database: databases[w], Values: clickhouse.Values()}); err != nil {
-			tb.Fatal(err)
-		}
+		databases[w] = columnstoretest.Migrated(tb, db)
 	}
 	f := &fixture{conn: db.Conn(), live: databases[schema.Live]}
 	state := sqlstoretest.SQLite(tb)

@@ -75,11 +75,12 @@ func newStores(tb testing.TB, brokers []string) *stores {
 	tb.Helper()
 	s := &stores{db: columnstoretest.New(tb), state: sqlstoretest.SQLite(tb), brokers: brokers, began: time.Now().Truncate(time.Minute)}
 	for _, w := range schema.Worlds {
-		s.databases[w] = columnstoretest.Database(tb, s.db)
-		apply(tb, s.db, migration.Params{Files: clickhouse.Files, Database: s.databases[w], Values: clickhouse.Values()})
+		s.databases[w] = columnstoretest.Migrated(tb, s.db)
 	}
 	s.ops = columnstoretest.Database(tb, s.db)
-	apply(tb, s.db, migration.Params{Files: clickhouse.OpsFiles(), Database: s.ops, Values: clickhouse.Values()})
+	if err := migration.Apply(tb.Context(), s.db, migration.Params{Files: clickhouse.OpsFiles(), Database: s.ops, Values: clickhouse.Values()}); err != nil {
+		tb.Fatal(err)
+	}
 	s.account = accesstest.AddTenant(tb, s.state, "one")
 	name := fmt.Sprintf("%s.%d", strings.NewReplacer("/", "-", "=", "-").Replace(tb.Name()), time.Now().UnixNano())
 	s.settings = readinglog.Settings{Topic: name, DeadTopic: name + ".dead", Group: name, Partitions: 4, Replicas: 1}
@@ -89,13 +90,6 @@ func newStores(tb testing.TB, brokers []string) *stores {
 	}
 	tb.Cleanup(func() { _ = s.writer.Close() })
 	return s
-}
-
-func apply(tb testing.TB, db *columnstore.DB, p migration.Params) {
-	tb.Helper()
-	if err := migration.Apply(tb.Context(), db, p); err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // failing is a store of batches that can fail, before or after it has stored a batch.

@@ -13,7 +13,6 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/migration"
 	"vayu/schema/air"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -29,10 +28,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.name, Values: clickhouse.Values()}); err != nil {
-		t.Fatal(err)
-	}
+	w := &fixture{TB: t, db: db, name: columnstoretest.Migrated(t, db)}
 	w.rollup = newRollup(t, db, migration.Params{Database: w.name})
 	return w
 }

@@ -21,7 +21,6 @@ import (
 	"vayu/query/archive"
 	"vayu/query/dataset"
 	"vayu/schema"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -40,11 +39,8 @@ type fixture struct {
 func empty(t *testing.T) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{t: t, conn: db.Conn(), database: columnstoretest.Database(t, db)}
+	w := &fixture{t: t, conn: db.Conn(), database: columnstoretest.Migrated(t, db)}
 	w.options = archive.Options{World: schema.Live, Database: w.database, Version: "test", Now: now}
-	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.database, Values: clickhouse.Values()}); err != nil {
-		t.Fatal(err)
-	}
 	return w
 }
 

@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/query/dataset"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -24,10 +22,7 @@ type fixture struct {
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	db := columnstoretest.New(tb)
-	w := &fixture{conn: db.Conn(), database: columnstoretest.Database(tb, db)}
-	if err := migration.Apply(tb.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.database, Values: clickhouse.Values()}); err != nil {
-		tb.Fatal(err)
-	}
+	w := &fixture{conn: db.Conn(), database: columnstoretest.Migrated(tb, db)}
 	w.exec = func(query string, args ...any) {
 		tb.Helper()
 		if err := db.Conn().Exec(tb.Context(), fmt.Sprintf(query, append([]any{w.database}, args...)...)); err != nil {

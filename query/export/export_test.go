@@ -16,13 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/query/dataset"
 	"vayu/query/export"
 	"vayu/schema"
-	"vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -69,10 +67,7 @@ func (p counting) End(c *httpapi.Call, status int) {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{conn: db.Conn(), database: columnstoretest.Database(t, db), calls: &counted{Keys: httpapitest.Keys{liveKey, sandboxKey}}}
-	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.database, Values: clickhouse.Values()}); err != nil {
-		t.Fatal(err)
-	}
+	w := &fixture{conn: db.Conn(), database: columnstoretest.Migrated(t, db), calls: &counted{Keys: httpapitest.Keys{liveKey, sandboxKey}}}
 	w.exec = func(query string) {
 		t.Helper()
 		if err := db.Conn().Exec(t.Context(), strings.ReplaceAll(query, "air.", w.database+".")); err != nil {

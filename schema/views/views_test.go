@@ -11,7 +11,6 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/views"
 )
@@ -22,11 +21,7 @@ func TestMain(m *testing.M) { columnstoretest.Main(m) }
 func migrated(t *testing.T) (*columnstore.DB, string) {
 	t.Helper()
 	db := columnstoretest.New(t)
-	p := migration.Params{Files: clickhouse.Files, Database: columnstoretest.Database(t, db), Values: clickhouse.Values()}
-	if err := migration.Apply(t.Context(), db, p); err != nil {
-		t.Fatal(err)
-	}
-	return db, p.Database
+	return db, columnstoretest.Migrated(t, db)
 }
 
 // text returns the rows of a query, whose one column is a string.

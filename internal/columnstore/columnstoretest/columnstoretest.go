@@ -11,6 +11,7 @@ package columnstoretest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,6 +25,8 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/embedded"
 	"vayu/internal/columnstore/embedded/chdb"
+	"vayu/internal/columnstore/migration"
+	"vayu/schema/migrations/clickhouse"
 )
 
 // childVariable is set for a child process of the test binary that runs the engine.
@@ -35,12 +38,14 @@ func Environment() []string { return []string{childVariable + "=1"} }
 
 // server is the engine that the tests of one binary share. The first test that needs the engine starts it.
 type server struct {
-	once sync.Once
-	main bool // Main runs; only then can the binary act as the engine's process
-	db   *columnstore.DB
-	data string
-	err  error
-	stop func()
+	once     sync.Once
+	main     bool // Main runs; only then can the binary act as the engine's process
+	db       *columnstore.DB
+	data     string
+	err      error
+	stop     func()
+	migrate  sync.Once
+	migrated error // of the database that Migrated copies
 }
 
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
@@ -49,13 +54,11 @@ var shared server
 // searchCheckout makes the search for libchdb include node_modules of the checkout. The default search only includes
 // the folder of the executable, which for a test binary is a temporary folder.
 func searchCheckout() {
-	dir, err := os.Getwd()
-	for err == nil && dir != filepath.Dir(dir) {
-		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+	for dir, _ := os.Getwd(); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			chdb.SearchIn(dir)
 			return
 		}
-		dir = filepath.Dir(dir)
 	}
 }
 
@@ -76,9 +79,6 @@ func Main(m *testing.M) {
 	}
 	os.Exit(code)
 }
-
-// startTimeout limits the start of an engine on a machine that is busy with other tests.
-const startTimeout = 2 * time.Minute
 
 // New returns the test binary's engine, ready. Without the library it skips the test, or fails it if CI=true.
 func New(tb testing.TB) *columnstore.DB {
@@ -182,7 +182,7 @@ func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *colum
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- db.Run(ctx) }()
-	ready, stop := context.WithTimeout(ctx, startTimeout)
+	ready, stop := context.WithTimeout(ctx, 2*time.Minute) // the machine may be busy with other tests
 	defer stop()
 	err = db.Ready(ready)
 	return db, func() error { cancel(); return <-ended }, err
@@ -200,5 +200,27 @@ func Database(tb testing.TB, db *columnstore.DB) string {
 			tb.Errorf("dropping the database: %v", err)
 		}
 	})
+	return name
+}
+
+// Migrated creates a database with the tables of air quality for one test, and returns its name. The first call
+// migrates a database, and each call copies its tables. A copy takes half the time of the migrations, which create the
+// views several times.
+func Migrated(tb testing.TB, db *columnstore.DB) (name string) {
+	tb.Helper()
+	shared.migrate.Do(func() {
+		shared.migrated = migration.Apply(tb.Context(), db, migration.Params{Files: clickhouse.Files, Database: "template_of_tests", Values: clickhouse.Values()})
+	})
+	name = Database(tb, db)
+	var statements []string
+	err := errors.Join(shared.migrated, db.Conn().QueryRow(tb.Context(), `WITH ? AS name
+		SELECT arrayPushBack(groupArray(replaceAll(create_table_query, database, name)), format('INSERT INTO {}.migration SELECT * FROM {}.migration', name, any(database)))
+		FROM (SELECT database, create_table_query FROM system.tables WHERE database = 'template_of_tests' ORDER BY engine = 'View')`, name).Scan(&statements))
+	for _, s := range statements {
+		err = errors.Join(err, db.Conn().Exec(tb.Context(), s))
+	}
+	if err != nil {
+		tb.Fatalf("creating a migrated database: %v", err)
+	}
 	return name
 }

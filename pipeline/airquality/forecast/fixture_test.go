@@ -13,11 +13,9 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/internal/testing/realdata"
 	"vayu/schema"
 	"vayu/schema/air"
-	"vayu/schema/migrations/clickhouse"
 	"vayu/schema/naqi"
 )
 
@@ -34,10 +32,7 @@ type fixture struct {
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, migration.Params{Files: clickhouse.Files, Database: w.name, Values: clickhouse.Values()}); err != nil {
-		t.Fatal(err)
-	}
+	w := &fixture{TB: t, db: db, name: columnstoretest.Migrated(t, db)}
 	var err error
 	log := slog.New(slog.DiscardHandler)
 	if _, ok := t.(*testing.B); ok {

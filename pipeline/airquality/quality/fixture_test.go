@@ -10,9 +10,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
-	"vayu/internal/columnstore/migration"
 	"vayu/pipeline/airquality/quality"
-	tables "vayu/schema/migrations/clickhouse"
 )
 
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
@@ -28,10 +26,7 @@ type fixture struct {
 func newFixture(t testing.TB, settings quality.Settings) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	w := &fixture{TB: t, db: db, name: columnstoretest.Database(t, db)}
-	if err := migration.Apply(t.Context(), db, migration.Params{Files: tables.Files, Database: w.name, Values: tables.Values()}); err != nil {
-		t.Fatal(err)
-	}
+	w := &fixture{TB: t, db: db, name: columnstoretest.Migrated(t, db)}
 	w.readingTable()
 	tester, err := quality.New(db.Conn(), w.name, settings)
 	if err != nil {
