@@ -78,6 +78,7 @@ vet: ## go vet, with the integration and chaos tests: a part of lint
 
 lint: $(LINT) ## golangci-lint with .golangci.yml
 	$(LINT) run --build-tags integration,chaos ./...
+	cd schema/sdk/go && ../../../$(LINT) run ./...
 
 readme: build ## run the commands of README.md and docs/guides against a fresh binary
 	.ci/readme README.md docs/guides/*.md

@@ -46,7 +46,7 @@ func (f *file) checkCalls() {
 	if clock == "" {
 		return
 	}
-	pure := top(f.path) == "schema" && !f.test
+	pure := f.pure()
 	sleepless := f.test && f.importedAs("testing/synctest") == ""
 	ast.Inspect(f.tree, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)

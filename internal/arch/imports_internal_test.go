@@ -37,7 +37,7 @@ func (f *file) checkImports() {
 			if why := forbidden(from, to, f.test); why != "" {
 				f.faultf(spec.Pos(), "imports %s: %s", to, why)
 			}
-		} else if top(from) == "schema" && !f.test && within(imported, effects) {
+		} else if f.pure() && within(imported, effects) {
 			f.faultf(spec.Pos(), "imports %s: schema does no I/O and reads no clock", imported)
 		}
 	}

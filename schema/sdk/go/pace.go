@@ -1,0 +1,74 @@
+package vayu
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// pace delays calls while the rate limit is used up. Each limit has a name in the header RateLimit. The name for a route
+// is known from its last reply.
+type pace struct {
+	mu     sync.Mutex
+	names  map[string]string
+	limits map[string]limit
+}
+
+// limit is a rate limit without calls left.
+type limit struct {
+	next     time.Time // of the next call
+	interval time.Duration
+}
+
+// delay returns the delay of the next call of a route, and reserves its time.
+func (p *pace) delay(route string, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := p.names[route]
+	l, ok := p.limits[name]
+	if !ok {
+		return 0
+	}
+	at := now
+	if l.next.After(now) {
+		at = l.next
+	}
+	p.limits[name] = limit{at.Add(l.interval), l.interval}
+	return at.Sub(now)
+}
+
+var (
+	rateLimit       = regexp.MustCompile(`^"([^"]+)";r=(\d+);t=\d+$`)
+	rateLimitPolicy = regexp.MustCompile(`;q=(\d+);w=(\d+)$`)
+)
+
+// observe reads the state of the limit from a reply.
+func (p *pace) observe(route string, h http.Header, now time.Time) {
+	state := rateLimit.FindStringSubmatch(h.Get("RateLimit"))
+	policy := rateLimitPolicy.FindStringSubmatch(h.Get("RateLimit-Policy"))
+	if state == nil || policy == nil {
+		return
+	}
+	quota, _ := strconv.Atoi(policy[1])
+	window, _ := strconv.Atoi(policy[2])
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.names == nil {
+		p.names, p.limits = map[string]string{}, map[string]limit{}
+	}
+	name := state[1]
+	p.names[route] = name
+	if left, _ := strconv.Atoi(state[2]); left > 0 || quota == 0 {
+		delete(p.limits, name)
+		return
+	}
+	// The bucket of quota calls refills within the window.
+	interval := time.Duration(window) * time.Second / time.Duration(quota)
+	next := now.Add(interval)
+	if l := p.limits[name]; l.next.After(next) {
+		next = l.next
+	}
+	p.limits[name] = limit{next, interval}
+}
