@@ -72,6 +72,7 @@ func TestIntegrationAlertReachesWebhook(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
 	s := serve(t, t.TempDir(), r.flags()...)
+	s.eventually(s.sandbox, aqi("Delhi"), ok) // an import needs the tables of both worlds
 	published := importHours(t, s.data, 0, constant(24, 40))
 	s.eventually(s.live, aqi("Pune"), shows(published))
 	s.subscribe(s.live, r, "/", `"air.alert.triggered","air.alert.resolved"`)

@@ -47,7 +47,7 @@ func TestDocumentedRetriesMatchCode(t *testing.T) {
 		since += delay
 		want = append(want, []string{string(rune('2' + i)), durationText(delay), durationText(since)})
 	}
-	contract, err := schema.OpenAPI.ReadFile("openapi.yaml")
+	contract, err := schema.OpenAPI.ReadFile("openapi/receiver.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestDocumentedRetriesMatchCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{receiving: page, "openapi.yaml": contract} {
+	for name, text := range map[string][]byte{receiving: page, "receiver.yaml": contract} {
 		if diff := cmp.Diff(want, rows(string(text), "[1-9]")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
