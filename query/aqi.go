@@ -7,6 +7,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
 	"vayu/query/ranking"
+	"vayu/query/request"
 	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -44,7 +45,7 @@ func (s *Service) Routes() []httpapi.Route {
 // aqi handles GET /v1/aqi. It answers with current figures or history, of one place or of several cities.
 func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.now()
-	q, err := parse(c.URL.RawQuery, now)
+	q, err := request.Parse(c.URL.RawQuery, now)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -55,11 +56,11 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.kinds == snap.Kinds {
-		q.kinds = 0
+	if q.Kinds == snap.Kinds {
+		q.Kinds = 0
 	}
 	var resp httpapi.Response
-	if q.has(paramCities) {
+	if q.Has(request.HasCities) {
 		resp, err = s.bulk(c, a, snap, &q, now)
 	} else {
 		resp, err = s.answer(c, a, snap, &q, now)
@@ -84,16 +85,26 @@ func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, 
 	return a, snap, nil
 }
 
-// answer answers a query for one place (a city, a station, a position or a pin code).
+// answer answers a query for one place, with its index on the scale of the query.
 func (s *Service) answer(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+) (resp httpapi.Response, err error) {
+	if q.Scale == 0 {
+		return s.record(c, a, snap, q, now)
+	}
+	return s.scaled(c, a, snap, q, now)
+}
+
+// record answers a query for one place (a city, a station, a position or a pin code).
+func (s *Service) record(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	switch {
-	case q.has(paramStation):
+	case q.Has(request.HasStation):
 		resp, err = a.stationAQI(c, snap, q, now)
-	case !q.current():
+	case !q.Current():
 		return s.past(c, a, snap, q)
-	case q.has(paramCity):
+	case q.Has(request.HasCity):
 		resp, err = a.cityCurrent(c.Context(), snap, q, now)
 	default:
 		resp, err = s.positionCurrent(c.Context(), a, snap, q, now)
@@ -101,6 +112,6 @@ func (s *Service) answer(
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	err = q.checkAge(&resp, now)
+	err = q.CheckAge(&resp, now)
 	return resp, err
 }

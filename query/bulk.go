@@ -4,19 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"vayu/internal/httpapi"
-	"vayu/query/param"
+	"vayu/query/request"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
-	"vayu/schema/gazetteer"
 )
 
 // bulkLoads is the number of cities whose histories one bulk query loads concurrently.
@@ -24,9 +21,9 @@ const bulkLoads = 4
 
 // bulk answers a query for several cities. The results are in the order of the cities in the query.
 func (s *Service) bulk(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, now time.Time,
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
-	names, err := splitCities(q.cities)
+	names, err := q.Names()
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -34,7 +31,7 @@ func (s *Service) bulk(
 		return httpapi.Response{}, err
 	}
 	c.Count = int64(len(names))
-	if q.has(paramDate) {
+	if q.Has(request.HasDate) {
 		s.preload(c.Context(), a, snap, names)
 	}
 	b := make([]byte, 0, 64+256*len(names))
@@ -46,8 +43,7 @@ func (s *Service) bulk(
 		if i > 0 {
 			b = append(b, ',')
 		}
-		one := *q
-		one.city, one.given, one.bulk = name, q.given&^paramCities|paramCity, true
+		one := q.One(name)
 		resp, err := s.answer(c, a, snap, &one, now)
 		if err == nil {
 			b = append(b, resp.Body...)
@@ -58,9 +54,9 @@ func (s *Service) bulk(
 			return httpapi.Response{}, err
 		}
 	}
-	resp := httpapi.Ready(q.kinds.AppendTo(append(b, "]}"...)), time.Time{})
+	resp := httpapi.Ready(q.Kinds.AppendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
-	err = q.checkAge(&resp, now)
+	err = q.CheckAge(&resp, now)
 	return resp, err
 }
 
@@ -91,35 +87,6 @@ func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Sna
 		}
 	}
 	_ = group.Wait()
-}
-
-// splitCities splits a list of cities at its commas. If cities in several states have the same name, the item after
-// that name may be the state. For example, "Pune,Aurangabad, Bihar,Delhi" are three cities.
-func splitCities(list string) ([]string, error) {
-	items := strings.Split(list, ",")
-	names := items[:0]
-	for i := 0; i < len(items); i++ {
-		name := strings.TrimSpace(items[i])
-		if name == "" {
-			return nil, param.Invalid("cities", "The parameter cities has an empty name.")
-		}
-		if err := param.Name("cities", name); err != nil {
-			return nil, err
-		}
-		if i+1 < len(items) && gazetteer.Homonymous(name) {
-			full := name + ", " + strings.TrimSpace(items[i+1])
-			if len(gazetteer.Lookup(full)) == 1 {
-				name = full
-				i++
-			}
-		}
-		names = append(names, name)
-	}
-	if len(names) > maxLocations {
-		return nil, schema.NewProblem(schema.TooManyLocations, "cities",
-			fmt.Sprintf("A request can have at most %d cities. This one has %d.", maxLocations, len(names)))
-	}
-	return names, nil
 }
 
 // withField returns a copy of a problem whose Field is field. It returns other errors unchanged.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"vayu/query/request"
 	"vayu/schema"
 )
 
 // CheckQuery parses a query of GET /v1/aqi.
 func CheckQuery(raw string, now time.Time) error {
-	_, err := parse(raw, now)
+	_, err := request.Parse(raw, now)
 	return err
 }
 

@@ -4,11 +4,12 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/forecast"
 	"vayu/query/param"
+	"vayu/query/request"
 )
 
 // forecast handles GET /v1/forecast: the days after today, and the hours after now, of a city, a pin code or a position.
 func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
-	q, request, err := parseForecast(c.Params)
+	q, r, err := parseForecast(c.Params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -16,52 +17,42 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if q.has(paramPincode) {
-		if q.point, err = s.locatePin(c.Context(), q.pin); err != nil {
+	if q.Has(request.HasPincode) {
+		if q.Point, err = s.locatePin(c.Context(), q.Pin); err != nil {
 			return httpapi.Response{}, err
 		}
 	}
-	request.Now, request.Issue, request.Hours = s.now(), a.forecasts.Issue(), a.forecasts.Hours()
+	r.Now, r.Issue, r.Hours = s.now(), a.forecasts.Issue(), a.forecasts.Hours()
 	var resp httpapi.Response
-	if q.has(paramCity) {
-		resp, err = forecast.OfCity(snap, request, q.city)
+	if q.Has(request.HasCity) {
+		resp, err = forecast.OfCity(snap, r, q.City)
 	} else {
-		resp, err = forecast.Near(snap, request, q.point)
+		resp, err = forecast.Near(snap, r, q.Point)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cache.At(request.Now)
+	resp.Cache = s.cache.At(r.Now)
 	return resp, nil
 }
 
 // parseForecast returns the place, and the numbers of days and hours, that the parameters name.
-func parseForecast(params map[string]string) (q aqiQuery, r forecast.Request, err error) {
+func parseForecast(params map[string]string) (q request.Query, r forecast.Request, err error) {
 	if err := param.Texts(params); err != nil {
 		return q, r, err
 	}
 	r.Days = forecast.MaxDays
-	for _, name := range [...]string{"city", "pincode", "lat", "lon", "days", "hours"} {
-		value, given := params[name]
-		switch {
-		case !given:
-		case name == "days":
-			r.Days, err = param.Count(name, value, forecast.MaxDays)
-		case name == "hours":
-			r.Count, err = param.Count(name, value, forecast.MaxHours)
-		default:
-			bit := parameterBit(name)
-			q.given |= bit
-			err = q.set(bit, name, value)
-		}
-		if err != nil {
+	if value, given := params["days"]; given {
+		if r.Days, err = param.Count("days", value, forecast.MaxDays); err != nil {
 			return q, r, err
 		}
 	}
-	if q.given == 0 {
-		return q, r, param.Invalid("city", "Give one of city, pincode, or lat and lon.")
+	if value, given := params["hours"]; given {
+		if r.Count, err = param.Count("hours", value, forecast.MaxHours); err != nil {
+			return q, r, err
+		}
 	}
-	err = q.checkPlace()
+	q, err = request.Place(params)
 	return q, r, err
 }
 

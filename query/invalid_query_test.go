@@ -113,6 +113,8 @@ func TestInvalidQueries(t *testing.T) {
 		"other interval":           {"city=Delhi&from=2026-11-01&to=2026-11-02&interval=week", schema.InvalidRequest, "interval"},
 		"hours alone":              {"city=Delhi&interval=hour", schema.InvalidRequest, "interval"},
 		"hours of a date":          {"city=Delhi&date=2026-11-01&interval=hour", schema.ConflictingParameters, "interval"},
+		"unknown scale":            {"city=Delhi&scale=usa", schema.InvalidRequest, "scale"},
+		"two scales":               {"city=Delhi&scale=us&scale=eu", schema.InvalidRequest, "scale"},
 		"unknown kind":             {"city=Delhi&kinds=satellite", schema.InvalidRequest, "kinds"},
 		"no kind":                  {"city=Delhi&kinds=reference,", schema.InvalidRequest, "kinds"},
 		"series are no kind":       {"city=Delhi&kinds=city_mean", schema.InvalidRequest, "kinds"},

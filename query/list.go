@@ -8,6 +8,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/param"
+	"vayu/query/request"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -63,7 +64,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 		reply.Hour, resp.Measured = &at, int64(st.Updated)
 	}
 	resp.Value = reply
-	err = (&aqiQuery{}).checkAge(&resp, now)
+	err = (&request.Query{}).CheckAge(&resp, now)
 	return resp, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"vayu/query/gapfill"
 	"vayu/query/places"
+	"vayu/query/request"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -34,11 +35,11 @@ var conditionText = map[schema.Condition]string{
 
 // noStationNear returns the error for a position that has no station with current figures nearby.
 func (a *worldState) noStationNear(
-	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *aqiQuery, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *request.Query, now time.Time,
 ) error {
-	kinds := snap.KindsFor(q.kinds)
+	kinds := snap.KindsFor(q.Kinds)
 	problem := schema.NewProblem(schema.NoStationNearby, "lat", fmt.Sprintf("No station within %.0f km has a current AQI.", snapshot.NearestReach))
-	if q.has(paramPincode) {
+	if q.Has(request.HasPincode) {
 		problem.Field = "pincode"
 	}
 	i, km := snap.Nearest(p, func(*snapshot.Station) bool { return true })
@@ -58,8 +59,8 @@ func (a *worldState) noStationNear(
 }
 
 // noFigures returns the error for a city that has no current figures.
-func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *aqiQuery, now time.Time) error {
-	kinds := snap.KindsFor(q.kinds)
+func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *request.Query, now time.Time) error {
+	kinds := snap.KindsFor(q.Kinds)
 	c := &snap.Cities[i]
 	problem := schema.NewProblem(schema.NoData, "city", "There is no AQI for "+snap.Index.Label(i)+" yet.")
 	stations := snap.OfCity(c, rollup.KindsOf(air.StationKinds[:]...))
@@ -78,7 +79,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 
 // explain adds a station to a problem, with the reasons why the station does not count.
 func (a *worldState) explain(
-	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *aqiQuery, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *request.Query, now time.Time,
 ) {
 	st := &snap.Stations[sm.Station]
 	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
@@ -99,13 +100,13 @@ func (a *worldState) explain(
 		miss(!particles(has), schema.OnePM)
 		miss(len(whole) < len(has) && (len(whole) < naqi.MinPollutants || !particles(whole)), schema.SixteenHours)
 	}
-	miss(!q.has(paramStation) && !snap.KindsFor(q.kinds).Has(st.Kind), schema.CountedKind)
-	miss(q.current() && now.Sub(st.LastSeen) > gapfill.FillWindow*time.Second, schema.Recent)
+	miss(!q.Has(request.HasStation) && !snap.KindsFor(q.Kinds).Has(st.Kind), schema.CountedKind)
+	miss(q.Current() && now.Sub(st.LastSeen) > gapfill.FillWindow*time.Second, schema.Recent)
 	miss(sm.KM > snapshot.NearestReach, schema.Within100KM)
-	miss(!q.current() && len(n.Missing) == 0, schema.InPeriod)
+	miss(!q.Current() && len(n.Missing) == 0, schema.InPeriod)
 	problem.Nearest = n
 	subject := "The nearest station is " + n.ID
-	if q.has(paramStation) {
+	if q.Has(request.HasStation) {
 		subject = "Its kind is " + n.Kind
 	}
 	problem.Message += " " + describe(n, subject)
@@ -113,8 +114,8 @@ func (a *worldState) explain(
 
 // measuredPollutants returns the pollutants of the index that a station measures (has), and those with enough hours of
 // readings (whole). In a bulk query, or if the readings cannot be read, it uses only the station's latest hour.
-func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *aqiQuery) (has, whole []air.Pollutant) {
-	if !q.bulk && a.tables.Healthy() {
+func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
+	if !q.Bulk && a.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
 		defer cancel()
 		// This query does not go through the circuit breaker. Its time limit is short, so a timeout does not mean that

@@ -8,19 +8,20 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/history"
+	"vayu/query/request"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
 
 // past answers a query for a past date or range of days.
-func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery) (resp httpapi.Response, err error) {
-	h := q.period(c.Account)
+func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
+	h := periodOf(q, c.Account)
 	switch {
-	case q.has(paramCity):
-		h.City, err = snap.Index.Find(q.city)
-	case q.has(paramPincode):
-		h.Point, err = s.locatePin(c.Context(), q.pin)
+	case q.Has(request.HasCity):
+		h.City, err = snap.Index.Find(q.City)
+	case q.Has(request.HasPincode):
+		h.Point, err = s.locatePin(c.Context(), q.Pin)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
@@ -35,15 +36,15 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, a, snap, q, &h)
 }
 
-// period returns the query for the days or hours that an account asks for. Its place is a position.
-func (q *aqiQuery) period(account string) history.Query {
+// periodOf returns the query for the days or hours that an account asks for. Its place is a position.
+func periodOf(q *request.Query, account string) history.Query {
 	h := history.Query{
-		City: -1, Point: q.point, Pin: q.pin, Kinds: q.kinds, Span: history.Span{First: q.from, Last: q.to}, Interval: history.Days, Detail: q.detail, Account: account,
+		City: -1, Point: q.Point, Pin: q.Pin, Kinds: q.Kinds, Span: history.Span{First: q.From, Last: q.To}, Interval: history.Days, Detail: q.Detail, Account: account,
 	}
 	switch {
-	case q.has(paramDate):
-		h.Span, h.Interval = history.Span{First: q.day, Last: q.day}, history.OneDay
-	case q.hourly:
+	case q.Has(request.HasDate):
+		h.Span, h.Interval = history.Span{First: q.Day, Last: q.Day}, history.OneDay
+	case q.Hourly:
 		h.Interval = history.Hours
 	}
 	return h
@@ -51,7 +52,7 @@ func (q *aqiQuery) period(account string) history.Query {
 
 // noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It takes one
 // of the account's slots, because it queries ClickHouse.
-func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *aqiQuery, h *history.Query) error {
+func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, h *history.Query) error {
 	release, err := s.historySlots.Acquire(c.Context(), c.Account)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snap
 	defer release()
 	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
 	defer cancel()
-	near := snap.Around(h.Point, snapshot.NearestReach, snap.KindsFor(q.kinds))
+	near := snap.Around(h.Point, snapshot.NearestReach, snap.KindsFor(q.Kinds))
 	if len(near) == 0 {
 		return a.noStationNear(ctx, snap, h.Point, q, time.Time{})
 	}
@@ -70,17 +71,17 @@ func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snap
 	return problem
 }
 
-func noData(label string, q *aqiQuery, days history.Span) *schema.Problem {
+func noData(label string, q *request.Query, days history.Span) *schema.Problem {
 	field, when := "date", days.First.String()
-	if !q.has(paramDate) {
+	if !q.Has(request.HasDate) {
 		field, when = "from", fmt.Sprintf("%s to %s", days.First, days.Last)
 	}
 	switch {
-	case q.has(paramPincode):
-		label = fmt.Sprintf("the pin code %d (%s)", q.pin, label)
-	case q.has(paramStation):
+	case q.Has(request.HasPincode):
+		label = fmt.Sprintf("the pin code %d (%s)", q.Pin, label)
+	case q.Has(request.HasStation):
 		label = "the station " + label
-	case q.has(paramLat):
+	case q.Has(request.HasLat):
 		label = fmt.Sprintf("the position (%s)", label)
 	}
 	return schema.NewProblem(schema.NoData, field, fmt.Sprintf("There is no AQI for %s for %s.", label, when))

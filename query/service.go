@@ -18,6 +18,7 @@ import (
 	"vayu/query/history"
 	"vayu/query/places"
 	"vayu/query/rollup"
+	"vayu/query/scales"
 	"vayu/query/search"
 	"vayu/query/snapshot"
 	"vayu/query/sources"
@@ -95,6 +96,7 @@ type worldState struct {
 	forecasts      *forecast.Latest
 	places         atomic.Pointer[search.Index] // nil until the first search
 	tiles          *tiles.Cache
+	scaled         scales.Cache
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }

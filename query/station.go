@@ -11,6 +11,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/history"
 	"vayu/query/param"
+	"vayu/query/request"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -19,17 +20,14 @@ import (
 )
 
 // stationAQI answers a query for a station, which is public or one of the account's own.
-func (a *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *aqiQuery, now time.Time) (httpapi.Response, error) {
-	st, err := a.stationByID(c, snap, q.station)
+func (a *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *request.Query, now time.Time) (httpapi.Response, error) {
+	st, err := a.stationByID(c, snap, q.Station)
 	if err != nil {
 		return httpapi.Response{}, withField(err, "station")
 	}
-	city := cmp.Or(st.City, st.Name)
-	if i, ok := snap.ByID[st.ID]; ok {
-		city = snap.PlaceName(i)
-	}
-	if !q.current() {
-		h := q.period(c.Account)
+	city := a.placeOf(snap, &st.Station)
+	if !q.Current() {
+		h := periodOf(q, c.Account)
 		resp, err := a.history.StationAnswer(c.Context(), &h, &st.Station, city)
 		if errors.Is(err, history.ErrNoRows) {
 			err = noData(st.ID, q, h.Span)
@@ -39,13 +37,21 @@ func (a *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *aqi
 	if st.AQI < 0 {
 		return httpapi.Response{}, a.noStationAQI(c.Context(), snap, &st.Station, q, now)
 	}
-	resp, err := station.Record{City: city, Detail: q.detail, Now: now}.Answer(&st.Station, &st.Figures)
+	resp, err := station.Record{City: city, Detail: q.Detail, Now: now}.Answer(&st.Station, &st.Figures)
 	resp.Measured = int64(st.Updated)
 	return resp, err
 }
 
+// placeOf returns the name of the place in the records of a station.
+func (a *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
+	if i, ok := snap.ByID[st.ID]; ok {
+		return snap.PlaceName(i)
+	}
+	return cmp.Or(st.City, st.Name)
+}
+
 // noStationAQI returns the error for a station that has no AQI. For a public station it says why.
-func (a *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *aqiQuery, now time.Time) error {
+func (a *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *request.Query, now time.Time) error {
 	problem := schema.NewProblem(schema.NoData, "station", "There is no AQI for the station "+st.ID+" yet.")
 	if i, ok := snap.ByID[st.ID]; ok {
 		a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: -1}, q, now)

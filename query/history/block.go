@@ -179,6 +179,30 @@ func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	return append(b, rangeEnd...)
 }
 
+// AppendRange appends the answer for a range whose records are those of all. extend adds fields to the JSON object of a
+// record, at the end of b.
+func AppendRange(b []byte, label string, days Span, hourly bool, all []Dated, extend func(b []byte, d *Dated) ([]byte, error)) ([]byte, error) {
+	interval := "day"
+	if hourly {
+		interval = "hour"
+	}
+	b = appendRangeHead(b, label, days, interval)
+	for i := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		r := row{all[i].Day, all[i].Figures}
+		if hourly {
+			r.day = hourOnly
+		}
+		var err error
+		if b, err = extend(r.append(b, label), &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, rangeEnd...), nil
+}
+
 func appendDay(b []byte, d schema.Day) []byte {
 	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(b, time.DateOnly)
 }

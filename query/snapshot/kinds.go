@@ -17,7 +17,7 @@ import (
 func (s *Snapshot) CityOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, detail bool, now time.Time,
 ) (resp httpapi.Response, ok bool, err error) {
-	f, used, ok, err := s.currentOfKinds(ctx, t, i, kinds, now)
+	f, used, ok, err := s.CurrentOfKinds(ctx, t, i, kinds, now)
 	if err != nil || !ok {
 		return httpapi.Response{}, false, err
 	}
@@ -36,10 +36,10 @@ func (s *Snapshot) CityOfKinds(
 	return made.Response, true, nil
 }
 
-// currentOfKinds returns the current figures of city i, computed from the city's stations of the
+// CurrentOfKinds returns the current figures of city i, computed from the city's stations of the
 // given kinds. It also returns the stations that reported in the current hour. It returns false if
 // none of the stations has an AQI.
-func (s *Snapshot) currentOfKinds(
+func (s *Snapshot) CurrentOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
 ) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
 	all := s.OfCity(&s.Cities[i], kinds)

@@ -1,0 +1,285 @@
+// Package request parses the parameters of GET /v1/aqi.
+package request
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/param"
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/scale"
+	"vayu/schema/spelling"
+)
+
+// Limits of the parameters of GET /v1/aqi.
+const (
+	maxCities   = 100
+	maxDays     = 366
+	maxHourDays = 31
+)
+
+// Query has the parameters of GET /v1/aqi. They are valid, but the city or pin code may not exist.
+type Query struct {
+	given    uint16 // bit set of the parameters that are in the query
+	City     string
+	Cities   string
+	Station  string // id, or the name of an own station
+	Pin      int32
+	Point    places.Point
+	Day      schema.Day // value of parameter date
+	From, To schema.Day
+	Hourly   bool
+	Detail   bool
+	Kinds    rollup.KindSet // value of parameter kinds; 0 for the default kinds
+	MaxAge   int64          // seconds
+	Scale    scale.Scale    // 0 for none
+	Bulk     bool           // the query is for one city of a bulk query
+}
+
+// The bits of Query.given, one per parameter, in the order of parameters.
+const (
+	HasCity = 1 << iota
+	HasPincode
+	HasCities
+	HasLat
+	HasLon
+	HasDate
+	HasFrom
+	HasTo
+	HasInterval
+	HasView
+	HasKinds
+	HasMaxAge
+	HasStation
+	HasScale
+)
+
+// parameters has the names of the parameters, in the order of their bits.
+var parameters = [...]string{
+	"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age", "station", "scale",
+}
+
+// parameterBit returns the bit of a parameter; 0 for an unknown name.
+func parameterBit(name string) uint16 {
+	if i := slices.Index(parameters[:], name); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// Has reports whether the query has one of the parameters of some bits.
+func (q *Query) Has(bits uint16) bool { return q.given&bits != 0 }
+
+// Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It
+// rejects unknown parameters, so that `citty=Delhi` is not treated as an empty query.
+func Parse(raw string, now time.Time) (Query, error) {
+	var q Query
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, err := param.Pair(pair)
+		if err != nil {
+			return q, err
+		}
+		bit := parameterBit(name)
+		if bit == 0 {
+			return q, unknownParameter(name)
+		}
+		if q.Has(bit) {
+			return q, param.Invalid(name, "The parameter "+name+" occurs more than once.")
+		}
+		q.given |= bit
+		if err := q.set(bit, name, value); err != nil {
+			return q, err
+		}
+	}
+	err := q.check(now) // it may change q
+	return q, err
+}
+
+func (q *Query) set(bit uint16, name, value string) error {
+	if err := param.Text(name, value); err != nil {
+		return err
+	}
+	var err error
+	switch bit {
+	case HasCity:
+		q.City = value
+		return param.Name(name, value)
+	case HasCities:
+		q.Cities = value
+	case HasStation:
+		q.Station = value
+		if len(value) > param.MaxName {
+			return param.Invalid(name, "A station must have at most "+strconv.Itoa(param.MaxName)+" bytes.")
+		}
+	case HasPincode:
+		var ok bool
+		if q.Pin, ok = places.ParsePin(value); !ok {
+			return param.Invalid(name, "The pincode must have six digits 0–9, and must not begin with 0.")
+		}
+	case HasLat:
+		q.Point.Latitude, err = param.Degrees(name, value, 90)
+	case HasLon:
+		q.Point.Longitude, err = param.Degrees(name, value, 180)
+	case HasDate:
+		q.Day, err = param.Day(name, value)
+	case HasFrom:
+		q.From, err = param.Day(name, value)
+	case HasTo:
+		q.To, err = param.Day(name, value)
+	case HasInterval:
+		if q.Hourly = value == "hour"; !q.Hourly && value != "day" {
+			return param.Invalid(name, "The interval must be day or hour.")
+		}
+	case HasView:
+		if q.Detail = value == "detail"; !q.Detail {
+			return param.Invalid(name, "The view must be detail.")
+		}
+	case HasKinds:
+		q.Kinds, err = param.Kinds(name, value)
+	case HasScale:
+		q.Scale, err = param.Scale(name, value)
+	case HasMaxAge:
+		q.MaxAge, err = param.Seconds(name, value)
+	}
+	return err
+}
+
+// Current reports whether the query is for current figures.
+func (q *Query) Current() bool { return !q.Has(HasDate | HasFrom | HasTo) }
+
+// check rejects invalid combinations of parameters. interval=day is the default, so
+// it is valid in every query.
+func (q *Query) check(now time.Time) error {
+	if err := q.checkPlace(); err != nil {
+		return err
+	}
+	if q.Has(HasStation) && q.Has(HasKinds) && q.Kinds != rollup.DefaultKinds {
+		return param.Conflict("kinds", "A station has one kind.")
+	}
+	if q.Current() {
+		if q.Hourly {
+			return param.Invalid("interval", "The interval hour requires from and to.")
+		}
+		return nil
+	}
+	if q.Has(HasMaxAge) {
+		return param.Conflict("max_age", "The parameter max_age is valid only for current data.")
+	}
+	today := schema.DayOf(now)
+	if q.Has(HasDate) {
+		switch {
+		case q.Has(HasFrom | HasTo):
+			return param.Conflict("date", "Send either date, or from and to, not both.")
+		case q.Hourly:
+			return param.Conflict("interval", "The interval hour requires from and to.")
+		case q.Day > today:
+			return param.Invalid("date", "The date is in the future (Indian time).")
+		}
+		return nil
+	}
+	return q.checkRange(today)
+}
+
+func (q *Query) checkRange(today schema.Day) error {
+	days := int(q.To-q.From) + 1
+	switch {
+	case !q.Has(HasFrom):
+		return param.Invalid("from", "A range requires from and to.")
+	case !q.Has(HasTo):
+		return param.Invalid("to", "A range requires from and to.")
+	case q.Has(HasCities):
+		return param.Conflict("cities", "A range requires one city, pincode, station or position.")
+	case q.Has(HasView):
+		return param.Conflict("view", "The parameter view is not valid for a range.")
+	case q.From > q.To:
+		return param.Invalid("from", "The range ends before it begins.")
+	case q.To > today:
+		return param.Invalid("to", "The range ends in the future (Indian time).")
+	case days > maxDays:
+		return param.Invalid("to", "A range has at most "+strconv.Itoa(maxDays)+" days.")
+	case q.Hourly && days > maxHourDays:
+		return param.Invalid("to", "A range of hours has at most "+strconv.Itoa(maxHourDays)+" days.")
+	}
+	return nil
+}
+
+func (q *Query) checkPlace() error {
+	switch place := q.given & (HasCity | HasPincode | HasCities | HasStation | HasLat | HasLon); place {
+	case HasCity, HasPincode, HasCities, HasStation, HasLat | HasLon:
+		return nil
+	case 0:
+		return param.Invalid("city", "Send one of city, pincode, cities, station, or lat and lon.")
+	case HasLat:
+		return param.Invalid("lon", "A position requires lat and lon.")
+	case HasLon:
+		return param.Invalid("lat", "A position requires lat and lon.")
+	default:
+		field := "city"
+		for _, name := range [...]string{"station", "lon", "lat", "cities", "pincode"} {
+			if place&parameterBit(name) != 0 {
+				field = name
+				break
+			}
+		}
+		return param.Conflict(field, "Send only one of city, pincode, cities, station, or lat and lon.")
+	}
+}
+
+func unknownParameter(name string) error {
+	name = httpapi.Printable(name)
+	return param.Invalid(name, "There is no parameter "+name+"."+spelling.DidYouMean(name, parameters[:]))
+}
+
+// Place parses only the parameters of a place, which is a city, a pin code or a position.
+func Place(params map[string]string) (q Query, err error) {
+	for _, name := range [...]string{"city", "pincode", "lat", "lon"} {
+		if value, given := params[name]; given {
+			bit := parameterBit(name)
+			q.given |= bit
+			if err := q.set(bit, name, value); err != nil {
+				return q, err
+			}
+		}
+	}
+	if q.given == 0 {
+		return q, param.Invalid("city", "Give one of city, pincode, or lat and lon.")
+	}
+	err = q.checkPlace()
+	return q, err
+}
+
+// One returns the query for one of the cities of a bulk query.
+func (q *Query) One(city string) Query {
+	one := *q
+	one.City, one.given, one.Bulk = city, q.given&^HasCities|HasCity, true
+	return one
+}
+
+// Names returns the names of the cities of a bulk query.
+func (q *Query) Names() ([]string, error) { return param.Cities(q.Cities, maxCities) }
+
+// CheckAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a bulk
+// query, CheckAge runs for each city.
+func (q *Query) CheckAge(resp *httpapi.Response, now time.Time) error {
+	if resp.Measured == 0 {
+		return nil
+	}
+	resp.DataAge = max(now.Unix()-resp.Measured, 0)
+	resp.Stale = resp.DataAge > int64(rollup.StaleAfter/time.Second)
+	if !q.Has(HasMaxAge) || resp.DataAge <= q.MaxAge || q.Has(HasCities) {
+		return nil
+	}
+	return schema.NewProblem(schema.NoCurrentData, "max_age",
+		fmt.Sprintf("The latest data is %d seconds old, and max_age is %d.", resp.DataAge, q.MaxAge))
+}

@@ -1,0 +1,199 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vayu/internal/httpapi"
+	"vayu/query/history"
+	"vayu/query/request"
+	"vayu/query/rollup"
+	"vayu/query/scales"
+	"vayu/query/snapshot"
+	"vayu/schema/air"
+)
+
+// scaled answers a query for one place with its index on another scale. Current answers for cities are cached.
+func (s *Service) scaled(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+) (resp httpapi.Response, err error) {
+	if q.Has(request.HasFrom) {
+		return s.scaledRange(c, a, snap, q)
+	}
+	key := scales.Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}
+	if q.Current() && q.Has(request.HasCity) && !q.Detail {
+		if key.City, err = snap.Index.Find(q.City); err != nil {
+			return resp, err
+		}
+		if got, ok := a.scaled.Get(snap, key); ok {
+			err = q.CheckAge(&got, now)
+			return got, err
+		}
+	}
+	if resp, err = s.record(c, a, snap, q, now); err != nil {
+		return resp, err
+	}
+	r, of, err := s.figuresOf(c, a, snap, q, now)
+	if err != nil {
+		return resp, err
+	}
+	if q.Scale.Hourly() {
+		to := int64(r.Figures.At)
+		if r.Daily {
+			to = r.Day.End().Unix()
+		}
+		r.Means, err = s.means(c, a, of, to-24*3600, to)
+		if r.Failed = err != nil; r.Failed && r.Daily {
+			return resp, err
+		}
+	}
+	body, err := r.AppendTo(slices.Clone(resp.Body), q.Scale)
+	if err != nil {
+		return resp, err
+	}
+	made := httpapi.Ready(body, time.Time{})
+	made.Measured, made.DataAge, made.Stale = resp.Measured, resp.DataAge, resp.Stale
+	if key.City >= 0 && !r.Failed {
+		a.scaled.Put(snap, key, made)
+	}
+	return made, nil
+}
+
+// means reads the hourly means of a place. It takes one of the account's slots, because it queries ClickHouse.
+func (s *Service) means(c *httpapi.Call, a *worldState, of scales.Stations, after, to int64) (scales.Means, error) {
+	release, err := s.historySlots.Acquire(c.Context(), c.Account)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	got, err := of.Read(c.Context(), a.tables, after, to)
+	return got, rollup.Unavailable(err)
+}
+
+// figuresOf returns the figures of the record that answers a query for one place now or on a day. It also returns the
+// stations of the place.
+func (s *Service) figuresOf(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+) (r scales.Record, of scales.Stations, err error) {
+	if !q.Current() {
+		var dated []history.Dated
+		if _, dated, of, err = s.pastOf(c, a, snap, q); err == nil {
+			r = scales.Record{Figures: &dated[0].Figures, Day: dated[0].Day, Daily: true}
+		}
+		return r, of, err
+	}
+	if q.Has(request.HasStation) {
+		st, err := a.stationByID(c, snap, q.Station)
+		if err != nil {
+			return r, of, withField(err, "station")
+		}
+		return scales.Record{Figures: &st.Figures}, scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}, nil
+	}
+	r.Figures = new(rollup.Figures)
+	of, err = s.stationsOf(c.Context(), a, snap, q)
+	switch i := -1; {
+	case err != nil:
+	case !q.Has(request.HasCity):
+		*r.Figures, _, _ = snap.Interpolate(q.Point, snap.KindsFor(q.Kinds))
+	default:
+		if i, err = snap.Index.Find(q.City); err == nil && q.Kinds != 0 {
+			*r.Figures, _, _, err = snap.CurrentOfKinds(c.Context(), a.tables, i, q.Kinds, now)
+		} else if err == nil {
+			r.Figures = &snap.Cities[i].Figures
+		}
+	}
+	return r, of, err
+}
+
+// stationsOf returns the stations of a city, or those from which a position is interpolated. It sets the position of a
+// pin code.
+func (s *Service) stationsOf(ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
+	kinds := snap.KindsFor(q.Kinds)
+	if q.Has(request.HasCity) {
+		i, err := snap.Index.Find(q.City)
+		if err != nil {
+			return of, err
+		}
+		return scales.StationsOf(snap, snap.OfCity(&snap.Cities[i], kinds)), nil
+	}
+	if q.Has(request.HasPincode) {
+		if q.Point, err = s.locatePin(ctx, q.Pin); err != nil {
+			return of, err
+		}
+	}
+	near := snap.Around(q.Point, snapshot.InterpolationReach, kinds)
+	if len(near) == 0 {
+		near = snap.Around(q.Point, snapshot.NearestReach, kinds)
+		near = near[:min(len(near), 1)]
+	}
+	return scales.StationsOf(snap, near), nil
+}
+
+// pastOf returns the days or hours of a place, its name in records, and its stations.
+func (s *Service) pastOf(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query,
+) (label string, dated []history.Dated, of scales.Stations, err error) {
+	h := periodOf(q, c.Account)
+	if h.Interval == history.OneDay {
+		h.Interval = history.Days
+	}
+	if q.Has(request.HasStation) {
+		st, err := a.stationByID(c, snap, q.Station)
+		if err != nil {
+			return "", nil, of, withField(err, "station")
+		}
+		label, of = a.placeOf(snap, &st.Station), scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}
+		dated, err = a.history.StationFigures(c.Context(), st.ID, c.Account, h.Span, q.Hourly)
+		if err == nil && len(dated) == 0 {
+			err = noData(st.ID, q, h.Span)
+		}
+		return label, dated, of, err
+	}
+	if of, err = s.stationsOf(c.Context(), a, snap, q); err != nil {
+		return "", nil, of, err
+	}
+	if h.Point = q.Point; q.Has(request.HasCity) {
+		h.City, err = snap.Index.Find(q.City)
+	}
+	if err == nil {
+		label, dated, err = a.history.Figures(c.Context(), snap, &h)
+	}
+	switch {
+	case err != nil || len(dated) > 0:
+	case h.City >= 0:
+		err = noData(label, q, h.Span)
+	default:
+		err = s.noDataNear(c, a, snap, q, &h)
+	}
+	return label, dated, of, err
+}
+
+// scaledRange answers a query for a range of days or hours with the index of each record on another scale.
+func (s *Service) scaledRange(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
+	label, dated, of, err := s.pastOf(c, a, snap, q)
+	if err != nil {
+		return resp, err
+	}
+	days := history.Span{First: q.From, Last: q.To}
+	var means scales.Means
+	if q.Scale.Hourly() {
+		if means, err = s.means(c, a, of, days.First.Start().Unix()-24*3600, days.Last.End().Unix()); err != nil {
+			return resp, err
+		}
+	}
+	body, err := history.AppendRange(make([]byte, 0, 160+1000*len(dated)), label, days, q.Hourly, dated, func(b []byte, d *history.Dated) ([]byte, error) {
+		r := scales.Record{Figures: &d.Figures, Means: means, Day: d.Day, Daily: !q.Hourly, Short: true}
+		return r.AppendTo(b, q.Scale)
+	})
+	if err == nil {
+		body, err = scales.AppendRange(body, q.Scale)
+	}
+	if err != nil {
+		return resp, err
+	}
+	if q.Has(request.HasStation) {
+		body = air.AppendStation(body, of.IDs[0])
+	}
+	return httpapi.Ready(q.Kinds.AppendTo(body), time.Time{}), nil
+}

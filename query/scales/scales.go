@@ -1,0 +1,96 @@
+// Package scales adds the indices of package scale to the answers about the air. It reads the hourly means that some of
+// them need.
+package scales
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"vayu/query/rollup"
+	"vayu/schema"
+	"vayu/schema/air"
+	"vayu/schema/scale"
+)
+
+// Record is a record whose index on a scale is wanted.
+type Record struct {
+	Figures *rollup.Figures
+	Means   Means      // hourly means of the place; nil if they are not needed or unknown
+	Day     schema.Day // of a record for a day
+	Daily   bool       // whether the record is for a day
+	Short   bool       // whether the reply names the method and the source elsewhere
+	Failed  bool       // whether the means could not be read
+}
+
+// AppendTo adds the fields aqi_uncapped and scale to the JSON object in b.
+func (r *Record) AppendTo(b []byte, s scale.Scale) ([]byte, error) {
+	p := r.place()
+	text, err := json.Marshal(r.scale(s, p))
+	if err != nil {
+		return nil, fmt.Errorf("rendering the scale %q: %w", s.ID(), err)
+	}
+	b = append(b[:len(b)-1], `,"aqi_uncapped":`...)
+	b = strconv.AppendInt(b, int64(scale.Uncapped(p)), 10)
+	b = append(b, `,"scale":`...)
+	return append(append(b, text...), '}'), nil
+}
+
+// place returns the figures of the record. It leaves out amounts that gap filling took from another place.
+func (r *Record) place() *scale.Place {
+	f := *r.Figures
+	f.ClearFilled()
+	p := scale.Place{Day: r.Daily, DailyMean: f.Daily, AQI: int(f.AQI), Dominant: f.Dominant}
+	for i, of := range air.Pollutants {
+		if p.Mean[i] = math.NaN(); f.Concentration(of).Known() {
+			p.Mean[i] = float64(f.Concentration(of)) / 100
+		}
+	}
+	if r.Means != nil {
+		at := int64(f.At)
+		if r.Daily {
+			at = r.Day.End().Unix()
+		}
+		p.Hours = r.Means.window(at)
+	}
+	return &p
+}
+
+// unavailable is the reason for an index without hourly means.
+const unavailable = "The hourly means are unavailable at the moment."
+
+func (r *Record) scale(s scale.Scale, p *scale.Place) air.Scale {
+	got := s.Of(p)
+	out := air.Scale{ID: s.ID(), Index: schema.Unknown, Pollutants: make(map[string]air.ScalePart, len(got.Parts)), Reason: got.Reason}
+	for _, part := range got.Parts {
+		out.Pollutants[part.Pollutant.String()] = air.ScalePart{
+			Index: figure(part.Index), Category: part.Category.Name, Value: figure(part.Value), Unit: part.Unit, Averaging: part.Averaging,
+		}
+	}
+	if got.Known {
+		dominant := got.Dominant.Label()
+		out.Index, out.Category, out.Dominant = figure(got.Index), &got.Category.Name, &dominant
+		if got.Category.Color != "" {
+			out.Color = &got.Category.Color
+		}
+	} else if r.Failed {
+		out.Reason = unavailable
+	}
+	if !r.Short {
+		out.Name, out.Method, out.Source = s.Name(), s.Method(), s.Source()
+	}
+	return out
+}
+
+func figure(v float64) schema.Figure { return schema.Figure(rollup.HalfUp(v * 100)) }
+
+// AppendRange adds the field scale to the JSON object of a range in b.
+func AppendRange(b []byte, s scale.Scale) ([]byte, error) {
+	text, err := json.Marshal(air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()})
+	if err != nil {
+		return nil, fmt.Errorf("rendering the scale %q: %w", s.ID(), err)
+	}
+	b = append(b[:len(b)-1], `,"scale":`...)
+	return append(append(b, text...), '}'), nil
+}
