@@ -91,24 +91,25 @@ func (s *Service) figuresOf(
 		return scales.Record{Figures: &st.Figures}, scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}, nil
 	}
 	r.Figures = new(rollup.Figures)
-	of, err = s.stationsOf(c.Context(), a, snap, q)
-	switch i := -1; {
-	case err != nil:
-	case !q.Has(request.HasCity):
+	if of, err = s.stationsOf(c.Context(), snap, q); err != nil {
+		return r, of, err
+	}
+	if !q.Has(request.HasCity) {
 		*r.Figures, _, _ = snap.Interpolate(q.Point, snap.KindsFor(q.Kinds))
-	default:
-		if i, err = snap.Index.Find(q.City); err == nil && q.Kinds != 0 {
-			*r.Figures, _, _, err = snap.CurrentOfKinds(c.Context(), a.tables, i, q.Kinds, now)
-		} else if err == nil {
-			r.Figures = &snap.Cities[i].Figures
-		}
+		return r, of, nil
+	}
+	i, err := snap.Index.Find(q.City)
+	if err == nil && q.Kinds != 0 {
+		*r.Figures, _, _, err = snap.CurrentOfKinds(c.Context(), a.tables, i, q.Kinds, now)
+	} else if err == nil {
+		r.Figures = &snap.Cities[i].Figures
 	}
 	return r, of, err
 }
 
 // stationsOf returns the stations of a city, or those from which a position is interpolated. It sets the position of a
 // pin code.
-func (s *Service) stationsOf(ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
+func (s *Service) stationsOf(ctx context.Context, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
 	kinds := snap.KindsFor(q.Kinds)
 	if q.Has(request.HasCity) {
 		i, err := snap.Index.Find(q.City)
@@ -150,7 +151,7 @@ func (s *Service) pastOf(
 		}
 		return label, dated, of, err
 	}
-	if of, err = s.stationsOf(c.Context(), a, snap, q); err != nil {
+	if of, err = s.stationsOf(c.Context(), snap, q); err != nil {
 		return "", nil, of, err
 	}
 	if h.Point = q.Point; q.Has(request.HasCity) {

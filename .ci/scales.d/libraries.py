@@ -1,7 +1,8 @@
 """Writes concentrations with the index that libraries of others compute: table, concentration, least and largest index.
 
-python-aqi 0.6.1 rounds a half to even, where Vayu rounds it up, so ours may be one higher for an exact half. It has EPA's table of 2012, so PM2.5 and O3 over 8 hours are left out. Its table has
-two bands above an index of 300, where EPA has had one since 2024, so higher indices are left out, too.
+python-aqi 0.6.1 rounds a half to even, where Vayu rounds it up, so ours may be one higher for an exact half. It has
+EPA's table of 2012, so PM2.5 and O3 over 8 hours are left out. Its table has two bands above an index of 300, where
+EPA has had one since 2024, so higher indices are left out, too.
 
 aqi-hub 0.3.3 has the table of 2024. It truncates the index, where EPA rounds it, so ours may be one higher. It also
 multiplies concentrations in binary fractions before it truncates them, so concentrations here are half a step above

@@ -14,8 +14,7 @@ import (
 	"vayu/schema/spelling"
 )
 
-// Pair splits one name=value pair of a query, and decodes its
-// percent-encoding.
+// Pair splits one name=value pair of a query, and decodes its percent-encoding.
 func Pair(pair string) (name, value string, err error) {
 	name, value, _ = strings.Cut(pair, "=")
 	if strings.ContainsAny(name, "%+") {
@@ -31,9 +30,8 @@ func Pair(pair string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// Cities splits a list of at most `most` cities at its commas. If cities in several states
-// have the same name, the item after that name may be the state. For example,
-// "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// Cities splits a list of at most `most` cities at its commas. If cities in several states have the same name, the item
+// after that name may be the state. For example, "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func Cities(list string, most int) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]

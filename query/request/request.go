@@ -76,8 +76,8 @@ func parameterBit(name string) uint16 {
 // Has reports whether the query has one of the parameters of some bits.
 func (q *Query) Has(bits uint16) bool { return q.given&bits != 0 }
 
-// Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It
-// rejects unknown parameters, so that `citty=Delhi` is not treated as an empty query.
+// Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It rejects unknown
+// parameters, so that `citty=Delhi` is not treated as an empty query.
 func Parse(raw string, now time.Time) (Query, error) {
 	var q Query
 	for raw != "" {
@@ -158,8 +158,7 @@ func (q *Query) set(bit uint16, name, value string) error {
 // Current reports whether the query is for current figures.
 func (q *Query) Current() bool { return !q.Has(HasDate | HasFrom | HasTo) }
 
-// check rejects invalid combinations of parameters. interval=day is the default, so
-// it is valid in every query.
+// check rejects invalid combinations of parameters. interval=day is the default, so it is valid in every query.
 func (q *Query) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err

@@ -34,14 +34,14 @@ type usTable struct {
 
 // The breakpoints of table 6 of usSource. EPA prints O3 in ppm with three decimals, which are whole ppb.
 var (
-	usPM25  = usTable{0, [][2]int{{0, 90}, {91, 354}, {355, 554}, {555, 1254}, {1255, 2254}, {2255, 3254}}, 10, "µg/m³"}
-	usPM10  = usTable{0, [][2]int{{0, 54}, {55, 154}, {155, 254}, {255, 354}, {355, 424}, {425, 604}}, 1, "µg/m³"}
-	usO3    = usTable{0, [][2]int{{0, 54}, {55, 70}, {71, 85}, {86, 105}, {106, 200}}, 1, "ppb"} // 8 hours
-	usO3h   = usTable{2, [][2]int{{125, 164}, {165, 204}, {205, 404}, {405, 604}}, 1, "ppb"}     // 1 hour
-	usCO    = usTable{0, [][2]int{{0, 44}, {45, 94}, {95, 124}, {125, 154}, {155, 304}, {305, 504}}, 10, "ppm"}
-	usSO2   = usTable{0, [][2]int{{0, 35}, {36, 75}, {76, 185}, {186, 304}}, 1, "ppb"} // 1 hour
-	usSO2d  = usTable{4, [][2]int{{305, 604}, {605, 1004}}, 1, "ppb"}                  // 24 hours
-	usNO2   = usTable{0, [][2]int{{0, 53}, {54, 100}, {101, 360}, {361, 649}, {650, 1249}, {1250, 2049}}, 1, "ppb"}
+	usPM25 = usTable{0, [][2]int{{0, 90}, {91, 354}, {355, 554}, {555, 1254}, {1255, 2254}, {2255, 3254}}, 10, "µg/m³"}
+	usPM10 = usTable{0, [][2]int{{0, 54}, {55, 154}, {155, 254}, {255, 354}, {355, 424}, {425, 604}}, 1, "µg/m³"}
+	usO3   = usTable{0, [][2]int{{0, 54}, {55, 70}, {71, 85}, {86, 105}, {106, 200}}, 1, "ppb"} // 8 hours
+	usO3h  = usTable{2, [][2]int{{125, 164}, {165, 204}, {205, 404}, {405, 604}}, 1, "ppb"}     // 1 hour
+	usCO   = usTable{0, [][2]int{{0, 44}, {45, 94}, {95, 124}, {125, 154}, {155, 304}, {305, 504}}, 10, "ppm"}
+	usSO2  = usTable{0, [][2]int{{0, 35}, {36, 75}, {76, 185}, {186, 304}}, 1, "ppb"} // 1 hour
+	usSO2d = usTable{4, [][2]int{{305, 604}, {605, 1004}}, 1, "ppb"}                  // 24 hours
+	usNO2  = usTable{0, [][2]int{{0, 53}, {54, 100}, {101, 360}, {361, 649}, {650, 1249}, {1250, 2049}}, 1, "ppb"}
 )
 
 // truncate returns a concentration truncated to whole steps. The tolerance keeps a value such as 35.4, which binary

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"math"
+	"slices"
 
 	"vayu/schema/air"
 )
@@ -44,8 +45,8 @@ func (g *guideline) category(value float64) Category {
 	if value <= g.level {
 		return whoCategories[0]
 	}
-	for i := len(g.targets) - 1; i >= 0; i-- {
-		if value <= g.targets[i] {
+	for i, target := range slices.Backward(g.targets) {
+		if value <= target {
 			return whoCategories[4-i]
 		}
 	}
