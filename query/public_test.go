@@ -89,7 +89,7 @@ func TestPublicRepliesAreTheSameForEveryClient(t *testing.T) {
 			for _, headers := range [][]string{
 				{"Authorization", "Bearer " + liveKey},
 				{"Authorization", "Bearer " + sandboxKey},
-				{"Authorization", "Bearer sk_live_nobody"},
+				{"Authorization", "Bearer sk_live_unknown"},
 				{"Cookie", "vayu_session=1"},
 				{"Origin", "https://app.example"}, // an origin of the setting origins
 				{"Origin", "https://elsewhere.example"},

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"vayu/query/rollup"
 	"vayu/query/scales"
 	"vayu/query/snapshot"
+	"vayu/schema"
 	"vayu/schema/air"
 )
 
@@ -44,7 +46,10 @@ func (s *Service) scaled(
 			to = r.Day.End().Unix()
 		}
 		r.Means, err = s.means(c, a, of, to-24*3600, to)
-		if r.Failed = err != nil; r.Failed && r.Daily {
+		// While ClickHouse is down, current air has the indices that need no hourly means. Other errors are not hidden.
+		problem, down := errors.AsType[*schema.Problem](err)
+		r.Failed = down && problem.Code == schema.ServiceUnavailable && !r.Daily
+		if err != nil && !r.Failed {
 			return resp, err
 		}
 	}

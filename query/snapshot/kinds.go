@@ -36,9 +36,9 @@ func (s *Snapshot) CityOfKinds(
 	return made.Response, true, nil
 }
 
-// CurrentOfKinds returns the current figures of city i, computed from the city's stations of the
-// given kinds. It also returns the stations that reported in the current hour. It returns false if
-// none of the stations has an AQI.
+// CurrentOfKinds returns the current figures of the city at position i of Cities, computed from the stations of the
+// given kinds. It also returns the stations that reported in the latest hour of these stations. It returns false if none
+// of them has an AQI. If ClickHouse has to be read and is down, the error is a *schema.Problem.
 func (s *Snapshot) CurrentOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
 ) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
