@@ -70,7 +70,9 @@ test('a page of another origin shows the air with one script', async () => {
 	const foreign = requests.filter(({ url }) => !url.startsWith(`${edge}/`) && !url.startsWith(`${origin}/`));
 	expect(foreign.map(({ url }) => url)).toEqual([]);
 	const cities = requests.filter(({ url }) => /\/cities\/[^/]+$/.test(url));
-	expect(cities.length).toBe(3);
+	// A busy browser may send a request again.
+	const paths = new Set(cities.map(({ url }) => url.slice(edge.length)));
+	expect([...paths].sort()).toEqual(['/cities/Delhi', '/cities/Nowhere%20at%20all', '/cities/Pune']);
 	expect(cities.filter(({ headers }) => headers.referer || headers.cookie)).toEqual([]);
 	expect(await page.context().cookies()).toEqual([]);
 	expect(faults).toEqual([]);
