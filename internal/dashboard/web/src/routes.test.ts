@@ -6,6 +6,7 @@ test.each([
 	['/air/Delhi', '/'],
 	['/pin/411001', '/'],
 	['/compare', '/compare'],
+	['/rankings', '/rankings'],
 	['/sources', '/sources'],
 	['/sources/cpcb', '/sources'],
 	['/recharges/new', '/recharges'],

@@ -45,6 +45,7 @@ export const groups: readonly Group[] = [
 		name: 'shell.air',
 		entries: [
 			{ to: '/', name: 'shell.map', also: ['/air', '/pin'], scope: 'aqi:read' },
+			{ to: '/rankings', name: 'shell.rankings', scope: 'aqi:read' },
 			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
 			{ to: '/forecast', name: 'shell.forecast', scope: 'aqi:read' },
 			{ to: '/alerts', name: 'shell.alerts', scope: 'alerts:manage' },

@@ -1,12 +1,22 @@
 import type { ComponentChildren, JSX } from 'preact';
 
+/** Sorted is how a column sorts the rows. now is the direction; undefined if another column sorts them. */
+export interface Sorted {
+	now: 'ascending' | 'descending' | undefined;
+	toggle: () => void;
+}
+
 /** Column is one column of a table of T. */
 export interface Column<T> {
 	name: string;
 	/** figure aligns the column to the right, with digits of equal width. */
 	figure?: boolean;
+	/** sort makes the heading a button that sorts the rows. */
+	sort?: Sorted;
 	show: (row: T) => ComponentChildren;
 }
+
+const arrows = { ascending: '↑', descending: '↓' } as const;
 
 /**
  * Table shows rows of one type. It scrolls horizontally if it is wider than the page. caption is for screen
@@ -26,8 +36,14 @@ export function Table<T>(props: {
 				<thead>
 					<tr>
 						{props.columns.map((column) => (
-							<th key={column.name} scope="col" class={column.figure ? 'figure' : undefined}>
-								{column.name}
+							<th key={column.name} scope="col" class={column.figure ? 'figure' : undefined} aria-sort={column.sort?.now}>
+								{column.sort ? (
+									<button type="button" class="sort" onClick={column.sort.toggle}>
+										{column.name} <span aria-hidden="true">{column.sort.now ? arrows[column.sort.now] : '↕'}</span>
+									</button>
+								) : (
+									column.name
+								)}
 							</th>
 						))}
 					</tr>

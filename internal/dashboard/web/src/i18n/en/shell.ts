@@ -3,6 +3,7 @@ export const shell = {
 	'shell.nav': 'Main',
 	'shell.air': 'Air',
 	'shell.map': 'Map and cities',
+	'shell.rankings': 'Rankings',
 	'shell.compare': 'Compare cities',
 	'shell.forecast': 'Forecasts',
 	'shell.alerts': 'Alerts',

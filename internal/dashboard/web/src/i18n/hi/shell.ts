@@ -5,6 +5,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'shell.nav': 'मुख्य',
 	'shell.air': 'हवा',
 	'shell.map': 'नक्शा और शहर',
+	'shell.rankings': 'शहरों का क्रम',
 	'shell.compare': 'शहरों की तुलना',
 	'shell.forecast': 'पूर्वानुमान',
 	'shell.alerts': 'अलर्ट',

@@ -1,0 +1,254 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { today } from '../dates';
+import { day, number } from '../format';
+import { locale, t } from '../i18n';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Filter, Select } from '../ui/Field';
+import { Card, Page } from '../ui/Page';
+import { Segments } from '../ui/Segments';
+import { ShareLink } from '../ui/ShareLink';
+import { saveFile } from '../ui/saveFile';
+import { type Sorted, Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { useMinute } from '../ui/useNow';
+import { Index, RequireScope } from './AirLegend';
+import {
+	begins,
+	type Chosen,
+	type Column,
+	chosenOf,
+	moved,
+	type Parameter,
+	parameters,
+	periods,
+	type Ranked,
+	rankedPath,
+	type Sort,
+	sorted,
+	sortOf,
+	tableOf,
+	useRanking,
+} from './ranking';
+
+type Filters = ReturnType<typeof useFilters<'period' | 'date' | 'of' | 'order' | 'state' | 'sort'>>;
+
+/** Rankings is the page that ranks the cities: now, or over a day, a month or a year. */
+export function Rankings(): JSX.Element {
+	const [filters, change] = useFilters(['period', 'date', 'of', 'order', 'state', 'sort']);
+	return (
+		<Page title={t('shell.rankings')} actions={<ShareLink title={t('shell.rankings')} />}>
+			<RequireScope>
+				<Shown filters={filters} change={change} />
+			</RequireScope>
+		</Page>
+	);
+}
+
+/** parameterName returns the name of what a ranking compares. */
+function parameterName(parameter: Parameter): string {
+	return parameters.find(([id]) => id === parameter)?.[1] ?? t('air.index');
+}
+
+function Shown(props: { filters: Filters[0]; change: Filters[1] }): JSX.Element {
+	const { filters, change } = props;
+	const now = useMinute();
+	const chosen = chosenOf(filters, now);
+	const query = useRanking(chosen);
+	return (
+		<>
+			<Card>
+				<Controls chosen={chosen} last={today(now)} change={change} />
+				<p class="hint">{t(chosen.period === 'now' ? 'air.ranking.about.now' : 'air.ranking.about')}</p>
+			</Card>
+			<Fetched query={query}>{(ranking) => <Rows ranking={ranking} chosen={chosen} filters={filters} change={change} />}</Fetched>
+		</>
+	);
+}
+
+function Controls(props: { chosen: Chosen; last: string; change: Filters[1] }): JSX.Element {
+	const { chosen, last, change } = props;
+	const { period, date, parameter } = chosen;
+	// A pollutant, a date and the order of the rows are kept where the new period has them.
+	const choose = (next: string) =>
+		change({ period: next === 'now' ? '' : next, date: next === 'now' ? '' : date, ...(next !== 'year' && { of: '' }) });
+	return (
+		<div class="filters">
+			<Segments label={t('air.span')} value={period} options={periods.map(([id, name]) => [id, t(name)] as const)} change={choose} />
+			{period !== 'now' && (
+				<>
+					<button type="button" onClick={() => change({ date: moved(chosen, -1) })}>
+						‹ {t(`air.ranking.before.${period}`)}
+					</button>
+					<Filter
+						label={t(period === 'day' ? 'air.day' : 'air.ranking.within')}
+						type="date"
+						value={date}
+						max={last}
+						apply={(value) => change({ date: value })}
+					/>
+					<button type="button" disabled={moved(chosen, 1) > last} onClick={() => change({ date: moved(chosen, 1) })}>
+						{t(`air.ranking.after.${period}`)} ›
+					</button>
+				</>
+			)}
+			{period === 'year' && (
+				<Select
+					label={t('air.figure')}
+					value={parameter}
+					options={[['aqi', t('air.index')], ...parameters]}
+					change={(of) => change({ of: of === 'aqi' ? '' : of })}
+				/>
+			)}
+			<Select
+				label={t('air.ranking.first')}
+				value={chosen.order}
+				options={[
+					['highest', t('air.ranking.highest')],
+					['lowest', t('air.ranking.lowest')],
+				]}
+				change={(order) => change({ order: order === 'highest' ? '' : order })}
+			/>
+		</div>
+	);
+}
+
+type Ranking = NonNullable<ReturnType<typeof useRanking>['data']>;
+
+/** nameOf names a ranking for its heading and its file. */
+function nameOf(ranking: Ranking): string {
+	const { from, to, parameter, period } = ranking;
+	const name = parameterName(parameter);
+	if (period === 'now' || !from || !to) {
+		return `${name}, ${t('air.ranking.now')}`;
+	}
+	return from === to ? `${name}, ${day(from)}` : `${name}, ${day(from)} – ${day(to)}`;
+}
+
+const page = 100;
+
+function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; change: Filters[1] }): JSX.Element {
+	const { ranking, chosen, filters, change } = props;
+	const { state = '' } = filters;
+	const sort = sortOf(filters.sort);
+	const rows = useMemo(
+		() =>
+			sorted(
+				ranking.data.filter((row) => !state || row.state === state),
+				sort,
+				locale.value,
+			),
+		[ranking, state, filters.sort, locale.value],
+	);
+	const states = useMemo(
+		() => [...new Set([...ranking.data.map((row) => row.state), state])].filter(Boolean).sort((a, b) => a.localeCompare(b)),
+		[ranking, state],
+	);
+	const title = nameOf(ranking);
+	const running =
+		ranking.to !== undefined && chosen.period !== 'day' && begins(chosen) === moved({ period: chosen.period, date: today(new Date()) }, 0);
+	return (
+		<Card title={title} actions={rows.length > 0 && <Save ranking={ranking} rows={rows} name={state ? `${title}, ${state}` : title} />}>
+			<div class="filters">
+				<Select
+					label={t('air.state')}
+					value={state}
+					options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
+					change={(value) => change({ state: value })}
+				/>
+			</div>
+			<p class="hint" role="status">
+				{t('air.count.cities', { count: number(rows.length) })}
+				{ranking.unranked > 0 && ` ${t('air.ranking.unranked', { count: number(ranking.unranked) })}`}
+				{running && ` ${t('air.ranking.running', { last: day(ranking.to ?? '') })}`}
+			</p>
+			{rows.length === 0 ? (
+				<Empty title={t('air.ranking.none')}>
+					<p>{t(state ? 'air.ranking.none.state' : 'air.ranking.none.hint')}</p>
+				</Empty>
+			) : (
+				<List key={`${title} ${state} ${filters.sort} ${chosen.order}`} ranking={ranking} rows={rows} sort={sort} change={change} />
+			)}
+		</Card>
+	);
+}
+
+function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; change: Filters[1] }): JSX.Element {
+	const { ranking, rows, sort, change } = props;
+	const [most, setMost] = useState(page);
+	// A click on the column that sorts the rows reverses them. Names begin with A, figures with the highest.
+	const sortable = (by: Column): Sorted => ({
+		now: sort.by === by ? (sort.descending ? 'descending' : 'ascending') : undefined,
+		toggle: () => {
+			const descending = sort.by === by ? !sort.descending : by === 'stations' || by === 'capture';
+			change({ sort: by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}` });
+		},
+	});
+	const { counted, parameter, unit } = ranking;
+	return (
+		<>
+			<Table
+				caption={t('shell.rankings')}
+				rows={rows.slice(0, most)}
+				id={({ city }) => city}
+				columns={[
+					{ name: t('air.ranking.rank'), figure: true, sort: sortable('rank'), show: ({ rank }) => number(rank) },
+					{
+						name: t('air.ranking.city'),
+						sort: sortable('city'),
+						show: ({ city, state }) => (
+							<>
+								<Link href={rankedPath(city, ranking)}>{city}</Link> {!city.endsWith(`, ${state}`) && <span class="hint">{state}</span>}
+							</>
+						),
+					},
+					parameter === 'aqi'
+						? { name: t('air.index'), show: ({ value, category }) => <Index aqi={value} category={category} /> }
+						: { name: `${parameterName(parameter)} (${unit})`, figure: true, show: ({ value }) => number(value) },
+					{ name: t('air.stations'), figure: true, sort: sortable('stations'), show: ({ stations }) => number(stations) },
+					{
+						name: t('air.ranking.coverage'),
+						figure: true,
+						sort: sortable('capture'),
+						show: ({ coverage: { count, expected, capture } }) => (
+							<>
+								{number(Math.round(capture * 1000) / 10)} %{' '}
+								<span class="hint">{t(`air.ranking.${counted}`, { count: number(count), expected: number(expected) })}</span>
+							</>
+						),
+					},
+				]}
+			/>
+			{rows.length > most && (
+				<button type="button" onClick={() => setMost(most + 2 * page)}>
+					{t('state.more')}
+				</button>
+			)}
+		</>
+	);
+}
+
+function Save(props: { ranking: Ranking; rows: readonly Ranked[]; name: string }): JSX.Element {
+	const [failed, setFailed] = useState(false);
+	const save = async () => {
+		setFailed(false);
+		try {
+			const { default: Papa } = await import('papaparse');
+			const text = Papa.unparse(tableOf(props.ranking, props.rows), { escapeFormulae: true });
+			saveFile(new Blob([`${text}\r\n`], { type: 'text/csv' }), `${props.name.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-')}.csv`);
+		} catch {
+			setFailed(true);
+		}
+	};
+	return (
+		<>
+			<button type="button" onClick={() => void save()}>
+				{t('air.save', { type: 'CSV' })}
+			</button>
+			<span class="wrong" role="alert">
+				{failed ? t('air.save.failed') : ''}
+			</span>
+		</>
+	);
+}
