@@ -16,8 +16,8 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
+	"vayu/schema/statement"
 )
 
 // external is a multipart body: tables for one query, as clickhouse-connect and curl -F send them. The parameters

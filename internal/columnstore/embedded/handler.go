@@ -24,8 +24,8 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
+	"vayu/schema/statement"
 )
 
 // handler serves ClickHouse's HTTP interface. It runs the statements on sessions of the engine.

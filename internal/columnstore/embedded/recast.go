@@ -8,7 +8,7 @@ import (
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 var (

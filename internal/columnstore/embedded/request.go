@@ -13,8 +13,8 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
+	"vayu/schema/statement"
 )
 
 // headSize is how many bytes of a body are searched for the query. ClickHouse's default limit of a query is the same

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vayu/internal/columnstore/embedded/chdb"
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 func FuzzReadRequest(f *testing.F) {

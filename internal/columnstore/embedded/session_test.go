@@ -19,8 +19,8 @@ import (
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
+	"vayu/schema/statement"
 )
 
 // leaver is a context that is cancelled when its query starts: the first call of Done is that of the queue.

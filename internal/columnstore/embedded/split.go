@@ -1,6 +1,6 @@
 package embedded
 
-import "vayu/internal/columnstore/embedded/statement"
+import "vayu/schema/statement"
 
 // Statement is one statement of a text with several.
 type Statement struct {

@@ -14,8 +14,8 @@ import (
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/session"
-	"vayu/internal/columnstore/embedded/statement"
 	"vayu/internal/columnstore/embedded/wire"
+	"vayu/schema/statement"
 )
 
 // piped is a reply that reaches the client over a connection without a buffer.

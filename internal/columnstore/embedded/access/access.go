@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 // User is a user of the engine's HTTP interface.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vayu/internal/columnstore/embedded/chdb"
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 // tableFunctions are those that analysts may use. They compute their rows, or read tables by the rights of the user.

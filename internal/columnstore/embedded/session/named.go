@@ -12,7 +12,7 @@ import (
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 // Name has the parameters of a request about its session.

@@ -13,7 +13,7 @@ import (
 
 	"vayu/internal/columnstore/embedded/access"
 	"vayu/internal/columnstore/embedded/chdb"
-	"vayu/internal/columnstore/embedded/statement"
+	"vayu/schema/statement"
 )
 
 // Key is the user, database and settings of a session. A request can reuse a session with an equal key.
