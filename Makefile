@@ -127,11 +127,13 @@ bench-views: $(NPM) ## measure each view over ten years of 600 stations beside o
 bench-recharges: $(NPM) ## measure recharges to their final state beside the raw rows, latency at 200/s, and batches
 	$(GO) test -run '^$$' -bench 'BenchmarkRecharge$$' -benchtime 10000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench 'BenchmarkLatency' -benchtime 3000x -timeout 30m ./pipeline/recharge
+	$(GO) test -run '^$$' -bench 'BenchmarkHTTP' -benchtime 10000x -timeout 30m ./pipeline/recharge
 	$(GO) test -run '^$$' -bench . -benchtime 3x -timeout 30m ./pipeline/batch
 
 # PostgreSQL is measured if VAYU_TEST_POSTGRES is set.
 bench-verifications: $(NPM) ## measure addresses at 200/s, a thousand slow penny drops at once, and batches of 10,000
 	$(GO) test -run '^$$' -bench 'BenchmarkUPI$$' -benchtime 3000x -timeout 30m ./pipeline/verify
+	$(GO) test -run '^$$' -bench 'BenchmarkHTTP' -benchtime 10000x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkWaiting$$' -benchtime 1x -timeout 30m ./pipeline/verify
 	$(GO) test -run '^$$' -bench 'BenchmarkBulk' -benchtime 3x -timeout 30m ./pipeline/verify
 

@@ -8,7 +8,10 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +53,8 @@ func (p *immediateBank) Enquire(context.Context, bank.Order) (bank.Answer, error
 func (p *immediateBank) Resolve(context.Context, bank.Order) (bank.Answer, error) {
 	return found, nil
 }
+
+var keepAlive = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 
 // benchFixture is a server with an immediateBank.
 type benchFixture struct {
@@ -109,7 +114,7 @@ func (c *benchFixture) ask(method, path, body string, want int, header ...string
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := keepAlive.Do(req)
 	if err != nil {
 		c.b.Error(err)
 		return ""
@@ -138,6 +143,50 @@ func BenchmarkUPI(b *testing.B) {
 	c := newBenchFixture(b, sqlstoretest.SQLite(b))
 	b.ResetTimer()
 	c.upis("", b.N)
+}
+
+// BenchmarkHTTP measures verifications of addresses over 64 connections, each of which sends its next request after a
+// reply. Its floor is a commit of one row, with as many callers.
+func BenchmarkHTTP(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *sqlstore.DB{"sqlite": sqlstoretest.SQLite, "postgres": sqlstoretest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			c := newBenchFixture(b, open(b))
+			floor := concurrently(b.N, func(i int) {
+				sqlstoretest.Exec(b, c.db, "INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 1)", fmt.Sprint("key_", i), []byte("signature"))
+			})
+			took := make([]time.Duration, b.N)
+			b.ResetTimer()
+			rate := concurrently(b.N, func(i int) {
+				began := time.Now()
+				c.ask(http.MethodPost, path, fmt.Sprintf(`{"vpa":"user%d@upi","name":"Asha Rao","ref_id":"%d"}`, i, i), http.StatusOK)
+				took[i] = time.Since(began)
+			})
+			b.StopTimer()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[b.N/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
+			b.ReportMetric(rate, "verifications/s")
+			b.ReportMetric(floor, "floor/s")
+			b.ReportMetric(rate/floor, "x-floor")
+		})
+	}
+}
+
+// concurrently calls work n times in all, from 64 goroutines. It returns calls per second.
+func concurrently(n int, work func(i int)) float64 {
+	began := time.Now()
+	var left atomic.Int64
+	left.Store(int64(n))
+	var all sync.WaitGroup
+	for range 64 {
+		all.Go(func() {
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				work(int(i))
+			}
+		})
+	}
+	all.Wait()
+	return float64(n) / time.Since(began).Seconds()
 }
 
 // BenchmarkWaiting measures a thousand concurrent penny drops that wait for 25 s, each on its
