@@ -75,7 +75,7 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	if err != nil {
 		return "", err
 	}
-	if _, err := tx.Exec("INSERT INTO outbox (event_id) VALUES ($1)", e.ID); err != nil {
+	if _, err := tx.Expect(1, "INSERT INTO outbox (event_id) VALUES ($1)", e.ID); err != nil {
 		return "", fmt.Errorf("appending %s to the outbox: %w", event, err)
 	}
 	tx.OnCommit(o.wake)
@@ -88,7 +88,7 @@ func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, even
 	e, err := o.event(account, world, event, data)
 	if err == nil {
 		e.Trace = tracing.Traceparent(tx.CallerContext())
-		_, err = tx.Exec("INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject, trace) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		_, err = tx.Expect(1, "INSERT INTO event (id, account_id, mode, type, created_at, envelope, subject, trace) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 			e.ID, e.Account, e.World.String(), string(e.Type), e.CreatedAt.UnixMicro(), e.Envelope, subjectOf(data), e.Trace)
 	}
 	if err != nil {

@@ -155,7 +155,7 @@ func (s *sqlite) commit(g *group) {
 		}
 		close(c.done)
 	}
-	if err := s.wal.bound(ctx, s.writer); err != nil {
+	if err := s.wal.Bound(ctx, s.writer); err != nil {
 		s.db.log.Warn("the write-ahead log of the state store cannot be emptied", "error", err)
 	}
 }
@@ -206,7 +206,7 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 		if err := exec("SAVEPOINT change"); err != nil {
 			return err
 		}
-		tx := &Tx{ctx: ctx, session: s.writer, db: s.db}
+		tx := &Tx{ctx: ctx, session: s.writer, db: s.db, unit: &unit{}}
 		c.started = true
 		c.err = s.runRecovered(c.do, tx)
 		if tx.broken != nil {
@@ -228,7 +228,7 @@ func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 // the goroutine that requested the change. The stack of that goroutine does not show where the change panicked,
 // so the log gets the writer's stack.
 func (s *sqlite) runRecovered(do func(*Tx) error, tx *Tx) error {
-	err := panics.Catch(func() error { return tx.result(do(tx)) })
+	err := panics.Catch(func() error { return tx.run(do) })
 	if p, ok := errors.AsType[*panics.Error](err); ok {
 		s.db.log.Error("a change of the state store panicked", "panic", p)
 	}

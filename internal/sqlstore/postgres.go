@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,6 +24,10 @@ type postgres struct {
 	// sandbox limits the concurrent changes of the sandbox (the world of test keys). The channel has one element for
 	// each running change.
 	sandbox chan struct{}
+	// waiting has the changes that wait for a transaction of their group. A group is in the map while a goroutine commits
+	// its changes. The mutex guards the map.
+	waiting map[string][]*change
+	mu      sync.Mutex
 }
 
 const (
@@ -52,6 +57,7 @@ func (p *postgres) open(ctx context.Context) error {
 	p.pool.SetMaxOpenConns(p.db.cfg.Settings.Connections)
 	p.pool.SetMaxIdleConns(p.db.cfg.Settings.Connections)
 	p.pool.SetConnMaxIdleTime(5 * time.Minute)
+	p.waiting = map[string][]*change{}
 	p.sandbox = make(chan struct{}, max(1, p.db.cfg.Settings.Connections/sandboxShare))
 	return nil
 }

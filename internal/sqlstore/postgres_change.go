@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"vayu/internal/sqlstore/server"
 	"vayu/schema"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 const (
@@ -25,16 +24,10 @@ const (
 	conflictPause = 10 * time.Millisecond
 )
 
-func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
-	if WorldOf(ctx) != schema.Live {
-		leave, err := p.enterSandbox(ctx)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
+// alone makes one change in a transaction of its own.
+func (p *postgres) alone(ctx context.Context, do func(*Tx) error) error {
 	for try := 1; ; try++ {
-		err := p.runOnce(ctx, do)
+		err := p.runOnce(ctx, nil, do)
 		if err == nil || try == maxConflictAttempts || !server.Conflict(err) {
 			return err
 		}
@@ -62,8 +55,16 @@ func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// runOnce runs a change in one transaction. ctx limits only the wait for a connection.
-func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
+// runOnce runs a function in one transaction. ctx limits only the wait for a connection and a slot of the sandbox. The
+// statements of [Tx.Expect] wait in a queue, unless it is nil.
+func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) error) error {
+	if WorldOf(ctx) != schema.Live {
+		leave, err := p.enterSandbox(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.db.changeTimeout)
 	defer cancel()
 	conn, err := p.begin(ctx, whole)
@@ -77,32 +78,25 @@ func (p *postgres) runOnce(ctx context.Context, do func(*Tx) error) error {
 			rollback(whole, conn)
 		}
 	}()
-	tx := &Tx{ctx: whole, session: conn, db: p.db}
-	if err := tx.result(do(tx)); err != nil {
+	tx := &Tx{ctx: whole, session: conn, db: p.db, unit: &unit{queue: queue}}
+	if err := tx.run(do); err != nil {
 		return err
 	}
-	tag, err := simple(whole, conn, "COMMIT")
+	results, err := server.Exec(whole, conn, "COMMIT")
 	switch {
-	case err == nil && tag.String() != "COMMIT":
+	case err == nil && results[0].CommandTag.String() != "COMMIT":
 		open = false
-		return fmt.Errorf("the server answered %s to COMMIT", tag)
+		return fmt.Errorf("the server answered %s to COMMIT", results[0].CommandTag)
 	case err == nil:
 		open = false
 		p.db.metrics.commits.Inc()
 		return nil
-	case commitRejected(err) || p.fault(err) == faultStatement:
+	case server.Rejected(err) || p.fault(err) == faultStatement:
 		return err
 	}
 	open = false
 	connection.Discard(conn)
 	return fmt.Errorf("%w: %w", errUnknown, err)
-}
-
-// commitRejected reports whether the server answered COMMIT with an error, such as a full disk. After such an
-// answer, the change is rolled back, and the connection still works.
-func commitRejected(err error) bool {
-	stated, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && stated.SeverityUnlocalized == "ERROR"
 }
 
 // begin starts a transaction. If an idle connection has broken, begin tries another, because nothing has been
@@ -117,7 +111,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 			return nil, err
 		}
 		limit, cancel := context.WithTimeout(whole, p.db.answerTimeout)
-		results, err := simpleAll(limit, conn, "BEGIN; SHOW transaction_read_only")
+		results, err := server.Exec(limit, conn, "BEGIN; SHOW transaction_read_only")
 		cancel()
 		if err == nil && string(results[1].Rows[0][0]) == "on" {
 			err = errReadOnly
@@ -144,28 +138,7 @@ func (p *postgres) connection(ctx context.Context) (*sql.Conn, error) {
 
 // rollback ends a transaction. If ROLLBACK fails, rollback closes the connection, and the server rolls back.
 func rollback(ctx context.Context, conn *sql.Conn) {
-	if _, err := simple(ctx, conn, "ROLLBACK"); err != nil {
+	if _, err := server.Exec(ctx, conn, "ROLLBACK"); err != nil {
 		connection.Discard(conn)
 	}
-}
-
-// simple runs statements without parameters and returns the command tag of the last one, such as "COMMIT".
-func simple(ctx context.Context, conn *sql.Conn, statement string) (pgconn.CommandTag, error) {
-	results, err := simpleAll(ctx, conn, statement)
-	if err != nil {
-		return pgconn.CommandTag{}, err
-	}
-	return results[len(results)-1].CommandTag, nil
-}
-
-// simpleAll runs statements, separated by semicolons, in one round trip. It returns the result of each.
-func simpleAll(ctx context.Context, conn *sql.Conn, statements string) (results []*pgconn.Result, err error) {
-	failed := conn.Raw(func(driver any) error {
-		results, err = driver.(*stdlib.Conn).Conn().PgConn().Exec(ctx, statements).ReadAll()
-		return nil
-	})
-	if err == nil {
-		err = failed
-	}
-	return results, err
 }

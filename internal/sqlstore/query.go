@@ -76,7 +76,8 @@ type Tx struct {
 	failed  error // error of the first statement that failed
 	broken  error // error of the first statement that failed because the store is unavailable
 	after   []func()
-	origin  context.Context //nolint:containedctx // of the caller of Update
+	*unit
+	origin context.Context //nolint:containedctx // of the caller of Update
 }
 
 // CallerContext returns the context that was passed to Update, with Update's span. Use the context's values only:
@@ -118,6 +119,9 @@ type session interface {
 
 // Exec runs a statement and returns the number of rows that it changed.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
+	if err := tx.flush(); err != nil {
+		return 0, err
+	}
 	result, err := tx.session.ExecContext(tx.ctx, query, args...)
 	if err != nil {
 		return 0, tx.note(err)
@@ -129,10 +133,16 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 func (tx *Tx) QueryRow(query string, args ...any) Row { return Row{tx, query, args} }
 
 func (tx *Tx) scan(query string, args, dest []any) error {
+	if err := tx.flush(); err != nil {
+		return err
+	}
 	return tx.note(tx.session.QueryRowContext(tx.ctx, query, args...).Scan(dest...))
 }
 
 func (tx *Tx) each(do func(Scanner) error, query string, args []any) error {
+	if err := tx.flush(); err != nil {
+		return err
+	}
 	_, err, fault := each(tx.ctx, tx.session, do, query, args)
 	if fault != nil {
 		return tx.note(fault)

@@ -29,7 +29,7 @@ type sqlite struct {
 	writer  *connection.Prepared // the connection of writing; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
-	wal     wal
+	wal     connection.WAL
 }
 
 func (s *sqlite) open(ctx context.Context) (err error) {
@@ -42,7 +42,7 @@ func (s *sqlite) open(ctx context.Context) (err error) {
 		}
 	}()
 	s.path = filepath.Join(s.db.cfg.Data, fileName)
-	s.wal = wal{path: s.path + "-wal", maxBytes: maxWAL}
+	s.wal = connection.WAL{Path: s.path + "-wal", MaxBytes: connection.MaxWAL, BusyTimeout: busyTimeout}
 	if err := createPrivate(s.path); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",
 		"_pragma=temp_store(MEMORY)",
-		fmt.Sprintf("_pragma=journal_size_limit(%d)", maxWAL), "_dqs=0",
+		fmt.Sprintf("_pragma=journal_size_limit(%d)", connection.MaxWAL), "_dqs=0",
 	}, more...)
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: strings.Join(settings, "&")}).String()
 }

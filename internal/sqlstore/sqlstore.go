@@ -183,12 +183,10 @@ func (db *DB) Ready(ctx context.Context) error {
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)
-	var after []func()
+	var made *Tx // of the last attempt
 	err := db.engine.update(ctx, func(tx *Tx) error {
-		tx.origin = ctx
-		err := do(tx)
-		after = tx.after // functions of this attempt; Update may start another one
-		return err
+		tx.origin, made = ctx, tx
+		return do(tx)
 	})
 	db.metrics.changes.Observe(time.Since(began).Seconds())
 	span.Done(err)
@@ -200,7 +198,7 @@ func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 		}
 	}
 	if err == nil {
-		for _, then := range after {
+		for _, then := range made.after {
 			then()
 		}
 	}
@@ -252,7 +250,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Buckets: []float64{.0003, .001, .003, .01, .03, .1, .3, 1, 3, 10},
 		}),
 		commits: auto.NewCounter(prometheus.CounterOpts{
-			Name: "vayu_state_commits_total", Help: "Commits; on SQLite one commit holds many changes.",
+			Name: "vayu_state_commits_total", Help: "Commits; one commit can hold many changes.",
 		}),
 		conflicts: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_state_conflicts_total", Help: "Changes retried after a conflict with another change.",

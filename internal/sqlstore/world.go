@@ -24,3 +24,12 @@ func WorldOf(ctx context.Context) schema.World {
 	w, _ := ctx.Value(worldKey{}).(schema.World)
 	return w
 }
+
+// groupKey is the context key under which WithGroup stores the name of a group.
+type groupKey struct{}
+
+// WithGroup returns a context for changes of an owner, in the owner's world. On PostgreSQL, waiting changes of the same
+// kind and owner share a transaction, because each one locks the owner's rows, such as the wallet.
+func WithGroup(ctx context.Context, kind string, o schema.Owner) context.Context {
+	return context.WithValue(WithWorld(ctx, o.World), groupKey{}, kind+" "+o.World.String()+" "+o.Account)
+}

@@ -93,17 +93,17 @@ func (s *fakeKind) do(ctx context.Context, one item.Item) error {
 		Do string `json:"do"`
 	}
 	if err := json.Unmarshal(one.Record, &wanted); err != nil || wanted.Do == "refuse" {
-		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx, _ onComplete) (*item.Finished, error) {
 			return item.Reject(tx, s.now(), one, refusal)
 		})
 	}
 	id := "txn_" + ulid.Make().String()
 	if s.whole {
-		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
+		return s.updateAndComplete(ctx, func(tx *sqlstore.Tx, complete onComplete) (*item.Finished, error) {
 			if ok, err := item.Begin(tx, one, id); err != nil || !ok {
 				return nil, err
 			}
-			return item.Finish(tx, s.now(), one.Batch, one.Index, true)
+			return nil, item.Finish(tx, s.now(), one.Batch, one.Index, true, complete)
 		})
 	}
 	made := false
@@ -127,7 +127,7 @@ func (s *fakeKind) do(ctx context.Context, one item.Item) error {
 
 // finishThing finishes a thing; it is idempotent.
 func (s *fakeKind) finishThing(ctx context.Context, id, batchID string, index int, ok bool) error {
-	return s.updateAndComplete(ctx, func(tx *sqlstore.Tx) (*item.Finished, error) {
+	return s.updateAndComplete(ctx, func(tx *sqlstore.Tx, complete onComplete) (*item.Finished, error) {
 		stands := "failed"
 		if ok {
 			stands = "success"
@@ -136,15 +136,18 @@ func (s *fakeKind) finishThing(ctx context.Context, id, batchID string, index in
 		if err != nil || n == 0 {
 			return nil, err
 		}
-		return item.Finish(tx, s.now(), batchID, index, ok)
+		return nil, item.Finish(tx, s.now(), batchID, index, ok, complete)
 	})
 }
 
+// onComplete is called with a completed batch in the transaction that completes it.
+type onComplete func(*sqlstore.Tx, *item.Finished) error
+
 // updateAndComplete runs a transaction, and reports the batch that it completed.
-func (s *fakeKind) updateAndComplete(ctx context.Context, do func(*sqlstore.Tx) (*item.Finished, error)) error {
+func (s *fakeKind) updateAndComplete(ctx context.Context, do func(*sqlstore.Tx, onComplete) (*item.Finished, error)) error {
 	var done *item.Finished
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		done, err = do(tx)
+		done, err = do(tx, func(_ *sqlstore.Tx, finished *item.Finished) error { done = finished; return nil })
 		return err
 	})
 	if err == nil && done != nil {

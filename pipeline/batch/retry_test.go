@@ -150,7 +150,7 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 			})
 		}
 		for range 2 {
-			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Finish(tx, s.clock.Now(), id, 1, true); return err })
+			update(t, s.DB, func(tx *sqlstore.Tx) error { return item.Finish(tx, s.clock.Now(), id, 1, true, nil) })
 			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Reject(tx, s.clock.Now(), one, refusal); return err })
 		}
 		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.TextAt("state") != "queued" {

@@ -169,7 +169,7 @@ func (d *draft) failed(code schema.Code, text string) {
 // create stores a recharge, reserves its amount and starts the submit call if the draft has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (record.Record, error) {
 	var made draft
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+	err := s.DB.Update(sqlstore.WithGroup(ctx, record.Table.Name, d.Owner), func(tx *sqlstore.Tx) error {
 		made = *d
 		return s.insert(tx, r, &made)
 	})
@@ -202,14 +202,14 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 			d.failed(schema.InsufficientBalance, record.FailureText(schema.InsufficientBalance))
 		}
 	}
-	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.RequestedOperator, d.Operator,
+	inserted, err := tx.Expect(1, insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), d.RefID, string(d.State), string(d.Type), d.Number, d.RequestedOperator, d.Operator,
 		d.Circle, d.Detection, int64(d.Amount), d.Provider, d.Reference, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt),
 		sqlstore.Micros(transaction.FirstDue(&d.Base, d.lease)), d.lease.Token,
 		string(d.ErrorCode), d.ErrorMessage, d.Batch.Batch, d.Batch.Index, d.CreatedAt.UnixMicro(), sqlstore.Micros(d.FinishedAt))
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if !inserted {
 		return transaction.ErrExists
 	}
 	return s.writeAuditAndEvent(tx, r, &d.Record)

@@ -152,7 +152,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *dr
 
 // create stores a verification and starts its first call, if it has a slot.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
+	err := s.DB.Update(sqlstore.WithGroup(ctx, verifications.Name, r.Owner), func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	if s.Core.Inserted(&d.Record, s.Core.Link(d.Owner.World, d.Provider), d.lease, err) {
 		go s.runJob(job{Connection: d.connection, rec: d.Record, private: r.Private, call: firstCall(&d.Record), lease: d.lease, calls: tracing.WithSpanFrom(s.Queue.CallContext(), ctx)})
 	}
@@ -184,7 +184,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err != nil {
 		return err
 	}
-	n, err := tx.Exec(insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.CacheKey,
+	inserted, err := tx.Expect(1, insertRow, d.ID, d.Owner.Account, d.Owner.World.String(), sql.NullString{String: d.RefID, Valid: d.RefID != ""}, d.Digest, d.CacheKey,
 		string(d.State), string(d.Method), d.Target, d.IFSC, d.Encrypted, sqlstore.BoolToInt(d.Named), d.Threshold, d.Provider, sqlstore.BoolToInt(d.Sent), sqlstore.Micros(d.SentAt),
 		sqlstore.Micros(transaction.FirstDue(&d.Base, d.lease)), d.lease.Token,
 		string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(d.Verified), f.BeneficiaryName, f.Bank, f.Branch, reasons, d.UTR, string(d.ErrorCode),
@@ -192,7 +192,7 @@ func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if !inserted {
 		return transaction.ErrExists
 	}
 	detail := map[string]any{"method": d.Method, "target": d.Target}

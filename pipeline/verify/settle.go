@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,6 +39,7 @@ type transitionTx struct {
 	result  *providerResult
 	lease   workqueue.Lease
 	private *request.Private
+	branch  string // of the IFSC, in the directory; "" if unknown or not needed
 	out     result
 }
 
@@ -45,7 +47,13 @@ type transitionTx struct {
 // the pending state, so a verification that has ended keeps its first outcome.
 func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, own workqueue.Lease, p *request.Private) (result, error) {
 	st := transitionTx{Service: s, result: res, lease: own, private: p}
-	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
+	var err error
+	if res.Account.Branch == "" && r.IFSC != "" { // read before the transaction, which then needs no query
+		if st.branch, _, err = branch.Find(s.DB.View(ctx), r.IFSC); err != nil {
+			return result{}, err
+		}
+	}
+	err = s.DB.Update(sqlstore.WithGroup(ctx, verifications.Name, r.Owner), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), result{Record: *r}
 		return st.apply()
 	})
@@ -99,9 +107,7 @@ func (st *transitionTx) finish() error {
 	query, args := finishRow, []any(nil)
 	switch {
 	case st.out.transition == succeed:
-		if err := st.fillBeneficiary(); err != nil {
-			return err
-		}
+		st.fillBeneficiary()
 	case st.result.err == nil && st.result.Outcome == bank.NotFound:
 		r.ErrorCode = notFound(r.Method)
 	default:
@@ -114,12 +120,12 @@ func (st *transitionTx) finish() error {
 	if err != nil {
 		return err
 	}
-	n, err := st.tx.Exec(query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(r.Verified),
+	pending, err := st.tx.Expect(1, query, append([]any{r.ID, string(r.State), r.ProviderRef, string(f.AccountStatus), string(f.NameMatch), f.NameMatchScore, sqlstore.BoolToInt(r.Verified),
 		f.BeneficiaryName, f.Bank, f.Branch, reasons, r.UTR, string(r.ErrorCode), st.now.UnixMicro()}, args...)...)
 	if err != nil {
 		return err
 	}
-	if n == 0 { // the verification has ended already, or another instance has the lease
+	if !pending { // the verification has ended already, or another instance has the lease
 		st.out.transition = noop
 		st.out.Record, _, err = verifications.Get(st.tx, r.ID)
 		return err
@@ -132,7 +138,7 @@ func (st *transitionTx) finish() error {
 
 // fillBeneficiary copies the bank's description of an account to the record, and sets the state success. If the bank
 // omits its name or the branch, they come from our directories.
-func (st *transitionTx) fillBeneficiary() error {
+func (st *transitionTx) fillBeneficiary() {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
 		if r.Method == schema.VerifyUPI {
@@ -141,20 +147,14 @@ func (st *transitionTx) fillBeneficiary() error {
 			a.Bank, _ = ifsc.Find(r.IFSC)
 		}
 	}
-	if a.Branch == "" && r.IFSC != "" {
-		var err error
-		if a.Branch, _, err = branch.Find(st.tx, r.IFSC); err != nil {
-			return err
-		}
-	}
+	a.Branch = cmp.Or(a.Branch, st.branch)
 	a.Name, a.Bank, a.Branch = cleanText(a.Name), cleanText(a.Bank), cleanText(a.Branch)
 	r.State = schema.VerificationSuccess
 	r.Beneficiary, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
-	return nil
 }
 
 // writeAuditAndEvent stores the audit row and the event of a final state. A batch record has no event of its own;
-// instead, its batch is updated. The update comes last, because it locks the batch against other records.
+// instead, its batch is updated.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
@@ -172,11 +172,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	if err != nil || r.Batch.Batch == "" {
 		return err
 	}
-	done, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r))
-	if err != nil || done == nil {
-		return err
-	}
-	return s.bulkCompleted(tx, done)
+	return item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r), s.bulkCompleted)
 }
 
 // reached reports whether the bank gave an outcome. A missing account is an outcome.

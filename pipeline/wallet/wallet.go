@@ -30,11 +30,11 @@ func Reserve(tx *sqlstore.Tx, now time.Time, o schema.Owner, subject string, amo
 	if amount <= 0 {
 		return false, fmt.Errorf("reserving %s for %s: nothing to reserve", amount, subject)
 	}
-	n, err := tx.Exec(takeAvailable, int64(amount), o.Account, o.World.String())
+	enough, err := tx.Expect(1, takeAvailable, int64(amount), o.Account, o.World.String())
 	if err != nil {
 		return false, fmt.Errorf("reserving for %s: %w", subject, err)
 	}
-	if n == 0 {
+	if !enough {
 		return false, nil
 	}
 	return true, entry{subject, kindReserve, "", amount}.post(tx, now, o)
@@ -123,7 +123,7 @@ const insertNext = postingColumns + `
 // post inserts both postings. The primary key rejects a second entry of that kind for the subject.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
-	_, err := tx.Exec(insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
+	_, err := tx.Expect(2, insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
 	}
@@ -136,22 +136,22 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
-		n, err := tx.Exec(balance, int64(e.amount), o.Account, world)
+		enough, err := tx.Expect(1, balance, int64(e.amount), o.Account, world)
 		if err != nil {
 			return fmt.Errorf("changing the balance for the %s of %s: %w", e.kind, e.subject, err)
 		}
-		if n != 1 {
+		if !enough {
 			return fmt.Errorf("the %s of %s: %s has not %s", e.kind, e.subject, o.Account, e.amount)
 		}
 	}
 	from, to := route(e.kind, e.operator)
 	_, at := route(before, e.operator) // ledger to which the earlier entry moved the amount
-	n, err := tx.Exec(insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
+	inserted, err := tx.Expect(2, insertNext, e.subject, e.kind, from, to, o.Account, world, int64(e.amount), now.UnixMicro(),
 		before, at, bar)
 	if err != nil {
 		return fmt.Errorf("posting the %s of %s: %w", e.kind, e.subject, err)
 	}
-	if n != 2 {
+	if !inserted {
 		return fmt.Errorf("the %s of %s: there is no %s of %s before it, or it has ended otherwise", e.kind, e.subject, before, e.amount)
 	}
 	return nil

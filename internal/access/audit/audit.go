@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"maps"
+	"slices"
 	"time"
 
 	"vayu/internal/sqlstore"
@@ -29,38 +31,71 @@ type Entry struct {
 }
 
 // Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
-// the change. Append should be the last statement, because it locks the chain until the transaction ends.
+// the change. The row is written at the end of the transaction, because that locks the chain.
 func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	row := chainRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
-	var err error
 	if e.Detail != nil {
+		var err error
 		if row.detail, err = json.Marshal(e.Detail); err != nil { // Marshal sorts the names
 			return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
 		}
 	}
-	// The statement reads the end of the chain and locks it, on SQLite and on PostgreSQL.
-	var before, mac []byte
-	err = tx.QueryRow(`
-		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, 1, $3)
-		ON CONFLICT (account_id, mode) DO UPDATE SET seq = audit_head.seq + 1
-		RETURNING seq, hash, mac`, e.Account, row.mode, firstHash[:]).Scan(&row.seq, &before, &mac)
-	if err != nil {
-		return fmt.Errorf("locking the audit log of %s: %w", e.Account, err)
+	all := sqlstore.AtEnd(tx, (*appended).write)
+	*all = append(*all, row)
+	return nil
+}
+
+// appended has the rows that the changes of a transaction have appended.
+type appended []chainRow
+
+// write writes the rows of each chain.
+func (a *appended) write(tx *sqlstore.Tx) error {
+	chains := map[chainKey][]chainRow{}
+	for _, row := range *a {
+		key := chainKey{row.Account, row.mode}
+		chains[key] = append(chains[key], row)
 	}
-	sum := row.sum(before)
-	if _, err = tx.Exec(`
-		INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		e.Account, row.mode, row.seq, row.at, e.Actor, e.Action, e.Subject, e.Request, e.Client, string(row.detail), sum[:]); err != nil {
-		return fmt.Errorf("appending %s to the audit log: %w", e.Action, err)
-	}
-	if mac, err = nextMAC(tx, chainKey{e.Account, row.mode}, row.seq, sum[:], before, mac); err != nil {
-		return err
-	}
-	if _, err = tx.Exec("UPDATE audit_head SET hash = $3, mac = $4 WHERE account_id = $1 AND mode = $2", e.Account, row.mode, sum[:], mac); err != nil {
-		return fmt.Errorf("moving the head of the audit log: %w", err)
+	for _, key := range slices.SortedFunc(maps.Keys(chains), chainKey.compare) { // in one order, against deadlocks
+		if err := extend(tx, key, chains[key]); err != nil {
+			return fmt.Errorf("appending to the audit log of %s: %w", key.account, err)
+		}
 	}
 	return nil
+}
+
+var insertRows = sqlstore.NewBatchStatement(0, "INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash) VALUES ",
+	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
+
+// extend writes rows at the end of a chain.
+func extend(tx *sqlstore.Tx, key chainKey, rows []chainRow) error {
+	// The statement reads the end of the chain and locks it, on SQLite and on PostgreSQL.
+	var last int64
+	var hash, mac []byte
+	err := tx.QueryRow(`
+		INSERT INTO audit_head (account_id, mode, seq, hash) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (account_id, mode) DO UPDATE SET seq = audit_head.seq + $3
+		RETURNING seq, hash, mac`, key.account, key.world, len(rows), firstHash[:]).Scan(&last, &hash, &mac)
+	if err != nil {
+		return err
+	}
+	return insertRows.Each(len(rows), func(text string, from, to int) error {
+		var args []any
+		for i := from; i < to; i++ {
+			row := &rows[i]
+			row.seq = last - int64(len(rows)-1-i)
+			sum := row.sum(hash)
+			if mac, err = nextMAC(tx, key, row.seq, sum[:], hash, mac); err != nil {
+				return err
+			}
+			hash = sum[:]
+			args = append(args, row.Account, row.mode, row.seq, row.at, row.Actor, row.Action, row.Subject, row.Request, row.Client, string(row.detail), hash)
+		}
+		if _, err := tx.Expect(int64(to-from), text, args...); err != nil || to < len(rows) {
+			return err
+		}
+		_, err := tx.Expect(1, "UPDATE audit_head SET hash = $3, mac = $4 WHERE account_id = $1 AND mode = $2", key.account, key.world, hash, mac)
+		return err
+	})
 }
 
 // firstHash is the hash before the first row of a chain.

@@ -205,3 +205,39 @@ func insertAccount(t testing.TB, db *sqlstore.DB, name string) (id string) {
 	sqlstoretest.Exec(t, db, "INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $2, 'unlimited', '', 0, 0)", id, name)
 	return id
 }
+
+// A transaction appends its rows at its end, to each chain with one statement.
+func TestOneChangeAppendsToManyChains(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		one, other := insertAccount(t, db, "one"), insertAccount(t, db, "other")
+		const rows = 40
+		for range 2 {
+			if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+				for n := range rows {
+					for _, id := range []string{other, one} {
+						if err := audit.Append(tx, start.Add(time.Duration(n)*time.Second), audit.Entry{Account: id, Actor: "key_1", Action: "key.create", Subject: fmt.Sprint("key_", n)}); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reports := verify(t, db, "")
+		for _, r := range reports {
+			if r.Reason != "" || r.Rows != 2*rows {
+				t.Errorf("got %+v, want %d rows and no fault", r, 2*rows)
+			}
+		}
+		if len(reports) != 2 {
+			t.Errorf("%d chains were verified, want 2", len(reports))
+		}
+		subjects, err := sqlstore.All(db.View(t.Context()), sqlstore.Scalar[string], "SELECT subject FROM audit WHERE account_id = $1 ORDER BY seq", one)
+		if err != nil || len(subjects) != 2*rows || subjects[1] != "key_1" || subjects[rows+17] != "key_17" {
+			t.Errorf("got %q, %v, want the subjects in the order of Append", subjects, err)
+		}
+	})
+}

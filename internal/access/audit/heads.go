@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -31,6 +32,10 @@ type Head struct {
 
 // chainKey identifies the audit chain of an account in a world (live or sandbox).
 type chainKey struct{ account, world string }
+
+func (k chainKey) compare(other chainKey) int {
+	return cmp.Or(cmp.Compare(k.account, other.account), cmp.Compare(k.world, other.world))
+}
 
 func (h *Head) chain() chainKey { return chainKey{h.Account, h.World} }
 

@@ -90,7 +90,7 @@ func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Respons
 // claim reserves the key for this call, or returns the reply of the earlier call that has claimed the key. Of
 // two simultaneous calls, the second waits in the INSERT until the first commits or rolls back.
 func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
-	n, err := tx.Exec(`
+	claimed, err := tx.Expect(1, `
 		INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 		VALUES ($1, $2, $3, $4, 0, $5, $6)
 		ON CONFLICT (account_id, mode, key) DO UPDATE
@@ -100,7 +100,7 @@ func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claiming an Idempotency-Key: %w", err)
 	}
-	if n == 1 {
+	if claimed {
 		return nil, nil
 	}
 	return o.Stored(tx, now)
@@ -166,7 +166,7 @@ func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	for _, part := range resp.Tail {
 		body = append(body, part...)
 	}
-	_, err := tx.Exec("UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
+	_, err := tx.Expect(1, "UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
 		o.account, o.mode, o.key, resp.Status, StoredReply.Encrypt(o.box, body, o.account, o.mode, o.key))
 	if err != nil {
 		return fmt.Errorf("storing a reply: %w", err)

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,11 +114,11 @@ const (
 // the subject. Begin returns false if the record has begun before, or was rejected. Then the transaction must create
 // nothing.
 func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
-	n, err := tx.Exec(insertBegun, item.Batch, item.Index, subject)
+	begun, err := tx.Expect(1, insertBegun, item.Batch, item.Index, subject)
 	if err != nil {
 		return false, fmt.Errorf("beginning record %d of %s: %w", item.Index, item.Batch, err)
 	}
-	return n == 1, nil
+	return begun, nil
 }
 
 // Reject stores a record as rejected and counts it as failed. It does nothing if the record is
@@ -137,22 +139,53 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 	return Count(tx, now, item.Batch, 0, 1)
 }
 
-// Finish counts a begun record as successful or failed, in the transaction that makes its outcome
-// final. It is idempotent. It returns the batch if the batch is now complete, otherwise nil. It
-// must be the last call in its transaction, because it locks the batch's row.
-func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool) (*Finished, error) {
-	outcome, good, bad := outcomeFailed, 0, 1
+// Finish counts a begun record as successful or failed, in the transaction that makes its outcome final. It is
+// idempotent. The batch is counted at the end of the transaction, because that locks the batch's row. If the batch is
+// then complete, the function completed is called; it may be nil.
+func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
+	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {
-		outcome, good, bad = outcomeSuccessful, 1, 0
+		outcome, n.successful, n.failed = outcomeSuccessful, 1, 0
 	}
-	n, err := tx.Exec(finishItem, batchID, index, outcome)
+	began, err := tx.Expect(1, finishItem, batchID, index, outcome)
 	if err != nil {
-		return nil, fmt.Errorf("finishing record %d of %s: %w", index, batchID, err)
+		return fmt.Errorf("finishing record %d of %s: %w", index, batchID, err)
 	}
-	if n == 0 {
-		return nil, nil
+	if began {
+		all := sqlstore.AtEnd(tx, (*counts).write)
+		*all = append(*all, n)
 	}
-	return Count(tx, now, batchID, good, bad)
+	return nil
+}
+
+// count is the records of a batch that a transaction has finished.
+type count struct {
+	batch              string
+	successful, failed int
+	now                time.Time
+	completed          func(*sqlstore.Tx, *Finished) error
+}
+
+type counts []count
+
+// write counts the records of each batch.
+func (c *counts) write(tx *sqlstore.Tx) error {
+	slices.SortStableFunc(*c, func(a, b count) int { return strings.Compare(a.batch, b.batch) }) // in one order, against deadlocks
+	for i, n := range *c {
+		if next := i + 1; next < len(*c) && (*c)[next].batch == n.batch {
+			(*c)[next].successful += n.successful
+			(*c)[next].failed += n.failed
+			continue
+		}
+		done, err := Count(tx, n.now, n.batch, n.successful, n.failed)
+		if err == nil && done != nil && n.completed != nil {
+			err = n.completed(tx, done)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Values of the column outcome of batch_item.

@@ -30,8 +30,8 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	if st.result.Err != nil {
 		query, args = finishOwnRow, append(args, st.lease.Token)
 	}
-	n, err := st.tx.Exec(query, args...)
-	if err != nil || n == 0 {
+	pending, err := st.tx.Expect(1, query, args...)
+	if err != nil || !pending {
 		*r = was
 		return false, err
 	}
@@ -87,11 +87,10 @@ func (st *transitionTx) copyReferences() {
 	}
 }
 
-// FinishItem counts a finished batch item. It must be the last change, because it locks the batch.
+// FinishItem counts a finished batch item.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil
 	}
-	_, err := item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess)
-	return err
+	return item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, r.State == schema.RechargeSuccess, nil)
 }

@@ -53,7 +53,7 @@ type transitionTx struct {
 // If the state has changed, Settle locks the row, reads it and decides again.
 func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own workqueue.Lease) (Effect, error) {
 	st := transitionTx{Settler: s, result: res, lease: own}
-	err := s.DB.Update(sqlstore.WithWorld(ctx, r.Owner.World), func(tx *sqlstore.Tx) error {
+	err := s.DB.Update(sqlstore.WithGroup(ctx, record.Table.Name, r.Owner), func(tx *sqlstore.Tx) error {
 		st.tx, st.now, st.out = tx, s.Now(), Effect{Record: *r}
 		return st.applyOrReread()
 	})

@@ -1,0 +1,82 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"vayu/internal/sqlstore/server"
+)
+
+// unit is what the changes of a transaction share.
+type unit struct {
+	queue *pgx.Batch // statements to send; nil if each is sent at once
+	all   []any      // values of AtEnd, and their functions
+	ends  []func(*Tx) error
+}
+
+// errUnexpected means that a statement of Expect changed another number of rows than assumed.
+var errUnexpected = errors.New("a statement changed an unexpected number of rows")
+
+// Expect runs a statement that usually changes n rows, and reports whether it does. In a transaction of several changes
+// on PostgreSQL it assumes so, and sends the statement with later ones in one round trip. If the assumption is wrong,
+// the transaction is rolled back, and each of its changes runs again by itself, without assumptions.
+func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
+	if tx.queue == nil {
+		changed, err := tx.Exec(query, args...)
+		return changed == n, err
+	}
+	for i, arg := range args { // as database/sql does for Exec
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return false, tx.note(err)
+		}
+		args[i] = value
+	}
+	tx.queue.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() != n {
+			return errUnexpected
+		}
+		return nil
+	})
+	return true, nil
+}
+
+// flush sends the queued statements.
+func (tx *Tx) flush() error {
+	if tx.queue == nil || tx.queue.Len() == 0 {
+		return nil
+	}
+	queue := tx.queue
+	tx.queue = &pgx.Batch{}
+	return tx.note(server.Send(tx.ctx, tx.session.(*sql.Conn), queue))
+}
+
+// AtEnd returns the value of type T of a transaction. The first call creates it. Before the commit, the function end
+// writes what the changes of the transaction have added to it.
+func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
+	for _, value := range tx.all {
+		if value, ok := value.(*T); ok {
+			return value
+		}
+	}
+	value := new(T)
+	tx.all = append(tx.all, value)
+	tx.ends = append(tx.ends, func(tx *Tx) error { return end(value, tx) })
+	return value
+}
+
+// run calls a function and those of AtEnd.
+func (tx *Tx) run(do func(*Tx) error) error {
+	err := do(tx)
+	for i := 0; err == nil && i < len(tx.ends); i++ { // a function can add another one
+		err = tx.ends[i](tx)
+	}
+	if err == nil {
+		err = tx.flush()
+	}
+	return tx.result(err)
+}

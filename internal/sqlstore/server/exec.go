@@ -1,0 +1,42 @@
+package server
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// Exec runs statements without parameters, separated by semicolons, in one round trip. It returns the result of each.
+func Exec(ctx context.Context, conn *sql.Conn, statements string) (results []*pgconn.Result, err error) {
+	err = raw(conn, func(c *pgx.Conn) (err error) {
+		results, err = c.PgConn().Exec(ctx, statements).ReadAll()
+		return err
+	})
+	return results, err
+}
+
+// Send runs the statements of a batch in one round trip.
+func Send(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
+	return raw(conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
+}
+
+// raw calls a function with the driver's connection, and returns its error. database/sql does not see the error, so it
+// keeps the connection.
+func raw(conn *sql.Conn, do func(*pgx.Conn) error) (err error) {
+	failed := conn.Raw(func(driver any) error {
+		err = do(driver.(*stdlib.Conn).Conn())
+		return nil
+	})
+	return errors.Join(err, failed)
+}
+
+// Rejected reports whether the server answered COMMIT with an error, such as a full disk. After such an
+// answer, the change is rolled back, and the connection still works.
+func Rejected(err error) bool {
+	stated, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && stated.SeverityUnlocalized == "ERROR"
+}
