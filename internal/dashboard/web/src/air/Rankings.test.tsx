@@ -113,7 +113,7 @@ test('a state filters the rows, and its cities keep the ranks of all of India', 
 	expect(screen.getAllByRole('row')[1]?.textContent).toMatch(/^2/);
 });
 
-test('a pollutant of a year is asked for by name, and has a unit and no category', async () => {
+test('a pollutant of a year is requested by name, and has a unit and no category', async () => {
 	show('?period=year&date=2026-11-20&of=nh3&order=lowest');
 	await screen.findByRole('columnheader', { name: 'NH₃ (µg/m³)' });
 	expect(requests[0]).toMatchObject({ period: 'year', date: '2026-11-20', parameter: 'nh3', order: 'lowest' });
