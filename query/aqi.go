@@ -60,9 +60,12 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		q.Kinds = 0
 	}
 	var resp httpapi.Response
-	if q.Has(request.HasCities) {
+	switch {
+	case q.Has(request.HasCities):
 		resp, err = s.bulk(c, a, snap, &q, now)
-	} else {
+	case q.Has(request.HasBox):
+		resp, err = s.box(c, a, snap, &q, now)
+	default:
 		resp, err = s.answer(c, a, snap, &q, now)
 	}
 	if err != nil {

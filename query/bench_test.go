@@ -167,6 +167,29 @@ func BenchmarkTileAgainstBareMux(b *testing.B) {
 	}
 }
 
+// BenchmarkBoxAgainstBareMux: at least 0.6, for a box with few cities.
+func BenchmarkBoxAgainstBareMux(b *testing.B) {
+	w := countryFixture(b, 300, 600, 1)
+	for _, box := range [...]string{"77.9,20.3,78.1,20.9", "68,6,98,38"} {
+		b.Run(box, func(b *testing.B) {
+			path := "/v1/aqi?bbox=" + box
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+		})
+	}
+}
+
+// BenchmarkIndexAgainstBareMux: at least 0.6, for indices of other scales. The first request for a city reads hourly
+// means, and the next ones are in memory.
+func BenchmarkIndexAgainstBareMux(b *testing.B) {
+	w := india(b)
+	for _, scale := range [...]string{"in", "us", "eu", "who"} {
+		b.Run(scale, func(b *testing.B) {
+			path := "/v1/aqi?city=Delhi&scale=" + scale
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, "/v1/aqi", body(b, w, path)), w.key, path))
+		})
+	}
+}
+
 // BenchmarkBulkAgainstSingle reports the cost of 100 cities as a multiple of one:
 // at most 6.
 func BenchmarkBulkAgainstSingle(b *testing.B) {

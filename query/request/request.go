@@ -26,7 +26,7 @@ const (
 
 // Query has the parameters of GET /v1/aqi. They are valid, but the city or pin code may not exist.
 type Query struct {
-	given    uint16 // bit set of the parameters that are in the query
+	given    uint32 // bit set of the parameters that are in the query
 	City     string
 	Cities   string
 	Station  string // id, or the name of an own station
@@ -39,7 +39,9 @@ type Query struct {
 	Kinds    rollup.KindSet // value of parameter kinds; 0 for the default kinds
 	MaxAge   int64          // seconds
 	Scale    scale.Scale    // 0 for none
-	Bulk     bool           // the query is for one city of a bulk query
+	Box      param.Box
+	Bulk     bool              // the query is for one city of a bulk query
+	Paging   map[string]string // the parameters of a page: bbox, limit and cursor
 }
 
 // The bits of Query.given, one per parameter, in the order of parameters.
@@ -58,15 +60,19 @@ const (
 	HasMaxAge
 	HasStation
 	HasScale
+	HasBox
+	HasLimit
+	HasCursor
 )
 
 // parameters has the names of the parameters, in the order of their bits.
 var parameters = [...]string{
 	"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age", "station", "scale",
+	"bbox", "limit", "cursor",
 }
 
 // parameterBit returns the bit of a parameter; 0 for an unknown name.
-func parameterBit(name string) uint16 {
+func parameterBit(name string) uint32 {
 	if i := slices.Index(parameters[:], name); i >= 0 {
 		return 1 << i
 	}
@@ -74,7 +80,7 @@ func parameterBit(name string) uint16 {
 }
 
 // Has reports whether the query has one of the parameters of some bits.
-func (q *Query) Has(bits uint16) bool { return q.given&bits != 0 }
+func (q *Query) Has(bits uint32) bool { return q.given&bits != 0 }
 
 // Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It rejects unknown
 // parameters, so that `citty=Delhi` is not treated as an empty query.
@@ -106,7 +112,7 @@ func Parse(raw string, now time.Time) (Query, error) {
 	return q, err
 }
 
-func (q *Query) set(bit uint16, name, value string) error {
+func (q *Query) set(bit uint32, name, value string) error {
 	if err := param.Text(name, value); err != nil {
 		return err
 	}
@@ -151,8 +157,23 @@ func (q *Query) set(bit uint16, name, value string) error {
 		q.Scale, err = param.Scale(name, value)
 	case HasMaxAge:
 		q.MaxAge, err = param.Seconds(name, value)
+	case HasBox:
+		q.page(name, value)
+		q.Box, err = param.ParseBox(value)
+	case HasLimit:
+		q.page(name, value)
+		_, err = param.Count(name, value, maxCities)
+	case HasCursor:
+		q.page(name, value)
 	}
 	return err
+}
+
+func (q *Query) page(name, value string) {
+	if q.Paging == nil {
+		q.Paging = map[string]string{}
+	}
+	q.Paging[name] = value
 }
 
 // Current reports whether the query is for current figures.
@@ -162,6 +183,13 @@ func (q *Query) Current() bool { return !q.Has(HasDate | HasFrom | HasTo) }
 func (q *Query) check(now time.Time) error {
 	if err := q.checkPlace(); err != nil {
 		return err
+	}
+	switch {
+	case q.Has(HasBox):
+	case q.Has(HasCursor):
+		return param.Conflict("cursor", "The parameter cursor requires bbox.")
+	case q.Has(HasLimit) && q.Paging["limit"] != strconv.Itoa(maxCities): // the default is valid in every query
+		return param.Conflict("limit", "The parameter limit requires bbox.")
 	}
 	if q.Has(HasStation) && q.Has(HasKinds) && q.Kinds != rollup.DefaultKinds {
 		return param.Conflict("kinds", "A station has one kind.")
@@ -190,6 +218,8 @@ func (q *Query) check(now time.Time) error {
 	return q.checkRange(today)
 }
 
+const oneOfRange = "A range requires one city, pincode, station or position."
+
 func (q *Query) checkRange(today schema.Day) error {
 	days := int(q.To-q.From) + 1
 	switch {
@@ -198,7 +228,9 @@ func (q *Query) checkRange(today schema.Day) error {
 	case !q.Has(HasTo):
 		return param.Invalid("to", "A range requires from and to.")
 	case q.Has(HasCities):
-		return param.Conflict("cities", "A range requires one city, pincode, station or position.")
+		return param.Conflict("cities", oneOfRange)
+	case q.Has(HasBox):
+		return param.Conflict("bbox", oneOfRange)
 	case q.Has(HasView):
 		return param.Conflict("view", "The parameter view is not valid for a range.")
 	case q.From > q.To:
@@ -214,24 +246,24 @@ func (q *Query) checkRange(today schema.Day) error {
 }
 
 func (q *Query) checkPlace() error {
-	switch place := q.given & (HasCity | HasPincode | HasCities | HasStation | HasLat | HasLon); place {
-	case HasCity, HasPincode, HasCities, HasStation, HasLat | HasLon:
+	switch place := q.given & (HasCity | HasPincode | HasCities | HasBox | HasStation | HasLat | HasLon); place {
+	case HasCity, HasPincode, HasCities, HasBox, HasStation, HasLat | HasLon:
 		return nil
 	case 0:
-		return param.Invalid("city", "Send one of city, pincode, cities, station, or lat and lon.")
+		return param.Invalid("city", "Send one of city, pincode, cities, bbox, station, or lat and lon.")
 	case HasLat:
 		return param.Invalid("lon", "A position requires lat and lon.")
 	case HasLon:
 		return param.Invalid("lat", "A position requires lat and lon.")
 	default:
 		field := "city"
-		for _, name := range [...]string{"station", "lon", "lat", "cities", "pincode"} {
+		for _, name := range [...]string{"bbox", "station", "lon", "lat", "cities", "pincode"} {
 			if place&parameterBit(name) != 0 {
 				field = name
 				break
 			}
 		}
-		return param.Conflict(field, "Send only one of city, pincode, cities, station, or lat and lon.")
+		return param.Conflict(field, "Send only one of city, pincode, cities, bbox, station, or lat and lon.")
 	}
 }
 
@@ -258,25 +290,25 @@ func Place(params map[string]string) (q Query, err error) {
 	return q, err
 }
 
-// One returns the query for one of the cities of a bulk query.
+// One returns the query for one of the cities of a bulk query, or of a box.
 func (q *Query) One(city string) Query {
 	one := *q
-	one.City, one.given, one.Bulk = city, q.given&^HasCities|HasCity, true
+	one.City, one.given, one.Bulk = city, q.given&^(HasCities|HasBox)|HasCity, true
 	return one
 }
 
 // Names returns the names of the cities of a bulk query.
 func (q *Query) Names() ([]string, error) { return param.Cities(q.Cities, maxCities) }
 
-// CheckAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a bulk
-// query, CheckAge runs for each city.
+// CheckAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a query for
+// several cities, CheckAge runs for each of them.
 func (q *Query) CheckAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
 	}
 	resp.DataAge = max(now.Unix()-resp.Measured, 0)
 	resp.Stale = resp.DataAge > int64(rollup.StaleAfter/time.Second)
-	if !q.Has(HasMaxAge) || resp.DataAge <= q.MaxAge || q.Has(HasCities) {
+	if !q.Has(HasMaxAge) || resp.DataAge <= q.MaxAge || q.Has(HasCities|HasBox) {
 		return nil
 	}
 	return schema.NewProblem(schema.NoCurrentData, "max_age",

@@ -1,9 +1,7 @@
 package station
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"vayu/query/param"
@@ -12,26 +10,24 @@ import (
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
-	"vayu/schema/geo"
 	"vayu/schema/spelling"
 )
 
 // filter selects stations or cities of a list. The zero value selects all.
 type filter struct {
-	box   *box
-	state string // canonical name; "" for all states
-	kind  string // name of a kind of stations; "" for all kinds
+	box   *param.Box // nil for everywhere
+	state string     // canonical name; "" for all states
+	kind  string     // name of a kind of stations; "" for all kinds
 }
-
-// box is an area between two meridians and two parallels, in degrees. Its sides belong to it.
-type box struct{ west, south, east, north float64 }
 
 // parseFilter parses the parameters bbox, state and kind of a list. Its error is a *schema.Problem.
 func parseFilter(params map[string]string) (f filter, err error) {
 	if text, ok := params["bbox"]; ok {
-		if f.box, err = parseBox(text); err != nil {
+		box, err := param.ParseBox(text)
+		if err != nil {
 			return f, err
 		}
+		f.box = &box
 	}
 	if text, ok := params["kind"]; ok {
 		if _, ok := air.ParseStationKind(text); !ok {
@@ -78,46 +74,7 @@ func (f *filter) city(s *snapshot.Snapshot, i int) bool {
 }
 
 func (f *filter) place(p places.Point, state string) bool {
-	return (f.box == nil || p.Known() && f.box.contains(p)) && (f.state == "" || air.CleanState(state) == f.state)
-}
-
-func (b *box) contains(p places.Point) bool {
-	return b.west <= p.Longitude && p.Longitude <= b.east && b.south <= p.Latitude && p.Latitude <= b.north
-}
-
-// maxBox limits the length of the text of a bbox, in bytes.
-const maxBox = 100
-
-// parseBox parses the text west,south,east,north in degrees, the order of GeoJSON.
-func parseBox(text string) (*box, error) {
-	const form = "The bbox must be west,south,east,north in degrees, for example 76.8,28.4,77.4,28.9."
-	parts := strings.Split(text, ",")
-	if len(parts) != 4 || len(text) > maxBox {
-		return nil, param.Invalid("bbox", form)
-	}
-	var sides [4]float64
-	for i, part := range parts {
-		part = strings.TrimSpace(part)
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil || strings.Trim(part, "-.0123456789") != "" {
-			return nil, param.Invalid("bbox", form)
-		}
-		sides[i] = v
-	}
-	b := &box{sides[0], sides[1], sides[2], sides[3]}
-	switch {
-	case geo.InIndia(b.west, b.south) && geo.InIndia(b.east, b.north):
-		return nil, param.Invalid("bbox", "The bbox begins with a latitude. Its order is west,south,east,north.")
-	case math.Abs(b.south) > 90 || math.Abs(b.north) > 90:
-		return nil, param.Invalid("bbox", "The second and fourth number of the bbox are latitudes, between -90 and 90.")
-	case math.Abs(b.west) > 180 || math.Abs(b.east) > 180:
-		return nil, param.Invalid("bbox", "The first and third number of the bbox are longitudes, between -180 and 180.")
-	case b.south > b.north:
-		return nil, param.Invalid("bbox", "The bbox has its south above its north.")
-	case b.west > b.east:
-		return nil, param.Invalid("bbox", "The bbox has its west beyond its east. A bbox cannot cross the date line: send two requests.")
-	}
-	return b, nil
+	return (f.box == nil || f.box.Contains(p)) && (f.state == "" || air.CleanState(state) == f.state)
 }
 
 // maxStates is the largest number of similar states in an error.

@@ -1,9 +1,10 @@
-package station
+package param_test
 
 import (
 	"errors"
 	"testing"
 
+	"vayu/query/param"
 	"vayu/query/places"
 	"vayu/schema"
 )
@@ -18,18 +19,18 @@ func FuzzParseBox(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		b, err := parseBox(text)
+		b, err := param.ParseBox(text)
 		if err != nil {
 			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Field != "bbox" || p.Message == "" {
 				t.Errorf("got error %v, want a problem with the field bbox", err)
 			}
 			return
 		}
-		if !(-180 <= b.west && b.west <= b.east && b.east <= 180 && -90 <= b.south && b.south <= b.north && b.north <= 90) {
-			t.Errorf("%q gives the box %+v", text, *b)
+		if !(-180 <= b.West && b.West <= b.East && b.East <= 180 && -90 <= b.South && b.South <= b.North && b.North <= 90) {
+			t.Errorf("%q gives the box %+v", text, b)
 		}
-		for _, p := range []places.Point{{Latitude: b.south, Longitude: b.west}, {Latitude: b.north, Longitude: b.east}} {
-			if !b.contains(p) {
+		for _, p := range []places.Point{{Latitude: b.South, Longitude: b.West}, {Latitude: b.North, Longitude: b.East}} {
+			if p.Known() && !b.Contains(p) {
 				t.Errorf("the box of %q lacks its corner %v", text, p)
 			}
 		}

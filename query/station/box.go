@@ -1,0 +1,48 @@
+package station
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vayu/query/request"
+	"vayu/query/snapshot"
+)
+
+// InBox returns a page of the cities in the box of a query, by name: their positions in the snapshot, and the cursor of
+// the next page; nil for none. It leaves out cities whose current record does not exist, or is too old. A query about a
+// day, or about kinds of stations, has all cities. The error is a *schema.Problem.
+func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int, next *string, err error) {
+	var found []int
+	one := q.One("") // its age is checked
+	for i := range s.Cities {
+		c := &s.Cities[i]
+		if !q.Box.Contains(c.Position) {
+			continue
+		}
+		if q.Current() && q.Kinds == 0 {
+			resp := s.Current[i] // a copy, which gets the age
+			if resp.Body == nil || one.CheckAge(&resp, now) != nil {
+				continue
+			}
+		}
+		// A city without a state is another name of one with a state. It has no record of its own.
+		if same, err := s.Index.Find(s.Index.Label(i)); err == nil && same == i {
+			found = append(found, i)
+		}
+	}
+	key := func(n int) string { return s.Index.Label(found[n]) + "\x00" + s.Cities[found[n]].State }
+	slices.SortFunc(found, func(a, b int) int {
+		if c := strings.Compare(s.Index.Label(a), s.Index.Label(b)); c != 0 {
+			return c
+		}
+		return strings.Compare(s.Cities[a].State, s.Cities[b].State)
+	})
+	list := fmt.Sprintf("air in %s of %d on %d", q.Paging["bbox"], q.Kinds, q.Day)
+	from, to, next, err := PageRange(q.Paging, list, len(found), key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found[from:to], next, nil
+}
