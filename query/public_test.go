@@ -58,8 +58,18 @@ func TestPublicPageOfACity(t *testing.T) {
 	if page.City != "Delhi" || page.Current.AQI != 266 || len(page.Current.Stations) != 2 {
 		t.Errorf("got the page %+v", page)
 	}
-	if page.Advice["en"].Name != "Poor" || page.Advice["hi"].General == "" || page.Advice["hi"].Name == "Poor" {
+	if page.Advice["en"].Name != "Poor" || page.Advice["hi"].General == "" || page.Advice["hi"].Name == "Poor" || len(page.Advice) != 2 {
 		t.Errorf("got the advice %v", page.Advice)
+	}
+	for query, want := range map[string]string{"ta": `"ta":{"category":"Poor","name":"மோசம்"`, "hi": `"hi":{"category":"Poor","name":"ख़राब"`} {
+		if status, _, body := w.open(t, "/public/v1/cities/delhi?language="+query); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("language %s: status %d: %s", query, status, body)
+		}
+	}
+	for _, query := range []string{"ta-IN", "TA", "fr", ""} { // each form would be another entry of a cache
+		if status, _, body := w.open(t, "/public/v1/cities/delhi?language="+query); status != http.StatusBadRequest || !strings.Contains(body, `"field":"language"`) {
+			t.Errorf("language %q: status %d: %s", query, status, body)
+		}
 	}
 	var hours []string
 	for _, h := range page.Hours {

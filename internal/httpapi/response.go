@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,7 +178,11 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 		cache = noStore
 	}
 	h["Cache-Control"] = cache
+	vary := h["Vary"] // on HTTP/2
 	maps.Copy(h, resp.Header)
+	if more := resp.Header["Vary"]; more != nil {
+		h["Vary"] = []string{strings.Join(slices.Concat(vary, more), ", ")}
+	}
 	if resp.Cookie != nil {
 		h["Set-Cookie"] = []string{resp.Cookie.String()}
 	}

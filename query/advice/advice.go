@@ -3,6 +3,7 @@ package advice
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,16 +28,24 @@ type reply struct {
 	Sources  []advice.Source `json:"sources"`
 }
 
-// get answers with the advice for one category or for all, and for one group or for all.
+// tag is a tag of a language, with a script or a region. Android writes an underscore.
+var tag = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$`)
+
+// get answers with the advice for one category or for all, and for one group or for all. A language
+// without advice gets the nearest one, which the reply names.
 func get(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
-	language := advice.English
-	if text, given := c.Params["language"]; given {
-		language = advice.Language(text)
-		if !language.Known() {
-			f.Add("language", "The languages are en and hi.")
-		}
+	header := map[string][]string{}
+	text, chosen := c.Params["language"]
+	switch {
+	case !chosen:
+		text = strings.Join(c.Header.Values("Accept-Language"), ",")
+		header["Vary"] = []string{"Accept-Language"}
+	case !tag.MatchString(text):
+		f.Add("language", "The language must be a language tag such as ta or ta-IN.")
 	}
+	language := advice.Nearest(text)
+	header["Content-Language"] = []string{string(language)}
 	categories := naqi.Categories()
 	if text, given := c.Params["category"]; given {
 		i := slices.IndexFunc(categories, func(name string) bool { return strings.EqualFold(name, text) })
@@ -61,5 +70,5 @@ func get(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		r.Data = append(r.Data, a)
 	}
-	return httpapi.Response{Value: r}, nil
+	return httpapi.Response{Value: r, Header: header}, nil
 }

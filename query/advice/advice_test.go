@@ -28,6 +28,8 @@ func TestAdvice(t *testing.T) {
 		{"?category=Poor", "12 and 4 pm", 1, 6},
 		{"?category=very%20poor&group=children", "No sport or play outdoors", 1, 1},
 		{"?category=Severe&language=hi", "घर के अंदर रहें", 1, 6},
+		{"?category=Severe&language=ta-IN", "கடுமையானது", 1, 6},
+		{"?category=Severe&language=fr", "Severe", 1, 6},
 	} {
 		t.Run(row.query, func(t *testing.T) {
 			t.Parallel()
@@ -47,10 +49,37 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// The reply names its language, and a cache keeps the languages apart.
+func TestLanguageOfAdvice(t *testing.T) {
+	t.Parallel()
+	c := client(t)
+	for _, row := range []struct{ query, accept, want, vary string }{
+		{"", "", "en", "Accept-Language"},
+		{"", "ta-IN,ta;q=0.9,en;q=0.5", "ta", "Accept-Language"},
+		{"", "fr, te;q=0.5", "te", "Accept-Language"},
+		{"", "rubbish;;, ,q=7", "en", "Accept-Language"},
+		{"?language=bn", "ta", "bn", ""},
+		{"?language=mr-IN", "", "mr", ""},
+		{"?language=zh", "ta", "en", ""},
+	} {
+		t.Run(row.query+" "+row.accept, func(t *testing.T) {
+			t.Parallel()
+			reply := c.Do(key, "GET", "/v1/advice"+row.query, "", "Accept-Language", row.accept).Want(t, "advice", 200)
+			if got := reply.Header.Get("Content-Language"); got != row.want || reply.At("language") != row.want {
+				t.Errorf("got the language %q and %v, want %q", got, reply.At("language"), row.want)
+			}
+			vary := strings.Join(reply.Header.Values("Vary"), ", ")
+			if !strings.Contains(vary, "Authorization") || strings.Contains(vary, "Accept-Language") != (row.vary != "") {
+				t.Errorf("got Vary %q, want Authorization, %s", vary, row.vary)
+			}
+		})
+	}
+}
+
 func TestInvalidQueriesOfAdvice(t *testing.T) {
 	t.Parallel()
 	c := client(t)
-	for query, field := range map[string]string{"category=Bad": "category", "group=cats": "group", "language=fr": "language", "city=Delhi": "city"} {
+	for query, field := range map[string]string{"category=Bad": "category", "group=cats": "group", "language=hindi": "language", "language=ta,te": "language", "language=": "language", "city=Delhi": "city"} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
 			c.Do(key, "GET", "/v1/advice?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)

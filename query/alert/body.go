@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/httpapi"
+	"vayu/query/alert/wording"
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/air"
@@ -145,7 +146,7 @@ func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	if b.Hyst.present && (math.IsNaN(b.Hyst.value) || math.IsInf(b.Hyst.value, 0)) {
 		f.Add("hysteresis", "The hysteresis must be a number.")
 	}
-	if b.Language.present && !advice.Language(b.Language.value).Known() {
+	if b.Language.present && !wording.Known(advice.Language(b.Language.value)) {
 		f.invalid("language", "The languages are en and hi.")
 	}
 	p.apply = func(d *Definition) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -56,11 +58,31 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 	if err != nil {
 		return resp, 0, err
 	}
-	resp, err = e.answers.get(r, "page "+r.snap.Index.Label(i), func() (httpapi.Response, error) { return e.page(r, i) })
+	languages := advice.Languages[:2] // on each page
+	if text, given := r.Params["language"]; given {
+		further := advice.Language(text)
+		if !further.Known() {
+			return resp, 0, param.Invalid("language", "The languages are "+names(advice.Languages[:])+".")
+		}
+		if !slices.Contains(languages, further) {
+			languages = append(slices.Clone(languages), further)
+		}
+	}
+	key := "page " + names(languages) + " " + r.snap.Index.Label(i)
+	resp, err = e.answers.get(r, key, func() (httpapi.Response, error) { return e.page(r, i, languages) })
 	return resp, r.snap.Cities[i].At, err
 }
 
-func (e *edge) page(r *request, i int) (resp httpapi.Response, err error) {
+// names lists languages.
+func names(languages []advice.Language) string {
+	var all []string
+	for _, l := range languages {
+		all = append(all, string(l))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (e *edge) page(r *request, i int, languages []advice.Language) (resp httpapi.Response, err error) {
 	c := &r.snap.Cities[i]
 	label := r.snap.Index.Label(i)
 	p := page{Status: schema.Success, City: label, State: c.State, Links: links(label)}
@@ -72,7 +94,7 @@ func (e *edge) page(r *request, i int) (resp httpapi.Response, err error) {
 		}
 		p.Current = detail.Body
 		p.Advice = map[advice.Language]advice.Advice{}
-		for _, language := range advice.Languages {
+		for _, language := range languages {
 			p.Advice[language], _ = advice.Of(naqi.Category(int(c.AQI)), language)
 		}
 	}

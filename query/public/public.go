@@ -76,7 +76,7 @@ func Routes(c Config) []httpapi.Route {
 	script.Handler = e.handle(widget()) // it also works before there is any air
 	return []httpapi.Route{
 		route("/cities", "", e.listCities),
-		route("/cities/{city}", "", e.city),
+		route("/cities/{city}", "", e.city, "language"),
 		route("/cities/{city}/badge.svg", svgTypes, e.badge),
 		route("/cities/{city}/chart.svg", svgTypes, e.bars, "days"),
 		route("/cities/{city}/feed.atom", atomTypes, e.cityFeed),

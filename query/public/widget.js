@@ -21,6 +21,14 @@
 	const texts = {
 		en: { none: 'No current data', old: 'Older than three hours', hours: 'AQI of the last 24 hours', data: 'Data' },
 		hi: { none: 'अभी का आँकड़ा नहीं है', old: 'तीन घंटे से पुराना', hours: 'पिछले 24 घंटों का AQI', data: 'आँकड़े' },
+		bn: { none: 'বর্তমান তথ্য নেই', old: 'তিন ঘণ্টার বেশি পুরোনো', hours: 'গত 24 ঘণ্টার AQI', data: 'তথ্য' },
+		gu: { none: 'હાલની માહિતી નથી', old: 'ત્રણ કલાકથી જૂની', hours: 'છેલ્લા 24 કલાકનો AQI', data: 'માહિતી' },
+		kn: { none: 'ಪ್ರಸ್ತುತ ಮಾಹಿತಿ ಇಲ್ಲ', old: 'ಮೂರು ಗಂಟೆಗಿಂತ ಹಳೆಯದು', hours: 'ಕಳೆದ 24 ಗಂಟೆಗಳ AQI', data: 'ಮಾಹಿತಿ' },
+		ml: { none: 'നിലവിലെ വിവരം ഇല്ല', old: 'മൂന്നു മണിക്കൂറിലേറെ പഴയത്', hours: 'കഴിഞ്ഞ 24 മണിക്കൂറിലെ AQI', data: 'വിവരം' },
+		mr: { none: 'सध्याची माहिती नाही', old: 'तीन तासांपेक्षा जुनी', hours: 'मागील 24 तासांचा AQI', data: 'माहिती' },
+		pa: { none: 'ਮੌਜੂਦਾ ਅੰਕੜਾ ਨਹੀਂ ਹੈ', old: 'ਤਿੰਨ ਘੰਟਿਆਂ ਤੋਂ ਪੁਰਾਣਾ', hours: 'ਪਿਛਲੇ 24 ਘੰਟਿਆਂ ਦਾ AQI', data: 'ਅੰਕੜੇ' },
+		ta: { none: 'தற்போதைய தரவு இல்லை', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு' },
+		te: { none: 'ప్రస్తుత సమాచారం లేదు', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం' },
 	};
 	const style = `
 		:host { display: inline-block; max-width: 100%; font: 14px/1.4 system-ui, sans-serif; color: #15202b; }
@@ -78,20 +86,27 @@
 		async #load() {
 			const latest = ++this.#latest;
 			const city = this.getAttribute('city') ?? '';
+			const language = this.#language();
 			let page;
 			try {
 				const url = new URL(`cities/${encodeURIComponent(city)}`, base);
+				if (language !== 'en' && language !== 'hi') url.searchParams.set('language', language);
 				const reply = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
 				page = reply.ok ? await reply.json() : { city };
 			} catch {
 				if (this.shadowRoot.childElementCount > 0) return; // the last figures stay, with their time
 				page = { city };
 			}
-			if (latest === this.#latest) this.#show(page);
+			if (latest === this.#latest) this.#show(page, language);
 		}
 
-		#show({ city, current, advice, hours }) {
-			const language = (this.lang || document.documentElement.lang).startsWith('hi') ? 'hi' : 'en';
+		// language is that of the element or the page, without its region; English unless there are texts in it.
+		#language() {
+			const [code] = (this.lang || document.documentElement.lang).toLowerCase().split('-');
+			return Object.hasOwn(texts, code) ? code : 'en';
+		}
+
+		#show({ city, current, advice, hours }, language) {
 			const words = texts[language];
 			const box = document.createElement('section');
 			box.lang = language;

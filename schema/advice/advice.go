@@ -1,30 +1,16 @@
-// Package advice has advice on health for each category of the National Air Quality Index, in English and Hindi.
+// Package advice has advice on health for each category of the National Air Quality Index, in ten languages.
 //
 // The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources
-// that advice.json lists. The Hindi texts are Vayu's translations.
+// that advice.json lists. The texts in other languages than English are Vayu's translations: advice.json has those in
+// Hindi, and the folder translated has a file for each other language, with each text beside the English one.
 package advice
 
 import (
-	_ "embed" // advice.json
+	"embed"
 	"encoding/json"
 	"slices"
 	"sync"
 )
-
-// Language is a language of the texts.
-type Language string
-
-// The languages of the texts.
-const (
-	English Language = "en"
-	Hindi   Language = "hi"
-)
-
-// Languages lists all languages. The first is the default.
-var Languages = [...]Language{English, Hindi}
-
-// Known reports whether the advice is available in the language.
-func (l Language) Known() bool { return slices.Contains(Languages[:], l) }
 
 // Source is a document on which the advice is based.
 type Source struct {
@@ -56,8 +42,8 @@ type Group struct {
 // texts has a text in each language.
 type texts map[Language]string
 
-//go:embed advice.json
-var file []byte
+//go:embed advice.json translated/*.json
+var files embed.FS
 
 type catalogue struct {
 	Sources []Source `json:"sources"`
@@ -74,13 +60,41 @@ type catalogue struct {
 	} `json:"advice"`
 }
 
-// load parses advice.json on the first call. It panics if the file is not valid; a test parses the file.
+// load parses the files on the first call. It panics if one of them is not valid; a test parses them.
 var load = sync.OnceValue(func() (b catalogue) {
-	if err := json.Unmarshal(file, &b); err != nil {
-		panic("schema/advice: " + err.Error())
+	parse("advice.json", &b)
+	for _, language := range Languages[2:] {
+		var from map[string]string // text by its English text
+		parse("translated/"+string(language)+".json", &from)
+		b.each(func(t texts) { t[language] = from[t[English]] })
 	}
 	return b
 })
+
+func parse(name string, into any) {
+	text, err := files.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		panic("schema/advice: " + name + ": " + err.Error())
+	}
+}
+
+// each calls f with all texts.
+func (b *catalogue) each(f func(texts)) {
+	for _, g := range b.Groups {
+		f(g.Name)
+	}
+	for _, a := range b.Advice {
+		f(a.Name)
+		f(a.Statement)
+		f(a.General)
+		for _, t := range a.Groups {
+			f(t)
+		}
+	}
+}
 
 // Sources returns the documents on which the advice is based.
 func Sources() []Source { return slices.Clone(load().Sources) }

@@ -12,6 +12,11 @@ type Phrases struct {
 	Reasons                                                map[air.AlertReason]string
 }
 
+// Known reports whether there are messages in a language.
+func Known(language advice.Language) bool {
+	return language == advice.English || language == advice.Hindi
+}
+
 // Of returns the parts of messages in a language.
 func Of(language advice.Language) Phrases {
 	if language == advice.Hindi {

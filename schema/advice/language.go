@@ -1,0 +1,55 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/language"
+)
+
+// Language is a language of the texts, as its code of ISO 639-1.
+type Language string
+
+// The languages that more than the advice is in.
+const (
+	English Language = "en"
+	Hindi   Language = "hi"
+)
+
+// Languages lists all languages. The first is the default.
+var Languages = [...]Language{English, Hindi, "bn", "gu", "kn", "ml", "mr", "pa", "ta", "te"}
+
+// Known reports whether the advice is available in the language.
+func (l Language) Known() bool { return slices.Contains(Languages[:], l) }
+
+var matcher = sync.OnceValue(func() language.Matcher {
+	tags := make([]language.Tag, len(Languages))
+	for i, l := range Languages {
+		tags[i] = language.MustParse(string(l))
+	}
+	return language.NewMatcher(tags)
+})
+
+// maxAccept limits the length of a header Accept-Language, in bytes. Browsers send less than a hundred.
+const maxAccept = 1000
+
+// Nearest returns the language that a client prefers, as its header Accept-Language says. Invalid parts of the header
+// are ignored. The default is English.
+func Nearest(accept string) Language {
+	if len(accept) > maxAccept {
+		return English
+	}
+	var valid []string
+	for part := range strings.SplitSeq(accept, ",") {
+		if tags, _, err := language.ParseAcceptLanguage(part); err == nil && len(tags) > 0 {
+			valid = append(valid, part)
+		}
+	}
+	tags, _, err := language.ParseAcceptLanguage(strings.Join(valid, ","))
+	if err != nil {
+		return English
+	}
+	_, i, _ := matcher().Match(tags...)
+	return Languages[i]
+}
