@@ -41,6 +41,9 @@ func parseForecast(params map[string]string) (q request.Query, r forecast.Reques
 	if err := param.Texts(params); err != nil {
 		return q, r, err
 	}
+	if q, err = request.Place(params); err != nil { // the place first, because it matters most
+		return q, r, err
+	}
 	r.Days = forecast.MaxDays
 	if value, given := params["days"]; given {
 		if r.Days, err = param.Count("days", value, forecast.MaxDays); err != nil {
@@ -48,11 +51,8 @@ func parseForecast(params map[string]string) (q request.Query, r forecast.Reques
 		}
 	}
 	if value, given := params["hours"]; given {
-		if r.Count, err = param.Count("hours", value, forecast.MaxHours); err != nil {
-			return q, r, err
-		}
+		r.Count, err = param.Count("hours", value, forecast.MaxHours)
 	}
-	q, err = request.Place(params)
 	return q, r, err
 }
 

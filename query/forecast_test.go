@@ -206,6 +206,10 @@ func TestForecastProblems(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                           `400 "field":"city"`,
 		"city=Delhi&days=4":          `400 "field":"days"`,
+		"days=4&hours=0":             `400 "field":"city"`,
+		"days=4&lat=28.6":            `400 "field":"lon"`,
+		"pincode=1&days=4":           `400 "field":"pincode"`,
+		"city=Delhi&days=4&hours=0":  `400 "field":"days"`,
 		"city=Delhi&days=":           `400 "field":"days"`,
 		"city=Delhi&hours=0":         `400 "field":"hours"`,
 		"city=Delhi&hours=49":        `400 "field":"hours"`,
