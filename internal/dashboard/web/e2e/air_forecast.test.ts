@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import type { Forecast, Scores } from '../src/air/forecast';
 import { number, rows, same } from './air';
@@ -54,6 +55,27 @@ test('the forecast of a city and its score are those of the API', async () => {
 			.map((one) => [`index ${one.event}`, percent(one.probability), percent(one.frequency), number(one.forecasts)].join(' | ')),
 	);
 	await pictured(page, 'air-forecast');
+	const days = page.locator('section', { has: page.getByRole('heading', { name: 'Next days' }) });
+	const saved = async (type: string) => {
+		const download = page.waitForEvent('download');
+		await days.getByRole('button', { name: `Save as ${type}` }).click();
+		const file = await download;
+		return { name: file.suggestedFilename(), content: await readFile(await file.path()) };
+	};
+	const csv = await saved('CSV');
+	expect(csv.name).toBe('Forecast-of-Delhi-Index-AQI-.csv');
+	expect(csv.content.toString('utf8')).toBe(
+		[
+			'day,90th percentile: Index (AQI),50th percentile: Index (AQI),10th percentile: Index (AQI)',
+			...forecast.days.flatMap(({ date, aqi }) => (aqi ? [[date, aqi.p90, aqi.p50, aqi.p10].join(',')] : [])),
+			'',
+		].join('\r\n'),
+	);
+	const svg = (await saved('SVG')).content.toString('utf8');
+	for (const text of ['Forecast of Delhi, Index (AQI)', '90th percentile', 'Very Poor', 'Issued: ']) {
+		expect(svg).toContain(text);
+	}
+	expect((await saved('PNG')).content.subarray(1, 4).toString('latin1')).toBe('PNG');
 	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
 	await page.getByRole('img', { name: /^PM2\.5\. / }).waitFor(); // another chart has its hours
 	await page.getByLabel('Figure', { exact: true }).selectOption('o3');

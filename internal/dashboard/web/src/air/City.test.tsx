@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { fireEvent, render, screen, within } from '@testing-library/preact';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { api } from '../api/client';
+import { api, withKey } from '../api/client';
 import { showLanguage } from '../i18n';
 import { sessionState } from '../session';
 import { City } from './City';
@@ -61,6 +61,9 @@ beforeEach(() => {
 	history.replaceState(null, '', '/dashboard/air/Chennai');
 	Element.prototype.scrollIntoView = () => undefined;
 	vi.spyOn(api, 'GET').mockImplementation(get as unknown as typeof api.GET);
+	// This service has no public edge.
+	const off = async () => ({ error: {}, response: new Response(null, { status: 404 }) });
+	vi.spyOn(withKey, 'GET').mockImplementation(off as unknown as typeof withKey.GET);
 });
 
 function show(): void {

@@ -19,6 +19,7 @@ import { Legend, RequireScope } from './AirLegend';
 import { Current, Pollutants, Stations } from './AirRecord';
 import { isStale } from './age';
 import { Calendar } from './Calendar';
+import { Embed } from './Embed';
 import { credits, history, type Subject, useReadings, useRecord } from './history';
 import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
@@ -152,6 +153,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 			/>
 			<Year where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
 			{record.data && <Stations record={record.data} date={date} />}
+			{'city' in where && now.data && <Embed city={now.data.city} />}
 		</>
 	);
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Problem } from '../api/client';
-import { number } from '../format';
+import { instant, number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
@@ -13,9 +13,11 @@ import { nameOf, unitOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
 import { bands, type Figure, figureOf, pollutants } from './category';
 import { Fan } from './Fan';
-import { beside, type Forecast, useForecast, useScores } from './forecast';
+import { beside, type Forecast, type Percentiles, useForecast, useScores } from './forecast';
 import { cityPath, decoded } from './places';
 import { Reliability } from './Reliability';
+import { SaveChart } from './SaveChart';
+import type { Step } from './series';
 import { stamp } from './stamp';
 
 /** Forecasts is the page with the score of all cities. */
@@ -50,8 +52,47 @@ export function CityForecast(props: Record<string, string>): JSX.Element {
 	);
 }
 
+/** midnight returns the beginning of an Indian day, in seconds. */
+const midnight = (date: string) => Date.parse(`${date}T00:00:00+05:30`) / 1000;
+
 /** dayName writes an Indian day. */
-const dayName = (date: string) => stamp(Date.parse(`${date}T00:00:00+05:30`) / 1000, 'day');
+const dayName = (date: string) => stamp(midnight(date), 'day');
+
+/** Save saves the percentiles of the next days or hours, as the chart shows them. */
+function Save(props: {
+	of: readonly { at: number; of: Percentiles }[];
+	figure: Figure;
+	step: Step;
+	title: string;
+	issued: string | null;
+}): JSX.Element {
+	const { figure } = props;
+	const lines = percentiles.map(([id, dash]) => ({
+		...{ name: t(`air.forecast.${id}`), token: 'ink', dash },
+		...{ xs: props.of.map(({ at }) => at), ys: props.of.map(({ of }) => of[id]) },
+	}));
+	return (
+		<div class="actions">
+			<SaveChart
+				lines={lines}
+				figure={figure}
+				unit={unitOf(figure)}
+				step={props.step}
+				title={`${props.title}, ${nameOf(figure)}`}
+				name={nameOf(figure)}
+				credit={() => (props.issued ? `${t('air.forecast.issued')}: ${instant(props.issued)}` : '')}
+				banded
+			/>
+		</div>
+	);
+}
+
+/** percentiles are the lines of a saved forecast, the middle one without dashes. */
+const percentiles = [
+	['p90', [8, 4]],
+	['p50', []],
+	['p10', [2, 4]],
+] as const;
 
 function Days(props: { city: string }): JSX.Element {
 	const query = useForecast(props.city);
@@ -69,7 +110,7 @@ function Days(props: { city: string }): JSX.Element {
 			{(forecast) => (
 				<>
 					<Shown forecast={forecast} />
-					{forecast.hourly && <Hours of={forecast.hourly} />}
+					{forecast.hourly && <Hours of={forecast.hourly} city={forecast.city} />}
 				</>
 			)}
 		</Fetched>
@@ -81,7 +122,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 	const [figure, setFigure] = useState<Figure>('aqi');
 	const drawn = days.flatMap((day) => {
 		const of = day[figure];
-		return of ? [{ name: dayName(day.date), of }] : [];
+		return of ? [{ name: dayName(day.date), at: day.date, of }] : [];
 	});
 	const unit = figure === 'aqi' ? '' : unitOf(figure);
 	const label = drawn.map(({ name, of }) =>
@@ -101,6 +142,15 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				<Empty title={t('air.nofigure')} />
 			)}
 			<p class="hint">{t('air.forecast.hint')}</p>
+			{drawn.length > 0 && (
+				<Save
+					of={drawn.map(({ at, of }) => ({ at: midnight(at), of }))}
+					figure={figure}
+					step="day"
+					title={t('air.forecast.of', { city: props.forecast.city })}
+					issued={issued}
+				/>
+			)}
 			<Table
 				caption={t('air.forecast.next')}
 				rows={days}
@@ -134,7 +184,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 	);
 }
 
-function Hours(props: { of: NonNullable<Forecast['hourly']> }): JSX.Element | null {
+function Hours(props: { of: NonNullable<Forecast['hourly']>; city: string }): JSX.Element | null {
 	const { hours, score, issued_at: issued } = props.of;
 	const [first, last] = [hours[0], hours.at(-1)];
 	if (!first || !last) {
@@ -155,6 +205,13 @@ function Hours(props: { of: NonNullable<Forecast['hourly']> }): JSX.Element | nu
 		<Card title={t('air.forecast.hours')}>
 			<Fan days={drawn} figure="pm25" unit={unit} label={label} />
 			<p class="hint">{t('air.forecast.hours.hint')}</p>
+			<Save
+				of={hours.map(({ at, pm25 }) => ({ at: Date.parse(at) / 1000, of: pm25 }))}
+				figure="pm25"
+				step="hour"
+				title={t('air.forecast.of', { city: props.city })}
+				issued={issued}
+			/>
 			<Facts
 				of={[
 					[t('air.forecast.issued'), issued && <Time key="issued" at={issued} />],

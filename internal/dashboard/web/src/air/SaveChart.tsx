@@ -27,6 +27,8 @@ export function SaveChart(props: {
 	/** name is the name of the figure. */
 	name: string;
 	credit: () => string;
+	/** banded puts the categories behind the lines. By default only a single line has them. */
+	banded?: boolean;
 }): JSX.Element {
 	const { lines, figure, unit, step } = props;
 	const [failed, setFailed] = useState(false);
@@ -37,14 +39,13 @@ export function SaveChart(props: {
 			const svg = () =>
 				svgOf({
 					...{ title: props.title, unit, lines, step, figure: number, credit: props.credit(), colour: lightColour },
-					bands:
-						lines.length > 1
-							? []
-							: bands.map((band, i) => ({
-									to: highest[figure][i] ?? Number.POSITIVE_INFINITY,
-									name: t(band.name),
-									colour: lightColour(`aqi-${band.token}`),
-								})),
+					bands: !(props.banded ?? lines.length === 1)
+						? []
+						: bands.map((band, i) => ({
+								to: highest[figure][i] ?? Number.POSITIVE_INFINITY,
+								name: t(band.name),
+								colour: lightColour(`aqi-${band.token}`),
+							})),
 					ticks: (at) => times(at, step),
 				});
 			const content = type === 'csv' ? csvOf(lines, props.name, step) : type === 'svg' ? svg() : await pngOf(svg());
